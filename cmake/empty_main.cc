@@ -1,0 +1,2 @@
+// Links one library alone (cmake/targets.cmake).
+int main() { return 0; }

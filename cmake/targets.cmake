@@ -1,0 +1,20 @@
+# hourglass_library(NAME SOURCES a.cc b.cc LINKS other libs)
+#   One library per folder, sources written out. Beside it NAME_links_alone: an empty program that links the
+#   whole library and only what it declares, so that an upward or forgotten dependency fails to link.
+function(hourglass_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${ARG_LINKS} Threads::Threads)
+  add_executable(${name}_links_alone ${PROJECT_SOURCE_DIR}/cmake/empty_main.cc)
+  target_link_libraries(${name}_links_alone PRIVATE
+    -Wl,--whole-archive ${name} -Wl,--no-whole-archive)
+endfunction()
+
+# hourglass_test(NAME SOURCES a_test.cc LINKS libs): one doctest program, registered with ctest.
+function(hourglass_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/support/doctest_main.cc ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS})
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

@@ -1,0 +1,44 @@
+#pragma once
+// What the network edge is told by tsd/config; only tsd knows the settings' names. Units are in the field names.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hg::http {
+
+enum class Mode { kReadWrite, kReadOnly, kWriteOnly };
+
+struct Options {
+  std::string bind = "127.0.0.1";
+  uint16_t port = 4242;
+  int backlog = 3072;
+  int loop_threads = 0;              // 0 = one per core
+  int worker_threads = 8;            // pool for handlers that may block
+  uint64_t connections_max = 0;      // 0 = unlimited
+  uint32_t idle_timeout_s = 0;       // 0 = never
+
+  bool chunked_enabled = true;       // bodies above 8 KiB, chunked, or announced with Expect
+  uint64_t body_bytes_max = 67108864;  // as sent and unpacked; above: 413, connection closed
+  uint64_t line_bytes_max = 1024;    // one telnet line
+
+  Mode mode = Mode::kReadWrite;
+  bool api_enabled = true;
+  bool ui_enabled = true;
+  bool diediedie_enabled = true;
+
+  std::vector<std::string> cors_domains;  // {"*"} = all; empty = off
+  std::string cors_headers =
+      "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, Keep-Alive, "
+      "X-Requested-With, If-Modified-Since";
+  std::string static_root;           // "" = none
+
+  bool delete_enabled = false;       // tsd.http.query.allow_delete
+  bool stats_canonical = false;      // tag fqdn instead of host
+  bool stats_with_port = false;
+  bool histograms_enabled = false;
+  std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, ISO-8859-1
+  int max_tags = 8;                   // tsd.storage.max_tags
+};
+
+}  // namespace hg::http

@@ -1,0 +1,45 @@
+#pragma once
+// All that a handler may touch, and what a handler is. Everything here outlives every request.
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "http/counters.h"
+#include "http/options.h"
+#include "http/request.h"
+#include "http/response_writer.h"
+#include "storage/base/clock.h"
+#include "storage/points/points.h"
+#include "storage/store.h"
+#include "uid/names.h"
+
+namespace hg {
+class PointSink;
+namespace query {
+class Engine;
+}
+}  // namespace hg
+
+namespace hg::http {
+
+struct Services {
+  const Options& options;
+  /// Every effective setting by its OpenTSDB key, defaults included: /api/config prints it.
+  const std::map<std::string, std::string>& settings;
+  const Clock& clock;
+  Store& cells;
+  Points& points;
+  uid::Names& names;
+  query::Engine& queries;
+  PointSink& sink;     // where put, telnet and import hand their points (storage/model/point_sink.h)
+  Counters& counters;
+  /// Numbers that other rooms wish to show in stats: name without "tsd.", tags as "k=v k=v", value.
+  std::function<void(const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
+      collect_stats;
+};
+
+/// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through http/errors.h.
+using Handler = void (*)(const Request&, Services&, ResponseWriter&);
+
+}  // namespace hg::http

@@ -1,0 +1,42 @@
+#include "storage/base/bytes.h"
+
+namespace hg {
+namespace {
+
+Bytes Hex(ByteView bytes, const char* digits) {
+  Bytes out;
+  out.reserve(bytes.size() * 2);
+  for (unsigned char c : bytes) {
+    out.push_back(digits[c >> 4]);
+    out.push_back(digits[c & 15]);
+  }
+  return out;
+}
+
+int DigitValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+Bytes ToHex(ByteView bytes) { return Hex(bytes, "0123456789abcdef"); }
+Bytes ToHexUpper(ByteView bytes) { return Hex(bytes, "0123456789ABCDEF"); }
+
+bool FromHex(ByteView hex, Bytes* out) {
+  if (hex.size() % 2 != 0) return false;
+  Bytes bytes;
+  bytes.reserve(hex.size() / 2);
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    int high = DigitValue(hex[i]);
+    int low = DigitValue(hex[i + 1]);
+    if (high < 0 || low < 0) return false;
+    bytes.push_back(static_cast<char>(high << 4 | low));
+  }
+  *out = std::move(bytes);
+  return true;
+}
+
+}  // namespace hg

@@ -1,0 +1,27 @@
+#pragma once
+// Widths that shape every row key (spec schema.md §4, §19 keys marked F). Fixed for the life of a data directory.
+
+#include <cstdint>
+
+namespace hg {
+
+/// Seconds of one row of the data table.
+inline constexpr uint32_t kRowSpan = 3600;
+
+/// Immutable value.
+struct KeyLayout {
+  int metric_width = 3;   // bytes, 1…8
+  int tagk_width = 3;     // bytes, 1…8
+  int tagv_width = 3;     // bytes, 1…8
+  int salt_width = 0;     // bytes, 0…8; 0 = no salt
+  int salt_buckets = 20;  // ≥ 1; meaningful only with a salt
+
+  /// Bytes of one tag pair.
+  [[nodiscard]] int pair_width() const { return tagk_width + tagv_width; }
+  /// Bytes before the first tag pair of a row key: salt, metric, base time.
+  [[nodiscard]] int prefix_width() const { return salt_width + metric_width + 4; }
+
+  bool operator==(const KeyLayout&) const = default;
+};
+
+}  // namespace hg
