@@ -1,0 +1,60 @@
+#pragma once
+// LEB128: seven bits a byte, low bits first, the top bit set on all but the last byte. Zig-zag maps small negative
+// numbers to small unsigned ones.
+
+#include <bit>
+#include <cstdint>
+
+#include "storage/base/bytes.h"
+
+namespace hg {
+
+inline constexpr int kVarint32Max = 5;   // bytes of the longest uint32_t
+inline constexpr int kVarint64Max = 10;  // bytes of the longest uint64_t
+
+/// Bytes that AppendVarint writes for v.
+constexpr int VarintLength(uint64_t v) { return (std::bit_width(v | 1) + 6) / 7; }
+
+/// Writes v at p, where VarintLength(v) bytes are free; the end of what was written.
+inline char* PutVarint(char* p, uint64_t v) {
+  for (; v >= 0x80; v >>= 7) *p++ = static_cast<char>(v | 0x80);
+  *p++ = static_cast<char>(v);
+  return p;
+}
+
+inline void AppendVarint(Bytes* out, uint64_t v) {
+  char buffer[kVarint64Max];
+  out->append(buffer, static_cast<size_t>(PutVarint(buffer, v) - buffer));
+}
+
+/// Takes one number off the front of `in`. False, with `in` and `v` untouched, if it is cut short or does not fit.
+inline bool GetVarint64(ByteView* in, uint64_t* v) {
+  uint64_t result = 0;
+  for (size_t i = 0; i < in->size() && i < kVarint64Max; ++i) {
+    const uint8_t byte = ByteAt(*in, i);
+    if (i == kVarint64Max - 1 && byte > 1) return false;
+    result |= static_cast<uint64_t>(byte & 0x7F) << (7 * i);
+    if (byte < 0x80) {
+      in->remove_prefix(i + 1);
+      *v = result;
+      return true;
+    }
+  }
+  return false;
+}
+
+inline bool GetVarint32(ByteView* in, uint32_t* v) {
+  ByteView rest = *in;
+  uint64_t wide;
+  if (!GetVarint64(&rest, &wide) || wide > UINT32_MAX) return false;
+  *in = rest;
+  *v = static_cast<uint32_t>(wide);
+  return true;
+}
+
+constexpr uint64_t ZigZag(int64_t v) {
+  return static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63);
+}
+constexpr int64_t UnZigZag(uint64_t v) { return static_cast<int64_t>(v >> 1 ^ (~(v & 1) + 1)); }
+
+}  // namespace hg
