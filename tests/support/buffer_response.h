@@ -1,0 +1,40 @@
+#pragma once
+// A ResponseWriter into strings, and requests without a socket: for tests of handlers.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/request.h"
+#include "http/response_writer.h"
+
+namespace hg::http {
+
+/// One reply. Nothing ever leaves, so Started stays false unless a test sets `started`.
+class BufferResponse : public ResponseWriter {
+ public:
+  int status = 200;
+  std::string content_type = "application/json; charset=UTF-8";
+  std::vector<std::pair<std::string, std::string>> headers;  // names as added
+  std::string body;
+  bool started = false;
+  bool cancelled = false;
+
+  void SetStatus(int value) override { status = value; }
+  void SetContentType(std::string_view type) override { content_type = type; }
+  void AddHeader(std::string_view name, std::string_view value) override;
+  bool Write(std::string_view bytes) override;
+  [[nodiscard]] bool Started() const override { return started; }
+  void Reset() override;
+  [[nodiscard]] bool Cancelled() const override { return cancelled; }
+
+  /// The last header of that name; nullptr if none.
+  [[nodiscard]] const std::string* Header(std::string_view name) const;
+};
+
+/// A request as the server would build it: method text, target with query string ("/api/put?details"), body (which the
+/// caller keeps). A bad percent escape leaves the parameters incomplete.
+Request MakeRequest(std::string_view method, std::string_view target, std::string_view body = {});
+
+}  // namespace hg::http

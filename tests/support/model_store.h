@@ -1,0 +1,96 @@
+#pragma once
+// The cells door over a std::map: the oracle that every other Store is compared with (spec
+// region-store.md §11).
+//
+// Generic tables follow HBase's default rules: the newest cell time wins, a delete hides what is
+// not newer, even what is put later with an older explicit time (D17). Points tables are plain
+// cells ordered by arrival (engine.md §3). Server times rise strictly over the whole store; the
+// puts of one row mutation share one, so that points written together are as old as each other
+// (spec schema.md §9.4).
+//
+// Thread-safe: one mutex. The clock outlives the store.
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/base/clock.h"
+#include "storage/store.h"
+
+namespace hg {
+
+class ModelStore : public Store {
+ public:
+  explicit ModelStore(const Clock& clock = SystemClock()) : clock_(clock) {}
+
+  Status CreateTable(const TableDescriptor& table) override;
+  Result<std::vector<TableDescriptor>> ListTables() override;
+  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override;
+  Status DeleteRow(const std::string& table, ByteView key) override;
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
+                  const std::vector<Bytes>& qualifiers = {}) override;
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override;
+  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                ByteView value) override;
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override;
+  Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
+  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  /// There are no files: these three have nothing to do.
+  Status Flush() override { return {}; }
+  Status Compact() override { return {}; }
+  Status Sync() override { return {}; }
+
+  /// Writes everything, delete marks too, as lines of text in hexadecimal.
+  Status SaveTo(const std::string& path) const;
+  /// Replaces the content by a file of SaveTo. NotFound if there is no such file; a bad line is
+  /// Corruption.
+  Status LoadFrom(const std::string& path);
+
+  /// The most bytes of a row key and of a value (HBase's limits; D3, D10).
+  static constexpr size_t kKeyBytesMax = 32767;
+  static constexpr size_t kValueBytesMax = 10 << 20;
+
+ private:
+  friend class ModelCursor;
+  using Column = std::pair<Bytes, Bytes>;  // family, qualifier
+  struct Stored {
+    Bytes value;
+    int64_t timestamp_ms = 0;
+  };
+  struct StoredRow {
+    std::map<Column, Stored> cells;          // the newest version only
+    std::map<Column, int64_t> column_marks;  // hides what is not newer
+    std::map<Bytes, int64_t> family_marks;
+  };
+  struct Table {
+    TableDescriptor descriptor;
+    std::map<Bytes, StoredRow> rows;
+  };
+
+  // All of these expect mutex_ to be held.
+  Result<Table*> FindTable(const std::string& name);
+  static Status CheckKey(ByteView key);
+  static Status CheckFamily(const Table& table, ByteView family);
+  static Status CheckMutation(const Table& table, const RowMutation& mutation);
+  int64_t NextStamp();
+  void Apply(Table* table, const RowMutation& mutation);
+  static void Put(const Table& table, StoredRow* row, Column column, Bytes value,
+                  int64_t timestamp_ms);
+  static void DeleteOne(const Table& table, StoredRow* row, const Column& column, int64_t mark_ms);
+  static void DeleteFamily(const Table& table, StoredRow* row, const Bytes& family,
+                           int64_t mark_ms);
+  static const Stored* Find(const Table& table, ByteView key, const Column& column);
+  static Row Select(const Bytes& key, const StoredRow& row, ByteView family,
+                    const std::vector<Bytes>& qualifiers, bool keys_only);
+
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Table> tables_;  // guarded by mutex_
+  int64_t last_stamp_ms_ = 0;            // guarded by mutex_
+};
+
+}  // namespace hg
