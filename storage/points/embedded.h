@@ -1,0 +1,89 @@
+#pragma once
+// The embedded store: one data directory behind both doors (engine.md). The daemon and the tools
+// open it here.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/base/clock.h"
+#include "storage/base/file.h"
+#include "storage/base/status.h"
+#include "storage/model/key_layout.h"
+#include "storage/points/points.h"
+#include "storage/store.h"
+
+namespace hg {
+
+/// What an acknowledgement promises (spec region-store.md §11.4).
+enum class Durability : unsigned char {
+  kNone,      // points are in memory only; ids, names and new series are still logged
+  kBuffered,  // written to the log within 1 s
+  kLogged,    // in the log file before the ack: survives a killed process
+  kSynced,    // fdatasync before the ack: survives a power cut
+};
+
+struct EmbeddedOptions {
+  std::string path = "data";  // created when missing
+  KeyLayout layout;
+  Durability durability = Durability::kLogged;
+  int sync_interval_ms = 1000;  // background fdatasync of `logged`
+  uint64_t memory_limit_bytes = uint64_t{1}
+                                << 30;  // tsd.memory.limit; 0.4 of it may be unflushed memory
+  uint64_t log_max_bytes = uint64_t{512} << 20;  // unflushed log at which memory is flushed
+  uint64_t log_file_bytes = uint64_t{64} << 20;  // one log file
+  int64_t flush_age_ms = 3'600'000;              // memory older than this is flushed
+  bool background = true;  // flush and merge on own threads; off: only when asked (tests)
+  bool enable_compaction =
+      true;  // tsd.storage.enable_compaction: how old clean rows are rendered (engine.md §8)
+  std::string lock_note;  // shown to whoever finds the directory locked, such as "127.0.0.1:4242"
+  /// Tables that must exist after Open; created if missing. Default: OpenTSDB's four.
+  std::vector<TableDescriptor> tables = DefaultTables();
+
+  /// tsdb (family t, points), tsdb-uid (id, name), tsdb-meta (name), tsdb-tree (t).
+  static std::vector<TableDescriptor> DefaultTables(const std::string& data = "tsdb",
+                                                    const std::string& uid = "tsdb-uid",
+                                                    const std::string& meta = "tsdb-meta",
+                                                    const std::string& tree = "tsdb-tree");
+};
+
+struct EmbeddedStats {
+  uint64_t series = 0;
+  uint64_t memory_bytes = 0;        // unflushed
+  uint64_t memory_limit_bytes = 0;  // at which Append answers Busy
+  uint64_t registry_bytes = 0;
+  uint64_t file_count = 0;
+  uint64_t file_bytes = 0;
+  uint64_t log_bytes = 0;  // unflushed log
+  uint64_t flushes = 0;
+  uint64_t merges = 0;
+  uint64_t replayed_records = 0;  // at Open
+  std::string background_error;   // last failure of a flush or merge; "" = none
+};
+
+/// Thread-safe after Open. Exactly one table of the options has points = true; it is the one behind
+/// points().
+class Embedded {
+ public:
+  virtual ~Embedded() =
+      default;  // closes without waiting for a flush; what was acknowledged is in the log
+
+  /// Busy: the directory is in use (which process and its note). InvalidArgument: the layout
+  /// differs from the one the directory was created with (which width). Corruption: file and
+  /// offset. `files` and `clock` outlive the object.
+  static Result<std::unique_ptr<Embedded>> Open(const EmbeddedOptions& options,
+                                                FileSystem& files = PosixFileSystem(),
+                                                const Clock& clock = SystemClock());
+
+  virtual Store& cells() = 0;
+  virtual Points& points() = 0;
+  [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
+  /// Verifies checksums of every file. Corruption names the first damage.
+  virtual Status Check() = 0;
+  /// Writes and syncs the log, stops the threads, releases the lock. Later calls answer
+  /// Unavailable. Idempotent.
+  virtual Status Close() = 0;
+};
+
+}  // namespace hg
