@@ -1,0 +1,54 @@
+#pragma once
+// What a query found: groups with their points in columns. Names are ISO-8859-1 bytes as stored (uid/name_text.h).
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/base/bytes.h"
+
+namespace hg::query {
+
+/// Points of one series or group, ascending. Columns of equal length; kinds is empty when all points are alike.
+struct PointColumns {
+  std::vector<int64_t> time_ms;
+  std::vector<uint64_t> bits;         // int64, or the bits of a double
+  std::vector<uint8_t> kinds;         // 1 = double; only when ints and doubles mix
+  bool all_double = false;            // meaningful when kinds is empty
+
+  [[nodiscard]] size_t size() const { return time_ms.size(); }
+  [[nodiscard]] bool double_at(size_t i) const { return kinds.empty() ? all_double : kinds[i] != 0; }
+};
+
+/// An annotation of one of the group's rows: the stored JSON (spec schema.md §10), and its start for trimming.
+struct StoredAnnotation {
+  int64_t start_ms = 0;
+  Bytes json;
+};
+
+/// One output object.
+struct Group {
+  size_t query_index = 0;             // into the request's sub-queries
+  Bytes metric;                       // "" for a group made of annotations only
+  std::vector<std::pair<Bytes, Bytes>> tags;  // tag-key UID order
+  std::vector<Bytes> aggregate_tags;          // tag-key UID order
+  std::vector<Bytes> tsuids;                  // bytes, sorted
+  std::vector<StoredAnnotation> annotations;  // by start; empty if not wanted
+  bool has_annotations = false;       // some row had one, even if all lie outside the range
+  PointColumns points;
+};
+
+/// Measured while running; printed with showStats and showSummary.
+struct SubQueryStats {
+  uint64_t rows = 0, cells = 0, points = 0, emitted_points = 0;
+  int64_t scan_ns = 0, group_ns = 0, aggregate_ns = 0, names_ns = 0;
+};
+
+struct Answer {
+  std::vector<Group> groups;          // in output order (spec query.md §9.3)
+  std::vector<StoredAnnotation> global_annotations;
+  std::vector<SubQueryStats> stats;   // one per sub-query
+};
+
+}  // namespace hg::query

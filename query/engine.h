@@ -1,0 +1,64 @@
+#pragma once
+// The read path's front: validated queries in, groups of points out (spec query.md §2.1). Used by http/api/query* and
+// by the command line's query tool.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "query/answer.h"
+#include "query/options.h"
+#include "query/request.h"
+#include "storage/base/clock.h"
+#include "storage/base/status.h"
+#include "storage/points/points.h"
+#include "storage/store.h"
+#include "uid/names.h"
+
+namespace hg::query {
+
+struct ValidQuery;      // query/validate.h
+struct LastPointQuery;  // query/last_point.h
+struct LastPoint;       // query/last_point.h
+
+/// How one call differs from another.
+struct RunOptions {
+  /// False: every point of the scanned hours is given (the command line, expressions). True: only [start, end].
+  bool trim = true;
+  /// Polled between rows and groups; true ends the run with DeadlineExceeded. May be empty.
+  std::function<bool()> cancelled;
+};
+
+/// Thread-safe: any number of queries at once. Blocks on storage; call it from a pool.
+class Engine {
+ public:
+  /// All outlive the engine.
+  Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Checks a request and reads its times against the clock (query/validate.h). InvalidArgument says what is wrong;
+  /// Unsupported marks the user errors that OpenTSDB answers with 500.
+  Result<ValidQuery> Validate(const Request& request) const;
+
+  /// Runs all sub-queries, all or nothing. NotFound: an unknown name. InvalidArgument: duplicate instants, infinity
+  /// and other failures of the data. LimitExceeded, DeadlineExceeded: a limit of the options. Others from storage.
+  Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
+
+  /// Newest points (spec query.md §10.2), in the order of the request. NotFound: an unknown name.
+  Result<std::vector<LastPoint>> Last(const LastPointQuery& query);
+
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
+
+ private:
+  Points& points_;
+  uid::Names& names_;
+  Store& cells_;
+  const Clock& clock_;
+  const Options options_;
+};
+
+}  // namespace hg::query
