@@ -1,0 +1,113 @@
+#include "bench/load.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <random>
+#include <string_view>
+
+namespace hg::bench {
+namespace {
+
+constexpr std::array<const char*, kMetricsMax> kMetrics = {
+    "cpu.usage_user",   "cpu.usage_system",    "cpu.usage_idle",    "cpu.usage_nice",
+    "cpu.usage_iowait", "cpu.usage_irq",       "cpu.usage_softirq", "cpu.usage_steal",
+    "cpu.usage_guest",  "cpu.usage_guest_nice"};
+constexpr std::array<const char*, 4> kRegions = {"eu-west-1", "eu-central-1", "us-east-1",
+                                                 "us-west-2"};
+constexpr size_t kStampDigits = 10;
+
+void WriteStamp(char* to, uint32_t seconds) {
+  for (size_t i = kStampDigits; i-- > 0; seconds /= 10)
+    to[i] = static_cast<char>('0' + seconds % 10);
+}
+
+std::string Tags(uint32_t host) {
+  const std::string region = kRegions[host % kRegions.size()];
+  return R"("tags":{"hostname":"host_)" + std::to_string(host) + R"(","region":")" + region +
+         R"(","datacenter":")" + region + static_cast<char>('a' + host / 7 % 3) + R"(","rack":")" +
+         std::to_string(host % 100) + R"("}})";
+}
+
+void AppendValue(std::string* out, double value, uint32_t decimals) {
+  std::array<char, 32> text;
+  auto end = decimals == 0
+                 ? std::to_chars(text.data(), text.data() + text.size(), std::lround(value)).ptr
+                 : std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::fixed, static_cast<int>(decimals))
+                       .ptr;
+  out->append(text.data(), end);
+}
+
+std::string WithHeader(const std::string& host_header, const std::string& body,
+                       size_t* header_bytes) {
+  std::string request =
+      "POST /api/put HTTP/1.1\r\nHost: " + host_header +
+      "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+      "\r\n\r\n";
+  *header_bytes = request.size();
+  request += body;
+  return request;
+}
+
+}  // namespace
+
+const char* MetricName(uint32_t metric) { return kMetrics[metric]; }
+
+Load::Load(const LoadShape& shape, const std::string& host_header) : shape_(shape) {
+  const uint32_t series = shape.hosts * shape.metrics;
+  std::vector<std::string> tags;
+  for (uint32_t host = 0; host < shape.hosts; ++host) tags.push_back(Tags(host));
+  std::mt19937_64 random(shape.seed);
+  std::normal_distribution<double> move;
+  std::uniform_real_distribution<double> first(0, 100);
+  std::vector<double> walk(series);
+  for (double& value : walk) value = first(random);
+
+  std::string body = "[";
+  std::vector<uint32_t> stamps;
+  const auto finish = [&] {
+    body.back() = ']';
+    size_t header_bytes = 0;
+    requests_.push_back(WithHeader(host_header, body, &header_bytes));
+    for (uint32_t& at : stamps) at += static_cast<uint32_t>(header_bytes);
+    points_ += stamps.size();
+    stamps_.push_back(std::move(stamps));
+    stamps.clear();
+    body = "[";
+  };
+  for (uint32_t step = 0; step < shape.steps; ++step) {
+    for (uint32_t i = 0; i < series; ++i) {
+      walk[i] = std::clamp(walk[i] + move(random), 0.0, 100.0);
+      body += R"({"metric":")";
+      body += kMetrics[i % shape.metrics];
+      body += R"(","timestamp":)";
+      stamps.push_back(static_cast<uint32_t>(body.size()));
+      body.append(kStampDigits, '0');
+      WriteStamp(body.data() + stamps.back(), shape.start_s + step * shape.step_s);
+      body += R"(,"value":)";
+      AppendValue(&body, walk[i], shape.decimals);
+      body += ',';
+      body += tags[i / shape.metrics];
+      body += ',';
+      if (stamps.size() == shape.batch) finish();
+    }
+  }
+  if (!stamps.empty()) finish();
+}
+
+void Load::MoveOn() {
+  ++passes_;
+  const uint32_t start_s = shape_.start_s + passes_ * shape_.steps * shape_.step_s;
+  const uint32_t series = shape_.hosts * shape_.metrics;
+  uint64_t point = 0;
+  for (size_t r = 0; r < requests_.size(); ++r) {
+    for (const uint32_t at : stamps_[r]) {
+      WriteStamp(requests_[r].data() + at,
+                 start_s + static_cast<uint32_t>(point++ / series) * shape_.step_s);
+    }
+  }
+}
+
+}  // namespace hg::bench
