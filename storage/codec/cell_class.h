@@ -1,0 +1,43 @@
+#pragma once
+// What a cell of the data table is, by its qualifier alone (spec schema.md §6.2). In a rollup table
+// three-byte qualifiers are rollups instead (rollup.h): only the table tells them apart.
+
+#include "storage/base/bytes.h"
+
+namespace hg::codec {
+
+inline constexpr char kAnnotationPrefix = 0x01;
+inline constexpr char kAppendPrefix = 0x05;
+inline constexpr char kHistogramPrefix = 0x06;
+
+enum class CellClass : unsigned char {
+  kPoint,       // 2 bytes, or 4 beginning with F: one point
+  kCompacted,   // even, ≥ 4: several points
+  kAppend,      // 3 bytes, 05: pairs of qualifier and value
+  kAnnotation,  // 3 or 5 bytes, 01
+  kHistogram,   // 3 or 5 bytes, 06
+  kUnknown,     // anything else of odd length: readers pass over it
+  kMalformed,   // even, but no qualifier can be read from it: empty, or F… of two bytes; readers
+                // refuse the row
+};
+
+inline CellClass ClassifyQualifier(ByteView qualifier) {
+  const size_t n = qualifier.size();
+  if (n == 0) return CellClass::kMalformed;
+  const bool millis = ByteAt(qualifier, 0) >= 0xF0;
+  if (n % 2 == 0) {
+    if (n == 2) return millis ? CellClass::kMalformed : CellClass::kPoint;
+    return n == 4 && millis ? CellClass::kPoint : CellClass::kCompacted;
+  }
+  if (n == 3 && qualifier[0] == kAppendPrefix) return CellClass::kAppend;
+  if (n == 3 || n == 5) {
+    if (qualifier[0] == kAnnotationPrefix) return CellClass::kAnnotation;
+    if (qualifier[0] == kHistogramPrefix) return CellClass::kHistogram;
+  }
+  return CellClass::kUnknown;
+}
+
+/// Odd length: an object, never plain points.
+inline bool IsObjectQualifier(ByteView qualifier) { return qualifier.size() % 2 != 0; }
+
+}  // namespace hg::codec

@@ -1,0 +1,91 @@
+#pragma once
+// The column qualifier of one point: offset inside the hour, resolution, and how the value is
+// stored (spec schema.md §6.1). Two bytes for seconds, four for milliseconds (top nibble F).
+
+#include <cstdint>
+
+#include "storage/base/bytes.h"
+#include "storage/model/point.h"
+#include "storage/model/timestamp.h"
+
+namespace hg::codec {
+
+inline constexpr uint32_t kMillisMark = 0xF0000000;
+inline constexpr uint32_t kMillisOffsetMask =
+    0x3FFFFF;  // 22 bits; offsets of a whole hour end at 3,599,999
+inline constexpr uint32_t kSecondOffsetMask =
+    0xFFF;  // 12 bits; offsets of a whole hour end at 3,599
+
+/// Immutable value of the form used by PointEntry::qualifier. Any bits are a Qualifier; whether the
+/// flags are ones a value can have is asked with valid_flags().
+struct Qualifier {
+  uint32_t bits = 0;  // 2-byte form in the low 16 bits, or the 4-byte form
+
+  [[nodiscard]] constexpr bool is_millis() const { return bits >= kMillisMark; }
+  /// Stored bytes: 2 or 4.
+  [[nodiscard]] constexpr int width() const { return is_millis() ? 4 : 2; }
+  [[nodiscard]] constexpr uint8_t flags() const { return bits & 0xF; }
+  [[nodiscard]] constexpr bool valid_flags() const { return ValidPointFlags(flags()); }
+  [[nodiscard]] constexpr bool is_float() const { return (bits & kFloatFlag) != 0; }
+  /// Bytes of the value as the flags say, 1…8.
+  [[nodiscard]] constexpr int value_width() const { return ValueWidth(flags()); }
+  /// Milliseconds from the row base.
+  [[nodiscard]] constexpr uint32_t offset_ms() const {
+    return is_millis() ? (bits >> 6) & kMillisOffsetMask : (bits >> 4) * 1000;
+  }
+  /// The same instant and resolution with other flags. The reserved bits of the millisecond form
+  /// stay.
+  [[nodiscard]] constexpr Qualifier with_flags(uint8_t flags) const {
+    return {(bits & ~uint32_t{0xF}) | flags};
+  }
+
+  static constexpr Qualifier Seconds(uint32_t offset_s, uint8_t flags) {
+    return {(offset_s & kSecondOffsetMask) << 4 | flags};
+  }
+  static constexpr Qualifier Millis(uint32_t offset_ms, uint8_t flags) {
+    return {kMillisMark | (offset_ms & kMillisOffsetMask) << 6 | flags};
+  }
+  /// That of a point at `time` (in range), in its row.
+  static Qualifier Of(Timestamp time, uint8_t flags) {
+    const auto offset_s = static_cast<uint32_t>(time.seconds() % kRowSpan);
+    if (!time.is_millis()) return Seconds(offset_s, flags);
+    return Millis(offset_s * 1000 + static_cast<uint32_t>(time.raw % 1000), flags);
+  }
+
+  void AppendTo(Bytes* out) const { AppendBig(out, bits, width()); }
+  [[nodiscard]] Bytes Encode() const {
+    Bytes out;
+    AppendTo(&out);
+    return out;
+  }
+
+  constexpr bool operator==(const Qualifier&) const = default;
+};
+
+/// True if the qualifier that begins with this byte is of the 4-byte form.
+constexpr bool StartsMillisQualifier(uint8_t first) { return first >= 0xF0; }
+
+/// Takes one qualifier off the front of `in`. False, with `in` and `out` untouched, if it is cut
+/// short.
+inline bool TakeQualifier(ByteView* in, Qualifier* out) {
+  if (in->empty()) return false;
+  const size_t width = StartsMillisQualifier(ByteAt(*in, 0)) ? 4 : 2;
+  if (in->size() < width) return false;
+  out->bits = width == 4 ? ReadBig32(in->data()) : ReadBig16(in->data());
+  in->remove_prefix(width);
+  return true;
+}
+
+/// A point as a row holds it. `bits` as in PointValue: integers sign-extended, a single in the low
+/// 32 bits.
+struct StoredPoint {
+  Qualifier qualifier;
+  uint64_t bits = 0;
+
+  [[nodiscard]] uint32_t offset_ms() const { return qualifier.offset_ms(); }
+  [[nodiscard]] PointValue value() const { return {bits, qualifier.flags()}; }
+
+  bool operator==(const StoredPoint&) const = default;
+};
+
+}  // namespace hg::codec

@@ -1,0 +1,88 @@
+#pragma once
+// Keys of the data table: salt ‖ metric ‖ base time ‖ (tagk ‖ tagv)…; and the TSUID, the same
+// without salt and time (spec schema.md §4).
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "storage/base/status.h"
+#include "storage/model/key_layout.h"
+
+namespace hg::codec {
+
+/// TSUID of a metric and its pairs (each tagk ‖ tagv, at least one), which are sorted by their
+/// bytes here. Widths are the caller's word.
+Bytes MakeTsuid(ByteView metric, std::vector<Bytes> pairs);
+
+/// Ok if the bytes can be a TSUID: a metric and at least one whole pair. InvalidArgument otherwise.
+Status CheckTsuid(const KeyLayout& layout, ByteView tsuid);
+
+/// Bucket of a series, before it is cut to the salt's width: OpenTSDB's RowKey.prefixKeyWithSalt,
+/// which hashes metric and pairs as signed bytes and negates a negative remainder.
+uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid);
+
+/// Row key of a series' hour. `tsuid` passes CheckTsuid. Replaces nothing: appends to `out`.
+void AppendRowKey(const KeyLayout& layout, ByteView tsuid, uint32_t base, Bytes* out);
+Bytes MakeRowKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
+
+/// Row of global annotations: zero salt, zero metric, base, no pairs (§11.1).
+Bytes MakeGlobalRowKey(const KeyLayout& layout, uint32_t base);
+bool IsGlobalRowKey(const KeyLayout& layout, ByteView key);
+
+/// A row key known to fit its layout, with at least one pair. Borrows the bytes and the layout.
+class RowKey {
+ public:
+  /// Corruption: shorter than salt, metric and base; no pairs; or pairs that are cut. Names the
+  /// key.
+  static Result<RowKey> Decode(const KeyLayout& layout, ByteView key);
+
+  [[nodiscard]] ByteView bytes() const { return key_; }
+  [[nodiscard]] ByteView salt() const { return key_.substr(0, salt_width()); }
+  [[nodiscard]] ByteView metric() const { return key_.substr(salt_width(), metric_width()); }
+  [[nodiscard]] uint32_t base() const {
+    return ReadBig32(key_.data() + salt_width() + metric_width());
+  }
+  /// All pairs, as they stand (a foreign writer may not have sorted them).
+  [[nodiscard]] ByteView pairs() const {
+    return key_.substr(static_cast<size_t>(layout_->prefix_width()));
+  }
+  [[nodiscard]] size_t pair_count() const {
+    return pairs().size() / static_cast<size_t>(layout_->pair_width());
+  }
+  [[nodiscard]] ByteView tagk(size_t i) const {
+    return pairs().substr(i * static_cast<size_t>(layout_->pair_width()),
+                          static_cast<size_t>(layout_->tagk_width));
+  }
+  [[nodiscard]] ByteView tagv(size_t i) const {
+    return pairs().substr(
+        i * static_cast<size_t>(layout_->pair_width()) + static_cast<size_t>(layout_->tagk_width),
+        static_cast<size_t>(layout_->tagv_width));
+  }
+  /// Metric and pairs.
+  [[nodiscard]] Bytes tsuid() const;
+
+ private:
+  RowKey(const KeyLayout& layout, ByteView key) : layout_(&layout), key_(key) {}
+  [[nodiscard]] size_t salt_width() const { return static_cast<size_t>(layout_->salt_width); }
+  [[nodiscard]] size_t metric_width() const { return static_cast<size_t>(layout_->metric_width); }
+
+  const KeyLayout* layout_;
+  ByteView key_;
+};
+
+/// TSUID of a row key. Corruption as RowKey::Decode.
+Result<Bytes> TsuidOf(const KeyLayout& layout, ByteView key);
+
+/// Calls visit(tagk, tagv) for each pair of a TSUID that passes CheckTsuid, in its order.
+template <typename Visit>
+void ForEachPair(const KeyLayout& layout, ByteView tsuid, Visit&& visit) {
+  const auto tagk_width = static_cast<size_t>(layout.tagk_width);
+  const auto tagv_width = static_cast<size_t>(layout.tagv_width);
+  for (size_t at = static_cast<size_t>(layout.metric_width); at < tsuid.size();
+       at += tagk_width + tagv_width) {
+    visit(tsuid.substr(at, tagk_width), tsuid.substr(at + tagk_width, tagv_width));
+  }
+}
+
+}  // namespace hg::codec

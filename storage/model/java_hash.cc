@@ -1,0 +1,74 @@
+#include "storage/model/java_hash.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "storage/model/utf8.h"
+
+namespace hg {
+namespace {
+
+// Sort key of a code point in UTF-16 order: the surrogates of supplementary characters stand before
+// U+E000…U+FFFF.
+uint32_t Utf16Rank(char32_t c) {
+  if (c >= 0x10000) return 0xD800 + (c - 0x10000);
+  return c >= 0xE000 ? c + 0x110000 : c;
+}
+
+}  // namespace
+
+uint32_t JavaHashUtf8(std::string_view text) {
+  uint32_t hash = 0;
+  bool valid = true;
+  while (!text.empty()) {
+    const char32_t c = TakeCodePoint(&text, &valid);
+    if (c < 0x10000) {
+      hash = 31 * hash + c;
+    } else {
+      hash = 31 * hash + (0xD800 + ((c - 0x10000) >> 10));
+      hash = 31 * hash + (0xDC00 + ((c - 0x10000) & 0x3FF));
+    }
+  }
+  return hash;
+}
+
+uint32_t JavaHashLatin1(std::string_view text) {
+  uint32_t hash = 0;
+  for (char c : text) hash = 31 * hash + static_cast<uint8_t>(c);
+  return hash;
+}
+
+size_t Hash16Capacity(size_t n) {
+  size_t capacity = 16;
+  while (n > capacity / 4 * 3) capacity *= 2;
+  return capacity;
+}
+
+size_t HashNCapacity(size_t n) {
+  const size_t capacity = std::bit_ceil(std::max<size_t>(n, 1));
+  return 4 * n > 3 * capacity ? 2 * capacity : capacity;
+}
+
+size_t HashQCapacity(size_t n) { return n <= 1 ? 2 : 2 * std::bit_ceil(n + n / 2 + 1); }
+
+std::vector<size_t> JavaMapOrder(std::span<const uint32_t> hashes, size_t capacity) {
+  const auto slot = [&](size_t i) { return (hashes[i] ^ hashes[i] >> 16) & (capacity - 1); };
+  std::vector<size_t> order(hashes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return slot(a) < slot(b); });
+  return order;
+}
+
+bool JavaLess(std::string_view a, std::string_view b) {
+  bool valid = true;
+  while (!a.empty() && !b.empty()) {
+    const uint32_t left = Utf16Rank(TakeCodePoint(&a, &valid));
+    const uint32_t right = Utf16Rank(TakeCodePoint(&b, &valid));
+    if (left != right) return left < right;
+  }
+  return a.empty() && !b.empty();
+}
+
+}  // namespace hg

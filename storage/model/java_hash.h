@@ -1,0 +1,36 @@
+#pragma once
+// Java's string hash and the iteration order of its hash maps, which decide the order in which
+// names get their ids (spec schema.md §3.3) and in which some objects are printed (spec
+// http-api.md, appendix A).
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace hg {
+
+/// java.lang.String.hashCode of a text given as UTF-8. Bytes that are not UTF-8 count as U+FFFD
+/// each.
+uint32_t JavaHashUtf8(std::string_view text);
+/// The same of a text given as ISO-8859-1.
+uint32_t JavaHashLatin1(std::string_view text);
+
+/// Capacity of a HashMap made with default capacity and filled with n keys: 16, 32 from 13 keys, 64
+/// from 25, ….
+size_t Hash16Capacity(size_t n);
+/// Capacity of a map made for n keys: the smallest power of two ≥ n, doubled if n is more than ¾ of
+/// it.
+size_t HashNCapacity(size_t n);
+/// Capacity of the map of a query result's tags.
+size_t HashQCapacity(size_t n);
+
+/// The positions 0…n−1 (keys in order of insertion, given by their hashes) in the order a map of
+/// that capacity iterates.
+std::vector<size_t> JavaMapOrder(std::span<const uint32_t> hashes, size_t capacity);
+
+/// True if a comes before b in Java's order of strings: by UTF-16 units. Both are UTF-8.
+bool JavaLess(std::string_view a, std::string_view b);
+
+}  // namespace hg

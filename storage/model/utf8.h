@@ -1,0 +1,57 @@
+#pragma once
+// Walking UTF-8 text by code points.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hg {
+
+inline constexpr char32_t kReplacementCharacter = 0xFFFD;
+
+/// Takes one code point off the front of a text that is not empty. A byte that begins no valid
+/// sequence (also surrogates, overlong forms, and beyond U+10FFFF) is taken alone; `*valid` then
+/// becomes false, otherwise it stays.
+inline char32_t TakeCodePoint(std::string_view* text, bool* valid) {
+  const auto byte = [text](size_t i) { return static_cast<uint8_t>((*text)[i]); };
+  const uint8_t first = byte(0);
+  if (first < 0x80) {
+    text->remove_prefix(1);
+    return first;
+  }
+  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  char32_t c = first & (0x7Fu >> length);
+  bool good = first >= 0xC2 && first <= 0xF4 && text->size() >= length;
+  for (size_t i = 1; good && i < length; ++i) {
+    good = (byte(i) & 0xC0) == 0x80;
+    c = c << 6 | (byte(i) & 0x3F);
+  }
+  good = good && !(length == 3 && c < 0x800) && !(length == 4 && c < 0x10000) && c <= 0x10FFFF &&
+         !(c >= 0xD800 && c <= 0xDFFF);
+  if (!good) {
+    *valid = false;
+    text->remove_prefix(1);
+    return kReplacementCharacter;
+  }
+  text->remove_prefix(length);
+  return c;
+}
+
+/// Appends the UTF-8 form of a code point.
+inline void AppendCodePoint(std::string* out, char32_t c) {
+  const auto put = [out](char32_t byte) { out->push_back(static_cast<char>(byte)); };
+  if (c < 0x80) return put(c);
+  if (c < 0x800) {
+    put(0xC0 | c >> 6);
+  } else if (c < 0x10000) {
+    put(0xE0 | c >> 12);
+    put(0x80 | (c >> 6 & 0x3F));
+  } else {
+    put(0xF0 | c >> 18);
+    put(0x80 | (c >> 12 & 0x3F));
+    put(0x80 | (c >> 6 & 0x3F));
+  }
+  put(0x80 | (c & 0x3F));
+}
+
+}  // namespace hg
