@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Runs the recorded suites of OpenTSDB 2.4.1 (conformance/) against the program and holds what was reached.
+
+    run.py [--tsdb build/release/tsdb] [--jobs 4] [--only TEXT] [--raise]
+
+reached.json has, for each suite and command line scenario, the number of cases that were answered as recorded. A
+suite that falls below its number fails; --raise writes the numbers of this run where they are higher. --only runs the
+suites whose name contains TEXT, --verbose shows both answers. The last line reads "N passed, N failed"; recorded
+cases that were never reached are told beside it, by name, and do not count as failed.
+"""
+import argparse
+import collections
+import concurrent.futures
+import fnmatch
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+RECORDED = HERE / "conformance"
+REACHED = HERE / "reached.json"
+
+SUITES = (["smoke", "http-put-*", "query-last-off", "query-last-recent"] +
+          [f"query-{name}*" for name in (
+              "agg calendar config delete downsample duplicates explicit filters flags grid order rate salted text "
+              "times tsuids zone").split()] +
+          [f"schema-{name}*" for name in (
+              "annotations append autocreate background compaction duplicates floats full ints max names no- order "
+              "own recompaction salt tag time width").split()])
+SCENARIOS = ["import*", "query", "scan", "scan-append", "scan-salted", "uid"]
+
+
+def matching(folder, ending, patterns, only):
+    files = sorted(path for path in folder.glob("*" + ending)
+                   if any(fnmatch.fnmatch(path.name[:-len(ending)], pattern) for pattern in patterns))
+    return [path for path in files if only in path.name]
+
+
+def run_suites(files, tsdb, args):
+    """{suite: (passed, [case that differs])}"""
+    start, dump = f"{tsdb} tsd --config={{config}}", f"{tsdb} dump --config={{config}} {{table}}"
+    counts = collections.defaultdict(lambda: (0, []))
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch, "suites.xml")
+        command = [sys.executable, RECORDED / "conformance.py", "--start", start, "--dump", dump, "--jobs", str(args.jobs),
+                   "--junit", report] + (["--verbose"] if args.verbose else []) + files
+        # Its own totals are not repeated: what counts is below.
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
+            for line in process.stdout:
+                if not re.match(r"\d+ passed, \d+ failed$", line):
+                    print(line, end="", flush=True)
+        for case in ElementTree.parse(report).getroot().iter("testcase"):
+            suite, name = case.get("name").split("/", 1)
+            passed, differing = counts[suite]
+            if case.find("failure") is None:
+                counts[suite] = (passed + 1, differing)
+            else:
+                counts[suite] = (passed, differing + [name])
+    return counts
+
+
+def run_scenario(path, tsdb):
+    start, dump = f"{tsdb} tsd --config={{config}}", f"{tsdb} dump --config={{config}} {{table}}"
+    done = subprocess.run([sys.executable, RECORDED / "cli.py", "--tsdb", tsdb, "--start", start, "--dump", dump, path],
+                          capture_output=True, text=True, env=environment())
+    differing = re.findall(r"^FAIL [^/\n]+/(.+)$", done.stdout, re.MULTILINE)
+    totals = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
+    print("".join(line + "\n" for line in done.stdout.split("\n") if line and not totals or
+                  line and line != totals.group(0)), end="", flush=True)
+    if not totals:
+        print(f"FAIL cli/{path.stem}: the runner ended early\n     {done.stderr[-300:]}", flush=True)
+    return int(totals.group(1)) if totals else 0, differing if totals else ["all of it"]
+
+
+def environment():
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # conformance/ keeps the recorded bytes and nothing else
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tsdb", default="build/release/tsdb")
+    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--raise", dest="lift", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    tsdb = str(Path(args.tsdb).resolve())
+    if not os.access(tsdb, os.X_OK):
+        sys.exit(f"run.py: there is no program {args.tsdb}")
+
+    reached = json.loads(REACHED.read_text()) if REACHED.exists() else {}
+    suites = matching(RECORDED / "suites", ".json", SUITES, args.only)
+    scenarios = matching(RECORDED / "cli", ".txt", SCENARIOS, args.only)
+    print(f"{len(suites)} suites, {len(scenarios)} command line scenarios", flush=True)
+    now = run_suites(suites, tsdb, args) if suites else {}
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for path, counts in zip(scenarios, pool.map(lambda path: run_scenario(path, tsdb), scenarios)):
+            now["cli/" + path.stem] = counts
+
+    passed = failed = open_cases = 0
+    for suite in sorted(set(now) | {name for name in reached if args.only in name}):
+        count, differing = now.get(suite, (0, ["not run"]))
+        held = reached.get(suite, 0)
+        passed += count
+        failed += max(0, held - count)
+        if count < held:
+            print(f"FALLEN {suite}: {count} cases as recorded, {held} were reached before: {', '.join(differing[:8])}")
+        elif differing:
+            open_cases += len(differing)
+            print(f"not reached yet in {suite}: {', '.join(differing)}")
+        if args.lift:
+            reached[suite] = max(held, count)
+        elif count > held:
+            print(f"{suite}: {count} as recorded, {held} held (--raise holds them)")
+    if args.lift:
+        REACHED.write_text(json.dumps(reached, indent=1, sort_keys=True) + "\n")
+    if open_cases:
+        print(f"{open_cases} recorded cases are not reached yet, named above")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
