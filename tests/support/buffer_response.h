@@ -33,8 +33,9 @@ class BufferResponse : public ResponseWriter {
   [[nodiscard]] const std::string* Header(std::string_view name) const;
 };
 
-/// A request as the server would build it: method text, target with query string ("/api/put?details"), body (which the
-/// caller keeps). A bad percent escape leaves the parameters incomplete.
+/// A request as the server would build it: method text, target with query string
+/// ("/api/put?details"), body (which the caller keeps). A bad percent escape leaves the parameters
+/// incomplete.
 Request MakeRequest(std::string_view method, std::string_view target, std::string_view body = {});
 
 }  // namespace hg::http

@@ -1,0 +1,164 @@
+#include "http/errors.h"
+
+#include <string>
+
+#include "http/replies.h"
+#include "http/wire/json_text.h"
+#include "http/wire/json_writer.h"
+
+namespace hg::http {
+namespace {
+
+/// Version 0 and paths outside /api get OpenTSDB's pages for people.
+bool Unversioned(const Request& request) { return request.api_version <= 0; }
+
+void SendJsonError(ResponseWriter& out, const Request& request, int status,
+                   const std::string& body) {
+  out.SetStatus(status);
+  out.SetContentType("application/json; charset=UTF-8");
+  std::string_view callback = JsonpCallback(request);
+  if (callback.empty()) {
+    out.Write(body);
+    return;
+  }
+  out.Write(std::string(callback) + "(" + body + ")");
+}
+
+void SendPage(ResponseWriter& out, const Request& request, int status, std::string_view title,
+              std::string_view message) {
+  out.SetStatus(status);
+  std::string body;
+  if (request.parameters.Has("json")) {
+    JsonWriter json(&body);
+    json.BeginObject();
+    json.Member("err", message);
+    json.EndObject();
+    out.SetContentType("application/json");
+  } else {
+    body = "<!DOCTYPE html>\n<html><head><title>";
+    AppendHtmlEscaped(&body, title);
+    body += "</title></head><body><h1>";
+    AppendHtmlEscaped(&body, title);
+    body += "</h1><p>";
+    AppendHtmlEscaped(&body, message);
+    body += "</p></body></html>\n";
+    out.SetContentType("text/html; charset=UTF-8");
+  }
+  out.Write(body);
+}
+
+}  // namespace
+
+void SendError(ResponseWriter& out, const Request& request, int status, std::string_view message,
+               std::string_view details) {
+  if (out.Started()) return;
+  out.Reset();
+  if (Unversioned(request)) {
+    if (status == 404) return SendPage(out, request, 404, "Page Not Found", message);
+    if (status >= 500) return SendPage(out, request, 500, "Internal Server Error", message);
+    return SendPage(out, request, 400, "Bad Request", message);
+  }
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  json.Key("error");
+  json.BeginObject();
+  json.Member("code", status);
+  json.Member("message", message);
+  if (!details.empty()) json.Member("details", details);
+  json.EndObject();
+  json.EndObject();
+  SendJsonError(out, request, status, body);
+}
+
+void SendStatus(ResponseWriter& out, const Request& request, const Status& status) {
+  if (out.Started()) return;
+  if (status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable) {
+    out.AddHeader("Retry-After", "1");
+  }
+  SendError(out, request, HttpStatusOf(status.code()), status.message());
+}
+
+void SendNotFound(ResponseWriter& out, const Request& request) {
+  if (Unversioned(request)) return SendError(out, request, 404, "Page Not Found");
+  // The only error reply in which an empty jsonp= counts (§4.2).
+  const std::string* callback = request.parameters.Find("jsonp");
+  std::string body = "{\"error\":{\"code\":404,\"message\":\"Endpoint not found\"}}";
+  if (callback != nullptr) body = *callback + "(" + body + ")";
+  out.Reset();
+  out.SetStatus(404);
+  out.SetContentType("application/json; charset=UTF-8");
+  out.Write(body);
+}
+
+void SendMethodNotAllowed(ResponseWriter& out, const Request& request) {
+  SendError(out, request, 405, "Method not allowed",
+            "The HTTP method [" + request.method_text + "] is not permitted for this endpoint");
+}
+
+void SendMissingParameter(ResponseWriter& out, const Request& request, std::string_view name) {
+  SendError(out, request, 400, "Missing parameter <code>" + std::string(name) + "</code>");
+}
+
+int HttpStatusOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk:
+      return 200;
+    case StatusCode::kNotFound:
+      return 404;
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kConflict:
+      return 400;
+    case StatusCode::kBusy:
+    case StatusCode::kUnavailable:
+      return 503;
+    case StatusCode::kDeadlineExceeded:
+    case StatusCode::kLimitExceeded:
+      return 413;
+    case StatusCode::kUnsupported:
+      return 501;
+    case StatusCode::kCorruption:
+    case StatusCode::kIoError:
+      return 500;
+  }
+  return 500;
+}
+
+std::string_view ReasonPhrase(int status) {
+  switch (status) {
+    case 100:
+      return "Continue";
+    case 200:
+      return "OK";
+    case 204:
+      return "No Content";
+    case 304:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 413:
+      return "Request Entity Too Large";
+    case 424:
+      return "Failed Dependency";
+    case 500:
+      return "Internal Server Error";
+    case 501:
+      return "Not Implemented";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return status < 300 ? "OK" : status < 500 ? "Bad Request" : "Internal Server Error";
+  }
+}
+
+}  // namespace hg::http

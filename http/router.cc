@@ -1,0 +1,158 @@
+#include "http/router.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "http/endpoints.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/wire/percent.h"
+
+namespace hg::http {
+namespace {
+
+constexpr int kApiVersionMax = 1;
+
+char LowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return LowerAscii(x) == LowerAscii(y); });
+}
+
+/// "v" and a digit: what OpenTSDB takes for a version, well-formed or not.
+bool LooksLikeVersion(std::string_view segment) {
+  return segment.size() >= 2 && LowerAscii(segment[0]) == 'v' && segment[1] >= '0' &&
+         segment[1] <= '9';
+}
+
+/// Answers what is wrong with the version segment, if anything.
+bool RefuseVersion(const Request& request, ResponseWriter& out) {
+  if (request.segments.size() < 2 || request.endpoint_index != 2) return false;
+  std::string_view digits = std::string_view(request.segments[1]).substr(1);
+  int version = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    SendError(out, request, 400, "Invalid API version format supplied",
+              "API version [" + std::string(digits) + "] cannot be parsed to an integer");
+    return true;
+  }
+  if (version <= kApiVersionMax) return false;
+  SendError(out, request, 501, "Requested API version is greater than the max implemented",
+            "API version [" + std::to_string(version) + "] is greater than the max [" +
+                std::to_string(kApiVersionMax) + "]");
+  return true;
+}
+
+bool RefuseSerializer(const Request& request, ResponseWriter& out) {
+  const std::string* serializer = request.parameters.Find("serializer");
+  if (serializer == nullptr || *serializer == "json") return false;
+  SendError(out, request, 400, "Requested serializer was not found",
+            "Could not find a serializer with the name: " + *serializer);
+  return true;
+}
+
+uint8_t VerbBit(Method method) {
+  switch (method) {
+    case Method::kGet:
+      return kGet;
+    case Method::kPost:
+      return kPost;
+    case Method::kPut:
+      return kPut;
+    case Method::kDelete:
+      return kDelete;
+    default:
+      return 0;
+  }
+}
+
+/// OPTIONS, and foreign origins: answered whatever the path is. True: answered.
+bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
+  const std::string* origin = request.Header("origin");
+  bool cors = origin != nullptr && !services.options.cors_domains.empty();
+  if (!cors) {
+    if (request.method != Method::kOptions) return false;
+    SendError(out, request, 405, "Method not allowed",
+              "The HTTP method [" + request.method_text + "] is not permitted");
+    return true;
+  }
+  if (!AddCorsHeaders(request, services.options, out)) {
+    SendError(out, request, 200, "CORS domain not allowed",
+              "The domain [" + *origin + "] is not permitted access");
+    return true;
+  }
+  if (request.method != Method::kOptions) return false;
+  SendEmpty(out, 200);
+  return true;
+}
+
+}  // namespace
+
+Method MethodOf(std::string_view verb) {
+  if (verb == "GET") return Method::kGet;
+  if (verb == "POST") return Method::kPost;
+  if (verb == "PUT") return Method::kPut;
+  if (verb == "DELETE") return Method::kDelete;
+  if (verb == "OPTIONS") return Method::kOptions;
+  if (verb == "HEAD") return Method::kHead;
+  return Method::kOther;
+}
+
+bool ParseTarget(Request* request) {
+  std::string_view target = request->target;
+  size_t question = target.find('?');
+  std::string_view path = target.substr(0, question);
+  if (!path.empty()) path.remove_prefix(1);
+  for (;;) {
+    size_t slash = path.find('/');
+    request->segments.emplace_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) break;
+    path.remove_prefix(slash + 1);
+  }
+  request->endpoint_index = 0;
+  request->api_version = -1;
+  if (EqualIgnoringCase(request->segments[0], "api")) {
+    bool versioned = request->segments.size() > 1 && LooksLikeVersion(request->segments[1]);
+    request->endpoint_index = versioned ? 2 : 1;
+    // A version that cannot be is refused in the newest form.
+    request->api_version =
+        versioned && request->segments[1].find_first_not_of('0', 1) == std::string::npos ? 0 : 1;
+  }
+  if (question == std::string_view::npos) return true;
+  return ParseQueryString(target.substr(question + 1), &request->parameters);
+}
+
+void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
+  const Place place = request.api_version >= 0 ? Place::kApi : Place::kRoot;
+  if (place == Place::kApi && RefuseVersion(request, out)) return;
+  if (RefuseSerializer(request, out)) return;
+  if (AnswerCors(request, services, out)) return;
+  if (place == Place::kRoot && request.segments.size() > 1 &&
+      EqualIgnoringCase(request.segments[0], "plugin")) {
+    SendEmpty(out, 404);
+    return;
+  }
+  const Endpoint* endpoint = FindEndpoint(request.Endpoint(), place, services.options);
+  if (endpoint == nullptr) return SendNotFound(out, request);
+  if (endpoint->verbs != kAny && (endpoint->verbs & VerbBit(request.method)) == 0) {
+    return SendMethodNotAllowed(out, request);
+  }
+  endpoint->handler(request, services, out);
+}
+
+bool AddCorsHeaders(const Request& request, const Options& options, ResponseWriter& out) {
+  const std::string* origin = request.Header("origin");
+  if (origin == nullptr || options.cors_domains.empty()) return true;
+  bool allowed = std::any_of(options.cors_domains.begin(), options.cors_domains.end(),
+                             [&](const std::string& domain) {
+                               return domain == "*" || EqualIgnoringCase(domain, *origin);
+                             });
+  if (!allowed) return false;
+  out.AddHeader("Access-Control-Allow-Origin", *origin);
+  out.AddHeader("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE");
+  out.AddHeader("Access-Control-Allow-Headers", options.cors_headers);
+  return true;
+}
+
+}  // namespace hg::http

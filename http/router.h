@@ -1,0 +1,24 @@
+#pragma once
+// From a request to its handler (spec http-api.md §3, §7): path, version, serializer, CORS, verb.
+
+#include <string_view>
+
+#include "http/services.h"
+
+namespace hg::http {
+
+/// The Method of a verb as sent; verbs are case-sensitive.
+Method MethodOf(std::string_view verb);
+
+/// Fills segments, api_version, endpoint_index and parameters from request->target, which begins
+/// with '/'. False: a bad percent escape in the query string (400).
+bool ParseTarget(Request* request);
+
+/// Answers one request, whatever it asks for. Runs on a pool thread; may block.
+void Dispatch(const Request& request, Services& services, ResponseWriter& out);
+
+/// Adds the CORS headers that this request's Origin earns (§7); false: the domain is not allowed.
+/// Without CORS, or without Origin: true and nothing added.
+bool AddCorsHeaders(const Request& request, const Options& options, ResponseWriter& out);
+
+}  // namespace hg::http

@@ -1,0 +1,69 @@
+#include "http/wire/json_text.h"
+
+namespace hg::http {
+
+void AppendJsonString(std::string* out, std::string_view text) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  out->push_back('"');
+  size_t clean = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    out->append(text, clean, i - clean);
+    clean = i + 1;
+    out->push_back('\\');
+    switch (c) {
+      case '"':
+      case '\\':
+        out->push_back(static_cast<char>(c));
+        break;
+      case '\b':
+        out->push_back('b');
+        break;
+      case '\f':
+        out->push_back('f');
+        break;
+      case '\n':
+        out->push_back('n');
+        break;
+      case '\r':
+        out->push_back('r');
+        break;
+      case '\t':
+        out->push_back('t');
+        break;
+      default:
+        out->append("u00");
+        out->push_back(kDigits[c >> 4]);
+        out->push_back(kDigits[c & 15]);
+    }
+  }
+  out->append(text, clean, text.size() - clean);
+  out->push_back('"');
+}
+
+void AppendHtmlEscaped(std::string* out, std::string_view text) {
+  for (char c : text) {
+    switch (c) {
+      case '&':
+        out->append("&amp;");
+        break;
+      case '<':
+        out->append("&lt;");
+        break;
+      case '>':
+        out->append("&gt;");
+        break;
+      case '"':
+        out->append("&quot;");
+        break;
+      case '\'':
+        out->append("&#39;");
+        break;
+      default:
+        out->push_back(c);
+    }
+  }
+}
+
+}  // namespace hg::http

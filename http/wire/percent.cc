@@ -1,0 +1,51 @@
+#include "http/wire/percent.h"
+
+namespace hg::http {
+namespace {
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+bool DecodePercent(std::string_view text, std::string* out) {
+  out->clear();
+  out->reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '+') {
+      out->push_back(' ');
+    } else if (c != '%') {
+      out->push_back(c);
+    } else {
+      int high = i + 1 < text.size() ? HexDigit(text[i + 1]) : -1;
+      int low = i + 2 < text.size() ? HexDigit(text[i + 2]) : -1;
+      if (high < 0 || low < 0) return false;
+      out->push_back(static_cast<char>(high << 4 | low));
+      i += 2;
+    }
+  }
+  return true;
+}
+
+bool ParseQueryString(std::string_view query, Parameters* parameters) {
+  while (!query.empty()) {
+    size_t end = query.find_first_of("&;");
+    std::string_view pair = query.substr(0, end);
+    query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
+    size_t equals = pair.find('=');
+    std::string name, value;
+    if (!DecodePercent(pair.substr(0, equals), &name)) return false;
+    if (equals != std::string_view::npos && !DecodePercent(pair.substr(equals + 1), &value)) {
+      return false;
+    }
+    if (!name.empty()) parameters->Add(std::move(name), std::move(value));
+  }
+  return true;
+}
+
+}  // namespace hg::http
