@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""SIGKILL while four connections write, again and again on one data directory: what was acknowledged is there.
+
+    kill_rounds.py --tsdb build/release/tsdb [--rounds 20] [--durability synced] [--seed N]
+
+Each round starts the daemon, writes batches of points that exist only once (series of this round, value = a running
+number), kills it at a random moment, starts it again and reads the round back. Demanded: every point of a batch that
+was answered with 204 is there with its value; nothing is there that was never sent; and what was undecided (sent, not
+answered) is decided by the first reading for ever. The last rounds' reading covers everything, before and after a
+clean stop. The store is kept small, so that kills also hit flushes and merges. --self-test checks the checking.
+The last line reads "N passed, N failed"; a failure prints the seed.
+"""
+import argparse
+import http.client
+import json
+import random
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from daemon import Daemon  # noqa: E402
+
+WRITERS = 4
+SERIES = 20             # of each writer and round
+FIRST = 1_700_000_000   # time of the first point of a series, seconds
+SMALL_STORE = {"tsd.storage.log.max": 4 << 20}
+
+
+class Ledger:
+    """What one writer sent in one round: (series, time in ms) -> value."""
+
+    def __init__(self):
+        self.acknowledged = {}
+        self.undecided = {}
+
+    def settle(self, found):
+        """Compares with what was read; the undecided points are decided by it. Error texts."""
+        errors = []
+        for key, value in self.acknowledged.items():
+            if key not in found:
+                errors.append(f"lost: {key} = {value}")
+            elif found[key] != value:
+                errors.append(f"wrong: {key} = {found[key]}, sent {value}")
+        for key, value in found.items():
+            if key not in self.acknowledged and self.undecided.get(key) != value:
+                errors.append(f"never sent: {key} = {value}")
+        self.acknowledged.update((key, value) for key, value in self.undecided.items() if key in found)
+        self.undecided = {}
+        return errors
+
+
+class Writer(threading.Thread):
+    """Sends batches until the daemon is gone."""
+
+    def __init__(self, daemon, ledger, round_number, number, seed):
+        super().__init__()
+        self.daemon_under_test = daemon
+        self.ledger, self.round, self.number = ledger, round_number, number
+        self.random = random.Random(seed)
+        self.refused = 0
+        self.sent = 0
+
+    def batch(self):
+        points, keys = [], {}
+        for _ in range(self.random.choice((1, 10, 50, 500))):
+            self.sent += 1
+            series, tick = self.sent % SERIES, self.sent // SERIES
+            # Even series have whole seconds, odd ones milliseconds; every third value is a float.
+            time_ms = (FIRST + tick) * 1000 if series % 2 == 0 else FIRST * 1000 + tick * 7 + 1
+            unique = (self.round * WRITERS + self.number) * 10_000_000 + self.sent
+            value = unique + 0.25 if self.sent % 3 == 0 else unique
+            stamp = time_ms // 1000 if series % 2 == 0 else time_ms
+            points.append({"metric": f"kill.m{series % 3}", "timestamp": stamp, "value": value,
+                           "tags": {"writer": f"r{self.round}w{self.number}", "series": f"s{series}"}})
+            keys[f"s{series}", time_ms] = value
+        return json.dumps(points), keys
+
+    def run(self):
+        connection = self.daemon_under_test.connection(timeout=20)
+        while True:
+            body, keys = self.batch()
+            self.ledger.undecided.update(keys)
+            try:
+                connection.request("POST", "/api/put", body, {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                answer.read()
+            except (OSError, http.client.HTTPException):
+                return
+            if answer.status == 204:
+                for key in keys:
+                    self.ledger.acknowledged[key] = self.ledger.undecided.pop(key)
+            else:
+                self.refused += 1
+                time.sleep(0.01)
+
+
+def read_back(daemon, round_number, writer):
+    found = {}
+    for metric in range(3):
+        try:
+            answer = daemon.query(FIRST - 1, f"none:kill.m{metric}{{writer=r{round_number}w{writer}}}",
+                                  end=FIRST + 10_000_000, ms="true")
+        except RuntimeError as error:
+            if "No such name" in str(error) or "404" in str(error) or "400" in str(error):
+                continue  # nothing of this name was ever stored; what is missing shows in the ledger
+            raise
+        for series in answer:
+            for time_ms, value in series["dps"].items():
+                found[series["tags"]["series"], int(time_ms)] = value
+    return found
+
+
+def settle_round(daemon, round_number, ledgers):
+    errors = []
+    for writer, ledger in enumerate(ledgers):
+        errors += [f"round {round_number} writer {writer} " + error
+                   for error in ledger.settle(read_back(daemon, round_number, writer))]
+    return errors
+
+
+def one_round(daemon, number, chance):
+    """(ledgers, errors)"""
+    ledgers = [Ledger() for _ in range(WRITERS)]
+    writers = [Writer(daemon, ledger, number, i, chance.random()) for i, ledger in enumerate(ledgers)]
+    for writer in writers:
+        writer.start()
+    pause = chance.choice((chance.uniform(0.02, 0.3), chance.uniform(0.3, 2.5)))
+    time.sleep(pause)
+    daemon.kill()
+    for writer in writers:
+        writer.join()
+    acknowledged = sum(len(ledger.acknowledged) for ledger in ledgers)
+    undecided = sum(len(ledger.undecided) for ledger in ledgers)
+    recovery_s = daemon.start()
+    errors = settle_round(daemon, number, ledgers)
+    refused = sum(writer.refused for writer in writers)
+    print(f"round {number}: killed after {pause:.2f} s, {acknowledged} points acknowledged, {undecided} unanswered"
+          + (f", {refused} batches refused" if refused else "")
+          + f"; up again in {recovery_s:.2f} s: " + ("all there" if not errors else f"{len(errors)} wrong"), flush=True)
+    if acknowledged == 0 and pause > 1:
+        errors.append(f"round {number}: nothing was acknowledged in {pause:.2f} s")
+    return ledgers, errors
+
+
+def self_test():
+    def ledger():
+        it = Ledger()
+        it.acknowledged = {("s0", 1): 7}
+        it.undecided = {("s0", 2): 8}
+        return it
+
+    later = ledger()
+    first = later.settle({("s0", 1): 7, ("s0", 2): 8})
+    checks = {
+        "all there": not first,
+        "an undecided point may be missing": not ledger().settle({("s0", 1): 7}),
+        "a lost point is found": len(ledger().settle({("s0", 2): 8})) == 1,
+        "a wrong value is found": len(ledger().settle({("s0", 1): 9})) == 1,
+        "an invented point is found": len(ledger().settle({("s0", 1): 7, ("s1", 1): 7})) == 1,
+        "a point once read may not vanish": len(later.settle({("s0", 1): 7})) == 1,
+    }
+    for name, good in checks.items():
+        if not good:
+            print(f"FAIL {name}")
+    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
+    return 0 if all(checks.values()) else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tsdb", default="build/release/tsdb")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--durability", default="logged")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--self-test", action="store_true")
+    args = parser.parse_args()
+    if args.self_test:
+        return self_test()
+
+    chance = random.Random(args.seed)
+    print(f"durability {args.durability}, seed {args.seed}", flush=True)
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="kill-rounds-") as folder:
+        daemon = Daemon(args.tsdb, folder, {"tsd.storage.durability": args.durability, **SMALL_STORE})
+        rounds = []
+
+        def count(errors):
+            nonlocal passed, failed
+            for error in errors[:10]:
+                print("FAIL " + error)
+            passed, failed = passed + (not errors), failed + bool(errors)
+
+        try:
+            daemon.start()
+            for number in range(args.rounds):
+                ledgers, errors = one_round(daemon, number, chance)
+                rounds.append(ledgers)
+                count(errors)
+            for moment in ("before", "after"):
+                errors = [error for number, ledgers in enumerate(rounds)
+                          for error in settle_round(daemon, number, ledgers)]
+                points = sum(len(ledger.acknowledged) for ledgers in rounds for ledger in ledgers)
+                print(f"all rounds, {moment} a clean stop: {points} points, "
+                      + ("all there" if not errors else f"{len(errors)} wrong"), flush=True)
+                if moment == "before":
+                    status = daemon.stop()
+                    if status != 0:
+                        errors.append(f"the clean stop ended with {status}")
+                    daemon.start()
+                count(errors)
+        except RuntimeError as error:
+            count([str(error)])
+        finally:
+            daemon.kill()
+        if failed:
+            print(f"seed {args.seed}; the daemon's last words:\n{daemon.log_tail()}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

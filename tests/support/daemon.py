@@ -1,0 +1,88 @@
+"""A daemon for the script suites: started on a free port with its own settings, stopped, killed, started again."""
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.parse
+from pathlib import Path
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Daemon:
+    """`tsdb tsd` on folder/data; folder keeps its settings and its log, so a second Start finds the same data."""
+
+    def __init__(self, tsdb, folder, settings=None):
+        self.tsdb = Path(tsdb).resolve()
+        self.folder = Path(folder)
+        self.settings = {"tsd.network.bind": "127.0.0.1", "tsd.storage.path": self.folder / "data",
+                         "tsd.core.auto_create_metrics": "true", **(settings or {})}
+        self.port = free_port()
+        self.process = None
+        if not os.access(self.tsdb, os.X_OK):
+            raise SystemExit(f"there is no program {tsdb}")
+
+    def start(self, patience_s=60):
+        """Seconds until it answered."""
+        config = self.folder / "tsd.conf"
+        config.write_text("".join(f"{key} = {value}\n" for key, value in
+                                  {**self.settings, "tsd.network.port": self.port}.items()))
+        began = time.monotonic()
+        with open(self.folder / "tsd.log", "ab") as log:
+            self.process = subprocess.Popen([self.tsdb, "tsd", f"--config={config}"], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, cwd=self.folder)
+        while time.monotonic() - began < patience_s and self.process.poll() is None:
+            try:
+                self.get("/api/version", timeout=5)
+                return time.monotonic() - began
+            except OSError:
+                time.sleep(0.02)
+        self.kill()
+        raise RuntimeError("the daemon did not start: " + self.log_tail())
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        """SIGTERM; its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+
+    def log_tail(self):
+        return (self.folder / "tsd.log").read_bytes()[-2000:].decode("utf-8", "replace")
+
+    def connection(self, timeout=60):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+
+    def get(self, path, timeout=60):
+        """The JSON answer; RuntimeError on any status but 200."""
+        connection = self.connection(timeout)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            body = answer.read()
+        except http.client.HTTPException as error:
+            raise OSError(str(error)) from error
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise RuntimeError(f"GET {path}: {answer.status} {body[:300]!r}")
+        return json.loads(body)
+
+    def query(self, start, expression, end=None, **flags):
+        words = {"start": start, "m": expression, **({"end": end} if end is not None else {}), **flags}
+        return self.get("/api/query?" + urllib.parse.urlencode(words))
