@@ -4,41 +4,11 @@
 #include <cmath>
 
 #include "http/response_writer.h"
+#include "http/wire/json_text.h"
 #include "storage/base/number_text.h"
 
 namespace hg::http {
 namespace {
-
-void AppendEscaped(unsigned char c, std::string* out) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  switch (c) {
-    case '"':
-      out->append("\\\"");
-      return;
-    case '\\':
-      out->append("\\\\");
-      return;
-    case '\b':
-      out->append("\\b");
-      return;
-    case '\f':
-      out->append("\\f");
-      return;
-    case '\n':
-      out->append("\\n");
-      return;
-    case '\r':
-      out->append("\\r");
-      return;
-    case '\t':
-      out->append("\\t");
-      return;
-    default:
-      out->append("\\u00");
-      out->push_back(kHex[c >> 4]);
-      out->push_back(kHex[c & 15]);
-  }
-}
 
 void AppendInt(int64_t value, std::string* out) {
   char text[24];
@@ -47,20 +17,6 @@ void AppendInt(int64_t value, std::string* out) {
 }
 
 }  // namespace
-
-void AppendJsonString(std::string_view text, std::string* out) {
-  out->push_back('"');
-  size_t done = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
-    out->append(text.substr(done, i - done));
-    AppendEscaped(c, out);
-    done = i + 1;
-  }
-  out->append(text.substr(done));
-  out->push_back('"');
-}
 
 void JsonWriter::Open(char bracket) {
   Comma();
@@ -76,7 +32,7 @@ void JsonWriter::Close(char bracket) {
 
 void JsonWriter::Key(std::string_view name) {
   Comma();
-  AppendJsonString(name, &out_);
+  AppendJsonString(&out_, name);
   out_.push_back(':');
   comma_ = false;
 }
@@ -91,7 +47,7 @@ void JsonWriter::Key(int64_t number) {
 
 void JsonWriter::String(std::string_view text) {
   Comma();
-  AppendJsonString(text, &out_);
+  AppendJsonString(&out_, text);
   AfterValue();
 }
 

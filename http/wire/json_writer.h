@@ -11,9 +11,6 @@ namespace hg::http {
 
 class ResponseWriter;
 
-/// Appends text as a JSON string with its quotes. Bytes >= 0x20 but '"' and '\' go out as they are.
-void AppendJsonString(std::string_view text, std::string* out);
-
 /// One thread at a time. The caller keeps the nesting right: nothing is checked but where commas
 /// go.
 class JsonWriter {

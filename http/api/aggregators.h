@@ -1,0 +1,14 @@
+#pragma once
+// /api/aggregators and /aggregators (spec http-api.md §14.2).
+
+#include "http/request.h"
+#include "http/response_writer.h"
+
+namespace hg::http {
+
+struct Services;
+
+/// GET, POST: the names of all aggregators, in OpenTSDB's order.
+void HandleAggregators(const Request& request, Services& services, ResponseWriter& out);
+
+}  // namespace hg::http

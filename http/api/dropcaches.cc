@@ -1,0 +1,13 @@
+#include "http/api/dropcaches.h"
+
+#include "http/replies.h"
+#include "http/services.h"
+
+namespace hg::http {
+
+void HandleDropcaches(const Request& request, Services& services, ResponseWriter& out) {
+  services.names.DropCaches();
+  SendJson(out, request, R"({"message":"Caches dropped","status":"200"})");
+}
+
+}  // namespace hg::http

@@ -1,0 +1,85 @@
+#include "http/api/process_stats.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+namespace hg::http {
+namespace {
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
+}
+
+/// "MemTotal:  16316412 kB" gives bytes.
+uint64_t MemoryLine(const std::string& text, std::string_view name) {
+  const size_t at = text.find(name);
+  if (at == std::string::npos) return 0;
+  return std::strtoull(text.c_str() + at + name.size(), nullptr, 10) * 1024;
+}
+
+/// A stat file: id (name) state, and numbers counted from 1 for the state's successor.
+struct StatFile {
+  std::string name;
+  char state = 'S';
+  std::vector<int64_t> numbers;
+};
+
+bool ReadStat(const std::string& path, StatFile* out) {
+  const std::string text = ReadAll(path);
+  const size_t open = text.find('('), close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size())
+    return false;
+  out->name = text.substr(open + 1, close - open - 1);
+  out->state = text[close + 2];
+  std::istringstream rest(text.substr(close + 3));
+  for (int64_t number; rest >> number;) out->numbers.push_back(number);
+  return true;
+}
+
+constexpr size_t kPriorityField = 14;   // proc(5): field 18
+constexpr size_t kStartTimeField = 18;  // proc(5): field 22, in clock ticks after boot
+
+}  // namespace
+
+ProcessStats ReadProcessStats() {
+  ProcessStats stats;
+  const std::string memory = ReadAll("/proc/meminfo");
+  stats.memory_total_bytes = MemoryLine(memory, "MemTotal:");
+  stats.memory_available_bytes = MemoryLine(memory, "MemAvailable:");
+  stats.memory_resident_bytes = MemoryLine(ReadAll("/proc/self/status"), "VmRSS:");
+
+  StatFile self;
+  if (ReadStat("/proc/self/stat", &self) && self.numbers.size() > kStartTimeField) {
+    timespec boot{};
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    const int64_t since_boot_ms = boot.tv_sec * 1000 + boot.tv_nsec / 1000000;
+    const int64_t ticks = std::max(1L, sysconf(_SC_CLK_TCK));
+    stats.uptime_ms =
+        std::max<int64_t>(0, since_boot_ms - self.numbers[kStartTimeField] * 1000 / ticks);
+  }
+
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return stats;
+  while (const dirent* entry = readdir(tasks)) {
+    StatFile task;
+    if (entry->d_name[0] == '.') continue;
+    if (!ReadStat(std::string("/proc/self/task/") + entry->d_name + "/stat", &task)) continue;
+    ThreadStats thread{std::atoi(entry->d_name), task.name, task.state, 0};
+    if (task.numbers.size() > kPriorityField)
+      thread.priority = static_cast<int>(task.numbers[kPriorityField]);
+    stats.threads.push_back(std::move(thread));
+  }
+  closedir(tasks);
+  return stats;
+}
+
+}  // namespace hg::http

@@ -1,0 +1,285 @@
+#include "http/api/stats.h"
+
+#include <netdb.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <vector>
+
+#include "http/api/process_stats.h"
+#include "http/build_info.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/json_writer.h"
+
+namespace hg::http {
+namespace {
+
+using Tag = std::pair<std::string, std::string>;
+
+struct Stat {
+  std::string metric;  // with "tsd."
+  int64_t value = 0;
+  std::vector<Tag> tags;  // in the order of the text line
+};
+
+std::string HostName() {
+  char name[256] = "";
+  if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "(unknown)";
+  return name;
+}
+
+std::string FullHostName() {
+  const std::string host = HostName();
+  addrinfo hints{};
+  hints.ai_flags = AI_CANONNAME;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return host;
+  const std::string full = found->ai_canonname != nullptr ? found->ai_canonname : host;
+  freeaddrinfo(found);
+  return full;
+}
+
+/// Gathers points; the host's tag follows the point's own one and precedes class.
+class Collector {
+ public:
+  explicit Collector(const Options& options) {
+    if (options.stats_canonical) {
+      common_.emplace_back("fqdn", FullHostName());
+    } else {
+      std::string host = HostName();
+      common_.emplace_back("host", host.substr(0, host.find('.')));
+    }
+    if (options.stats_with_port) common_.emplace_back("port", std::to_string(options.port));
+  }
+
+  /// own, type_class: "key=value", or empty.
+  void Add(std::string_view name, int64_t value, std::string_view own = {},
+           std::string_view type_class = {}) {
+    Stat& stat = stats_.emplace_back();
+    stat.metric = "tsd." + std::string(name);
+    stat.value = value;
+    AddTags(own, &stat);
+    stat.tags.insert(stat.tags.end(), common_.begin(), common_.end());
+    AddTags(type_class, &stat);
+  }
+
+  [[nodiscard]] const std::vector<Stat>& stats() const { return stats_; }
+
+ private:
+  /// "k=v k=v …"
+  static void AddTags(std::string_view text, Stat* stat) {
+    while (!text.empty()) {
+      const std::string_view pair = text.substr(0, text.find(' '));
+      text.remove_prefix(std::min(text.size(), pair.size() + 1));
+      const size_t equals = pair.find('=');
+      if (equals != std::string_view::npos)
+        stat->tags.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+    }
+  }
+
+  std::vector<Tag> common_;
+  std::vector<Stat> stats_;
+};
+
+int64_t Value(const Counters::Counter& counter) {
+  return static_cast<int64_t>(counter.load(std::memory_order_relaxed));
+}
+
+void CollectEdge(const Counters& c, Collector* to) {
+  to->Add("connectionmgr.connections", Value(c.connections_open), "type=open");
+  to->Add("connectionmgr.connections", Value(c.connections_rejected), "type=rejected");
+  to->Add("connectionmgr.connections", Value(c.connections_total), "type=total");
+  to->Add("connectionmgr.exceptions", Value(c.exceptions_closed), "type=closed");
+  to->Add("connectionmgr.exceptions", Value(c.exceptions_reset), "type=reset");
+  to->Add("connectionmgr.exceptions", Value(c.exceptions_timeout), "type=timeout");
+  to->Add("connectionmgr.exceptions", Value(c.exceptions_unknown), "type=unknown");
+  to->Add("rpc.received", Value(c.rpc_telnet), "type=telnet");
+  to->Add("rpc.received", Value(c.rpc_http), "type=http");
+  to->Add("rpc.received", Value(c.rpc_http_plugin), "type=http_plugin");
+  to->Add("rpc.received", Value(c.rpc_put), "type=put");
+  to->Add("rpc.exceptions", Value(c.rpc_exceptions));
+  to->Add("rpc.errors", Value(c.put_storage_errors), "type=hbase_errors");
+  to->Add("rpc.errors", Value(c.put_invalid_values), "type=invalid_values");
+  to->Add("rpc.errors", Value(c.put_illegal_arguments), "type=illegal_arguments");
+  to->Add("rpc.errors", Value(c.put_unknown_metrics), "type=unknown_metrics");
+  to->Add("rpc.errors", Value(c.put_writes_blocked), "type=socket_writes_blocked");
+  to->Add("http.query.success", Value(c.query_success));
+  to->Add("http.query.invalid_requests", Value(c.query_invalid));
+  to->Add("http.query.exceptions", Value(c.query_exceptions));
+}
+
+int64_t LargestId(int width) { return width >= 8 ? INT64_MAX : (int64_t{1} << (8 * width)) - 1; }
+
+void CollectNames(Services& services, Collector* to) {
+  std::array<uid::Names::CacheStats, 3> cache;
+  for (UidKind kind : kUidKinds) cache[static_cast<size_t>(kind)] = services.names.Stats(kind);
+  for (UidKind kind : kUidKinds) {
+    const std::string tag = "kind=" + std::string(UidKindName(kind));
+    const auto& stats = cache[static_cast<size_t>(kind)];
+    to->Add("uid.cache-hit", static_cast<int64_t>(stats.hits), tag);
+    to->Add("uid.cache-miss", static_cast<int64_t>(stats.misses), tag);
+    to->Add("uid.cache-size", static_cast<int64_t>(stats.size), tag);
+    to->Add("uid.random-collisions", static_cast<int64_t>(stats.random_collisions), tag);
+    to->Add("uid.rejected-assignments", static_cast<int64_t>(stats.rejected), tag);
+    // A store that cannot be read now has no number to show; the rest of the statistics still
+    // matters.
+    const Result<int64_t> used = services.names.HighestId(kind);
+    if (!used.ok()) continue;
+    to->Add("uid.ids-used", *used, tag);
+    to->Add("uid.ids-available", LargestId(UidWidth(services.points.layout(), kind)) - *used, tag);
+  }
+}
+
+std::vector<Stat> CollectStats(Services& services, bool with_threads) {
+  Collector collector(services.options);
+  CollectEdge(services.counters, &collector);
+  CollectNames(services, &collector);
+  const ProcessStats process = ReadProcessStats();
+  collector.Add("jvm.ramfree", static_cast<int64_t>(process.memory_available_bytes));
+  collector.Add("jvm.ramused", static_cast<int64_t>(process.memory_resident_bytes));
+  if (with_threads) {
+    collector.Add("jvm.thread.count", static_cast<int64_t>(process.threads.size()));
+    int64_t runnable = 0;
+    for (const ThreadStats& thread : process.threads) runnable += thread.state == 'R' ? 1 : 0;
+    collector.Add("jvm.thread.states", runnable, "state=runnable");
+    collector.Add("jvm.thread.states", static_cast<int64_t>(process.threads.size()) - runnable,
+                  "state=waiting");
+  }
+  collector.Add("datapoints.added", Value(services.counters.points_added), "type=all",
+                "class=TSDB");
+  if (services.collect_stats) {
+    services.collect_stats([&](const std::string& name, const std::string& tags, int64_t value) {
+      collector.Add(name, value, tags);
+    });
+  }
+  return collector.stats();
+}
+
+std::string Line(const Stat& stat, int64_t now_s) {
+  std::string line = stat.metric + " " + std::to_string(now_s) + " " + std::to_string(stat.value);
+  for (const auto& [key, value] : stat.tags) line += " " + key + "=" + value;
+  return line;
+}
+
+std::string PointsJson(Services& services) {
+  const int64_t now_s = services.clock.NowMs() / 1000;
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginArray();
+  for (const Stat& stat : CollectStats(services, false)) {
+    json.BeginObject();
+    json.Member("metric", stat.metric);
+    json.Member("timestamp", now_s);
+    json.Member("value", std::to_string(stat.value));
+    json.Key("tags");
+    json.BeginObject();
+    for (const auto& [key, value] : stat.tags) json.Member(key, value);
+    json.EndObject();
+    json.EndObject();
+  }
+  json.EndArray();
+  return body;
+}
+
+void WriteMemory(JsonWriter* json, std::string_view name, uint64_t used, int64_t max) {
+  json->Key(name);
+  json->BeginObject();
+  json->Member("init", 0);
+  json->Member("used", static_cast<int64_t>(used));
+  json->Member("committed", static_cast<int64_t>(used));
+  json->Member("max", max);
+  json->EndObject();
+}
+
+/// The frame of OpenTSDB's answer about its virtual machine, with this process' numbers.
+std::string ProcessJson(Services& services) {
+  const ProcessStats process = ReadProcessStats();
+  double load[1] = {0};
+  if (getloadavg(load, 1) != 1) load[0] = 0;
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  json.Key("memory");
+  json.BeginObject();
+  WriteMemory(&json, "nonHeapMemoryUsage", 0, -1);
+  json.Member("objectsPendingFinalization", 0);
+  WriteMemory(&json, "heapMemoryUsage", process.memory_resident_bytes,
+              static_cast<int64_t>(process.memory_total_bytes));
+  json.EndObject();
+  json.Key("os");
+  json.BeginObject();
+  json.Member("systemLoadAverage", load[0]);
+  json.EndObject();
+  json.Key("runtime");
+  json.BeginObject();
+  json.Member("vmName", "hourglass");
+  json.Member("vmVersion", ThisBuild().product_version);
+  json.Member("startTime", services.clock.NowMs() - process.uptime_ms);
+  json.Member("vmVendor", "hourglass");
+  json.Member("uptime", process.uptime_ms);
+  json.EndObject();
+  for (const char* name : {"pools", "gc"}) {
+    json.Key(name);
+    json.BeginObject();
+    json.EndObject();
+  }
+  json.EndObject();
+  return body;
+}
+
+std::string ThreadsJson() {
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginArray();
+  for (const ThreadStats& thread : ReadProcessStats().threads) {
+    json.BeginObject();
+    json.Member("threadID", static_cast<int64_t>(thread.id));
+    json.Key("stack");
+    json.BeginArray();
+    json.EndArray();
+    json.Member("name", thread.name);
+    json.Member("state", thread.state == 'R' ? "RUNNABLE" : "WAITING");
+    json.Member("interrupted", false);
+    json.Member("priority", thread.priority);
+    json.EndObject();
+  }
+  json.EndArray();
+  return body;
+}
+
+}  // namespace
+
+void HandleStats(const Request& request, Services& services, ResponseWriter& out) {
+  const std::string part = request.Segment(1);
+  if (part == "jvm") return SendJson(out, request, ProcessJson(services));
+  if (part == "threads") return SendJson(out, request, ThreadsJson());
+  // No connections to a storage cluster, and nothing kept of past queries.
+  if (part == "region_clients") return SendJson(out, request, "[]");
+  if (part == "query") return SendJson(out, request, R"({"completed":[],"running":[]})");
+  SendJson(out, request, PointsJson(services));
+}
+
+std::string StatsText(Services& services) {
+  const int64_t now_s = services.clock.NowMs() / 1000;
+  std::string text;
+  for (const Stat& stat : CollectStats(services, true)) text += Line(stat, now_s) + "\n";
+  return text;
+}
+
+void HandleStatsPage(const Request& request, Services& services, ResponseWriter& out) {
+  if (!request.parameters.Has("json")) {
+    const std::string text = StatsText(services);
+    return SendBody(out, 200, GuessContentType(request, text.front()), text);
+  }
+  const int64_t now_s = services.clock.NowMs() / 1000;
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginArray();
+  for (const Stat& stat : CollectStats(services, true)) json.String(Line(stat, now_s));
+  json.EndArray();
+  SendJson(out, request, body);
+}
+
+}  // namespace hg::http

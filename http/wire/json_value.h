@@ -1,0 +1,53 @@
+#pragma once
+// JSON documents in, with the leniency of spec http-api.md §4: bare NaN and Infinity are numbers,
+// the last of equal keys counts, text after the first complete value is ignored, numbers keep the
+// text of their token so that they can stand where a string is expected. For requests; the write
+// path of points has its own parser.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/status.h"
+
+namespace hg::http {
+
+/// One value and all below it. Immutable once parsed.
+struct JsonValue {
+  enum class Kind : uint8_t { kNull, kBool, kNumber, kString, kArray, kObject };
+
+  Kind kind = Kind::kNull;
+  std::string text;              // kString: decoded; kNumber: as written; kBool: "true" or "false"
+  std::vector<JsonValue> items;  // kArray
+  std::vector<std::pair<std::string, JsonValue>> members;  // kObject, in order of appearance
+
+  [[nodiscard]] bool is_null() const { return kind == Kind::kNull; }
+  [[nodiscard]] bool is_array() const { return kind == Kind::kArray; }
+  [[nodiscard]] bool is_object() const { return kind == Kind::kObject; }
+  /// A string, or a number or boolean that may stand for one.
+  [[nodiscard]] bool is_scalar() const {
+    return kind == Kind::kBool || kind == Kind::kNumber || kind == Kind::kString;
+  }
+
+  /// The last member of that name; nullptr if there is none, or no object.
+  [[nodiscard]] const JsonValue* Find(std::string_view name) const;
+  /// The value as an integer: a number or string of decimal digits in range; a fraction is cut off
+  /// a number only.
+  [[nodiscard]] std::optional<int64_t> AsInt() const;
+  /// The value as a boolean: true, false, "true", "false", "" (false), a number (0 is false).
+  [[nodiscard]] std::optional<bool> AsBool() const;
+  /// The value as a double: a number, or a string that is one.
+  [[nodiscard]] std::optional<double> AsDouble() const;
+};
+
+/// Levels of nesting that are accepted: no request needs more, and a value frees itself
+/// recursively.
+inline constexpr int kJsonDepthMax = 128;
+
+/// The first value of `text`. InvalidArgument says what is wrong and at which byte.
+Result<JsonValue> ParseJson(std::string_view text);
+
+}  // namespace hg::http

@@ -1,0 +1,163 @@
+#include "uid/annotations.h"
+
+#include <algorithm>
+
+#include "storage/codec/cell_class.h"
+#include "storage/codec/row_key.h"
+#include "storage/model/timestamp.h"
+
+namespace hg::uid {
+namespace {
+
+const Bytes kFamily = "t";
+
+// Attempts of one write before it gives up: each lost one means that another writer succeeded.
+constexpr int kWriteAttempts = 10;
+
+/// Row base of a time in seconds, kept inside what a row key can say.
+uint32_t BaseOf(int64_t seconds) {
+  const int64_t clamped = std::clamp<int64_t>(seconds, 0, UINT32_MAX);
+  return static_cast<uint32_t>(clamped - clamped % kRowSpan);
+}
+
+bool IsAnnotation(const Cell& cell) {
+  return codec::ClassifyQualifier(cell.qualifier) == codec::CellClass::kAnnotation;
+}
+
+}  // namespace
+
+struct Annotations::Place {
+  Bytes key;
+  Bytes qualifier;
+};
+
+Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex) {
+  Bytes bytes;
+  if (hex.empty()) return bytes;
+  const std::string padded = hex.size() % 2 != 0 ? "0" + hex : hex;
+  if (!FromHex(padded, &bytes))
+    return Status::InvalidArgument("contains illegal character for hexBinary: " + padded);
+  RETURN_IF_ERROR(Prepend(codec::CheckTsuid(layout, bytes), "TSUID " + hex));
+  return bytes;
+}
+
+Annotations::Annotations(Store& store, AnnotationsOptions options)
+    : store_(store), options_(std::move(options)) {}
+
+Bytes Annotations::KeyOf(ByteView tsuid, uint32_t base) const {
+  return tsuid.empty() ? codec::MakeGlobalRowKey(options_.layout, base)
+                       : codec::MakeRowKey(options_.layout, tsuid, base);
+}
+
+Result<Annotations::Place> Annotations::Locate(const std::string& tsuid, int64_t start_time) const {
+  if (start_time < 1) return Status::InvalidArgument("The start timestamp has not been set");
+  ASSIGN_OR_RETURN(const Bytes series, TsuidBytes(options_.layout, tsuid));
+  codec::AnnotationPlace place = codec::PlaceAnnotation(start_time);
+  return Place{KeyOf(series, place.base), std::move(place.qualifier)};
+}
+
+Result<codec::Annotation> Annotations::Find(const std::string& tsuid, int64_t start_time) {
+  ASSIGN_OR_RETURN(const Place place, Locate(tsuid, start_time));
+  ASSIGN_OR_RETURN(const Row row,
+                   store_.Get(options_.table, place.key, kFamily, {place.qualifier}));
+  if (row.empty()) return Status::NotFound("Unable to locate annotation in storage");
+  return codec::DecodeAnnotation(row.cells.front().value);
+}
+
+Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotation& request,
+                                                            bool replace) {
+  if (request.start_time < 1)
+    return Status::InvalidArgument("The start timestamp has not been set");
+  if (!codec::HasAnnotationChanges(request)) return std::optional<codec::Annotation>();
+  ASSIGN_OR_RETURN(const Place place, Locate(request.tsuid, request.start_time));
+
+  for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
+    ASSIGN_OR_RETURN(const Row row,
+                     store_.Get(options_.table, place.key, kFamily, {place.qualifier}));
+    codec::Annotation merged = request;
+    Expected expected;
+    if (!row.empty()) {
+      expected = row.cells.front().value;
+      ASSIGN_OR_RETURN(const codec::Annotation stored, codec::DecodeAnnotation(*expected));
+      merged = codec::MergeAnnotation(request, stored, replace);
+    }
+    CellChange change = PutCell(kFamily, place.qualifier, codec::EncodeAnnotation(merged));
+    if (options_.use_otsdb_timestamp) change.timestamp_ms = Timestamp{merged.start_time}.millis();
+    ASSIGN_OR_RETURN(const bool written,
+                     store_.CompareAndMutate(kFamily, place.qualifier, expected, options_.table,
+                                             RowMutation{place.key, {std::move(change)}}));
+    if (written) return std::optional<codec::Annotation>(std::move(merged));
+  }
+  return Status::Conflict("The annotation was changed by others again and again");
+}
+
+Status Annotations::Delete(const std::string& tsuid, int64_t start_time) {
+  ASSIGN_OR_RETURN(const Place place, Locate(tsuid, start_time));
+  return store_.Mutate(options_.table, {{place.key, {DeleteColumn(kFamily, place.qualifier)}}});
+}
+
+Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int64_t end_s) {
+  if (end_s < start_s)
+    return Status::InvalidArgument("The end timestamp cannot be less than the start timestamp");
+  ScanSpec spec;
+  spec.table = options_.table;
+  spec.family = kFamily;
+  spec.start = KeyOf({}, BaseOf(start_s));
+  // Past the last hour: rows of one base are followed by those of the next.
+  spec.stop = KeyOf({}, BaseOf(end_s)) + '\0';
+  ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
+  std::vector<codec::Annotation> found;
+  for (std::vector<Row> rows;;) {
+    RETURN_IF_ERROR(cursor->Next(&rows));
+    if (rows.empty()) return found;
+    for (const Row& row : rows) {
+      for (const Cell& cell : row.cells) {
+        if (!IsAnnotation(cell)) continue;
+        ASSIGN_OR_RETURN(codec::Annotation annotation, codec::DecodeAnnotation(cell.value));
+        if (annotation.start_time < start_s || annotation.end_time > end_s) continue;
+        found.push_back(std::move(annotation));
+      }
+    }
+  }
+}
+
+Result<uint64_t> Annotations::DeleteRange(const std::string& tsuid, int64_t start_ms,
+                                          int64_t end_ms) {
+  if (start_ms < 1) return Status::InvalidArgument("The start timestamp has not been set");
+  if (end_ms < start_ms)
+    return Status::InvalidArgument("The end timestamp cannot be less than the start timestamp");
+  ASSIGN_OR_RETURN(const Bytes series, TsuidBytes(options_.layout, tsuid));
+  const size_t base_at =
+      static_cast<size_t>(options_.layout.salt_width + options_.layout.metric_width);
+
+  ScanSpec spec;
+  spec.table = options_.table;
+  spec.family = kFamily;
+  spec.keys_only = true;
+  spec.start = KeyOf(series, BaseOf(start_ms / 1000));
+  spec.stop = KeyOf(series, BaseOf(end_ms / 1000)) + '\0';
+  ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
+  uint64_t deleted = 0;
+  for (std::vector<Row> rows;;) {
+    RETURN_IF_ERROR(cursor->Next(&rows));
+    if (rows.empty()) return deleted;
+    std::vector<RowMutation> mutations;
+    for (const Row& row : rows) {
+      if (row.key.size() < base_at + 4) continue;
+      const uint32_t base = ReadBig32(row.key.data() + base_at);
+      if (row.key != KeyOf(series, base)) continue;  // another series of the metric
+      RowMutation mutation{row.key, {}};
+      for (const Cell& cell : row.cells) {
+        if (!IsAnnotation(cell)) continue;
+        const int64_t at_ms = int64_t{base} * 1000 + codec::ObjectOffsetMs(cell.qualifier);
+        if (at_ms < start_ms || at_ms > end_ms) continue;
+        mutation.changes.push_back(DeleteColumn(kFamily, cell.qualifier));
+      }
+      deleted += mutation.changes.size();
+      if (!mutation.changes.empty()) mutations.push_back(std::move(mutation));
+    }
+    if (!mutations.empty()) RETURN_IF_ERROR(store_.Mutate(options_.table, mutations));
+  }
+}
+
+}  // namespace hg::uid
