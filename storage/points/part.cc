@@ -1,0 +1,256 @@
+#include "storage/points/part.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
+#include "storage/codec/cell_class.h"
+#include "storage/codec/compacted.h"
+#include "storage/codec/value.h"
+
+namespace hg::points {
+namespace {
+
+constexpr uint32_t kReservedBits = 0x30;  // of the millisecond form
+constexpr uint32_t kRowMillis = kRowSpan * 1000;
+
+bool Earlier(const PartPoint& a, const PartPoint& b) { return a.offset_ms() < b.offset_ms(); }
+bool ByQualifier(const RawCell& a, const RawCell& b) { return a.qualifier < b.qualifier; }
+
+template <typename Cells>
+auto FindRaw(Cells& raw, ByteView qualifier) {
+  auto it = std::lower_bound(raw.begin(), raw.end(), qualifier,
+                             [](const RawCell& cell, ByteView q) { return cell.qualifier < q; });
+  return it != raw.end() && it->qualifier == qualifier ? it : raw.end();
+}
+
+bool Contains(const std::vector<Bytes>& sorted, ByteView qualifier) {
+  return std::binary_search(sorted.begin(), sorted.end(), qualifier);
+}
+
+std::vector<PartPoint>::iterator FindPoint(std::vector<PartPoint>& points, codec::Qualifier q) {
+  auto it = std::lower_bound(points.begin(), points.end(), PartPoint{q, 0, 0}, Earlier);
+  for (; it != points.end() && it->offset_ms() == q.offset_ms(); ++it) {
+    if (it->qualifier == q) return it;
+  }
+  return points.end();
+}
+
+// The newest of its instant and generation; its qualifier is not there yet.
+void InsertPoint(PartPoint point, std::vector<PartPoint>* points) {
+  auto at = std::upper_bound(points->begin(), points->end(), point, Earlier);
+  while (at != points->begin() && !Earlier(at[-1], point) && at[-1].generation > point.generation) {
+    --at;
+  }
+  points->insert(at, point);
+}
+
+RowForm JoinForms(RowForm a, RowForm b) {
+  if (a == RowForm::kNone) return b;
+  if (b == RowForm::kNone) return a;
+  return a == b ? a : RowForm::kAuto;
+}
+
+// Whatever an operand under a point's name ends up as, the row counts as put by single cells.
+RowForm FormOf(const Part& part) {
+  for (const RawCell& cell : part.raw) {
+    codec::Qualifier q;
+    if (cell.operand && CanonicalQualifier(cell.qualifier, &q)) {
+      return JoinForms(part.form, RowForm::kSingle);
+    }
+  }
+  return part.form;
+}
+
+// Puts the newer operand behind what the older part holds under its qualifier, and takes that out
+// of the older part.
+void JoinOperand(Part* older, RawCell* operand) {
+  Bytes before;
+  if (auto raw = FindRaw(older->raw, operand->qualifier); raw != older->raw.end()) {
+    before = std::move(raw->value);
+    operand->operand = raw->operand;
+    older->raw.erase(raw);
+  } else if (codec::Qualifier q; CanonicalQualifier(operand->qualifier, &q)) {
+    auto point = FindPoint(older->points, q);
+    if (point != older->points.end()) {
+      codec::AppendValue(&before, {point->bits, q.flags()});
+      operand->operand = false;
+      older->points.erase(point);
+    }
+  }
+  if (older->cleared || Contains(older->gone, operand->qualifier)) operand->operand = false;
+  operand->value = before + operand->value;
+}
+
+// Values that became whole by a join may have become canonical points.
+void MoveCanonicalRaw(Part* part) {
+  std::erase_if(part->raw, [part](const RawCell& cell) {
+    PartPoint point;
+    if (cell.operand || !CanonicalPoint(cell.qualifier, cell.value, &point)) return false;
+    point.generation = cell.generation;
+    InsertPoint(point, &part->points);
+    part->form = JoinForms(part->form, RowForm::kSingle);
+    return true;
+  });
+}
+
+void DropOlderPoints(const Part& newer, std::vector<PartPoint>* older) {
+  if (older->empty()) return;
+  if (!newer.raw.empty() || !newer.gone.empty()) {
+    std::erase_if(*older, [&](const PartPoint& point) {
+      Bytes q = point.qualifier.Encode();
+      return FindRaw(newer.raw, q) != newer.raw.end() || Contains(newer.gone, q);
+    });
+  }
+  // Both ascend by instant: one walk finds the qualifiers that both have.
+  auto from = newer.points.begin();
+  std::erase_if(*older, [&](const PartPoint& point) {
+    while (from != newer.points.end() && Earlier(*from, point)) ++from;
+    for (auto it = from; it != newer.points.end() && it->offset_ms() == point.offset_ms(); ++it) {
+      if (it->qualifier == point.qualifier) return true;
+    }
+    return false;
+  });
+}
+
+bool NewerHas(const Part& newer, std::vector<PartPoint>* newer_points, ByteView qualifier) {
+  if (FindRaw(newer.raw, qualifier) != newer.raw.end() || Contains(newer.gone, qualifier))
+    return true;
+  codec::Qualifier q;
+  return CanonicalQualifier(qualifier, &q) && FindPoint(*newer_points, q) != newer_points->end();
+}
+
+// Takes out of gone what the part holds.
+void DropHeld(Part* part) {
+  if (part->cleared) {
+    part->gone.clear();
+    return;
+  }
+  std::erase_if(part->gone, [part](const Bytes& qualifier) {
+    if (FindRaw(part->raw, qualifier) != part->raw.end()) return true;
+    codec::Qualifier q;
+    return CanonicalQualifier(qualifier, &q) && FindPoint(part->points, q) != part->points.end();
+  });
+}
+
+// The points of a cell as a client loads it: strictly ascending, exact, every member canonical.
+bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
+  if (codec::ClassifyQualifier(cell.qualifier) != codec::CellClass::kCompacted) return false;
+  auto parsed = codec::ParsePointCell(cell.qualifier, cell.value);
+  if (!parsed.ok() || !parsed->sorted || parsed->points.size() < 2) return false;
+  Bytes qualifier;
+  Bytes value;
+  codec::EncodePointCell(parsed->points, &qualifier, &value);
+  if (qualifier != cell.qualifier || value != cell.value) return false;
+  for (const auto& point : parsed->points) {
+    codec::Qualifier q;
+    if (!CanonicalQualifier(point.qualifier.Encode(), &q)) return false;
+  }
+  for (const auto& point : parsed->points) {
+    points->push_back({point.qualifier, cell.generation, point.bits});
+  }
+  return true;
+}
+
+}  // namespace
+
+bool CanonicalQualifier(ByteView qualifier, codec::Qualifier* q) {
+  ByteView rest = qualifier;
+  if (!codec::TakeQualifier(&rest, q) || !rest.empty()) return false;
+  return q->valid_flags() && q->offset_ms() < kRowMillis &&
+         !(q->is_millis() && (q->bits & kReservedBits) != 0);
+}
+
+bool CanonicalPoint(ByteView qualifier, ByteView value, PartPoint* point) {
+  codec::Qualifier q;
+  if (!CanonicalQualifier(qualifier, &q)) return false;
+  if (value.size() != static_cast<size_t>(q.value_width())) return false;
+  *point = {q, 0, codec::ReadValueBits(value.data(), q.flags())};
+  return true;
+}
+
+bool TouchesPoints(ByteView qualifier) {
+  return !codec::IsObjectQualifier(qualifier) ||
+         codec::ClassifyQualifier(qualifier) == codec::CellClass::kAppend;
+}
+
+Part Merge(Part newer, Part older) {
+  if (newer.cleared) {
+    newer.gone.clear();
+    return newer;
+  }
+  const RowForm form = JoinForms(FormOf(newer), FormOf(older));
+  for (RawCell& cell : newer.raw) {
+    if (cell.operand) JoinOperand(&older, &cell);
+  }
+  DropOlderPoints(newer, &older.points);
+  std::erase_if(older.raw, [&](const RawCell& cell) {
+    return NewerHas(newer, &newer.points, cell.qualifier);
+  });
+
+  Part result;
+  result.cleared = older.cleared;
+  result.form = form;
+  // std::merge takes from its first range when equal: older points stand before newer ones of their
+  // instant.
+  result.points.reserve(older.points.size() + newer.points.size());
+  std::merge(older.points.begin(), older.points.end(), newer.points.begin(), newer.points.end(),
+             std::back_inserter(result.points), Earlier);
+  std::merge(std::make_move_iterator(older.raw.begin()), std::make_move_iterator(older.raw.end()),
+             std::make_move_iterator(newer.raw.begin()), std::make_move_iterator(newer.raw.end()),
+             std::back_inserter(result.raw), ByQualifier);
+  std::set_union(older.gone.begin(), older.gone.end(), newer.gone.begin(), newer.gone.end(),
+                 std::back_inserter(result.gone));
+  MoveCanonicalRaw(&result);
+  DropHeld(&result);
+  return result;
+}
+
+void Settle(Part* part) {
+  for (RawCell& cell : part->raw) cell.operand = false;
+  MoveCanonicalRaw(part);
+  part->cleared = false;
+  part->gone.clear();
+  if (part->points.empty()) part->form = RowForm::kNone;
+
+  const RawCell* lone = nullptr;
+  for (const RawCell& cell : part->raw) {
+    if (!TouchesPoints(cell.qualifier)) continue;
+    if (lone != nullptr) return;
+    lone = &cell;
+  }
+  if (lone == nullptr || !part->points.empty() || !LoadedPoints(*lone, &part->points)) {
+    return;
+  }
+  part->form = RowForm::kOne;
+  part->raw.erase(part->raw.begin() + (lone - part->raw.data()));
+}
+
+void Normalize(Part* part) {
+  std::unordered_set<uint32_t> seen;
+  std::vector<PartPoint> kept;
+  kept.reserve(part->points.size());
+  for (auto it = part->points.rbegin(); it != part->points.rend(); ++it) {
+    if (seen.insert(it->qualifier.bits).second) kept.push_back(*it);
+  }
+  std::reverse(kept.begin(), kept.end());
+  std::stable_sort(kept.begin(), kept.end(), Earlier);
+  part->points = std::move(kept);
+
+  std::stable_sort(part->raw.begin(), part->raw.end(), ByQualifier);
+  auto same = [](const RawCell& a, const RawCell& b) { return a.qualifier == b.qualifier; };
+  part->raw.erase(part->raw.begin(),
+                  std::unique(part->raw.rbegin(), part->raw.rend(), same).base());
+  if (!part->raw.empty() && !part->points.empty()) {
+    std::erase_if(part->points, [part](const PartPoint& point) {
+      return FindRaw(part->raw, point.qualifier.Encode()) != part->raw.end();
+    });
+  }
+  part->form = FormOf(*part);
+  MoveCanonicalRaw(part);
+  std::sort(part->gone.begin(), part->gone.end());
+  part->gone.erase(std::unique(part->gone.begin(), part->gone.end()), part->gone.end());
+  DropHeld(part);
+}
+
+}  // namespace hg::points

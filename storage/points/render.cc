@@ -1,0 +1,76 @@
+#include "storage/points/render.h"
+
+#include <algorithm>
+
+#include "storage/codec/compacted.h"
+#include "storage/codec/value.h"
+
+namespace hg::points {
+namespace {
+
+int64_t DataTimeMs(uint32_t base, const PartPoint& point) {
+  return int64_t{base} * 1000 + point.offset_ms();
+}
+
+Cell JoinedCell(const Part& row, uint32_t base) {
+  std::vector<codec::StoredPoint> points;
+  points.reserve(row.points.size());
+  for (const PartPoint& point : row.points) points.push_back({point.qualifier, point.bits});
+  Cell cell{Bytes(kFamily), {}, {}, DataTimeMs(base, row.points.back())};
+  codec::EncodePointCell(points, &cell.qualifier, &cell.value);
+  return cell;
+}
+
+}  // namespace
+
+bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options) {
+  if (row.points.empty()) return false;
+  const bool wanted =
+      row.form == RowForm::kOne ||
+      (row.form != RowForm::kSingle && options.enable_compaction && IsOldRow(base, options.now_s));
+  if (!wanted) return false;
+  for (const RawCell& cell : row.raw) {
+    if (TouchesPoints(cell.qualifier)) return false;
+  }
+  return std::adjacent_find(row.points.begin(), row.points.end(),
+                            [](const PartPoint& a, const PartPoint& b) {
+                              return a.offset_ms() == b.offset_ms();
+                            }) == row.points.end();
+}
+
+std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& options) {
+  std::vector<Cell> cells;
+  if (RendersAsOne(row, base, options)) {
+    cells.push_back(JoinedCell(row, base));
+  } else {
+    cells.reserve(row.points.size() + row.raw.size());
+    for (const PartPoint& point : row.points) {
+      cells.push_back({Bytes(kFamily), point.qualifier.Encode(),
+                       codec::EncodeValue({point.bits, point.qualifier.flags()}),
+                       DataTimeMs(base, point)});
+    }
+  }
+  for (const RawCell& cell : row.raw) {
+    cells.push_back({Bytes(kFamily), cell.qualifier, cell.value, cell.timestamp_ms});
+  }
+  std::sort(cells.begin(), cells.end(),
+            [](const Cell& a, const Cell& b) { return a.qualifier < b.qualifier; });
+  return cells;
+}
+
+Part DeleteRendered(const Part& row, uint32_t base, ByteView qualifier,
+                    const RenderOptions& options) {
+  Part deletion;
+  const bool named = std::any_of(row.raw.begin(), row.raw.end(),
+                                 [&](const RawCell& cell) { return cell.qualifier == qualifier; });
+  codec::Qualifier q;
+  if (named || CanonicalQualifier(qualifier, &q)) {
+    deletion.gone.emplace_back(qualifier);
+  } else if (RendersAsOne(row, base, options) && JoinedCell(row, base).qualifier == qualifier) {
+    for (const PartPoint& point : row.points) deletion.gone.push_back(point.qualifier.Encode());
+    std::sort(deletion.gone.begin(), deletion.gone.end());
+  }
+  return deletion;
+}
+
+}  // namespace hg::points

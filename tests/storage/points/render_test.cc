@@ -1,0 +1,83 @@
+#include "storage/points/render.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/storage/points/random_parts.h"
+
+namespace hg::points {
+namespace {
+
+Bytes Hex(ByteView hex) {
+  Bytes bytes;
+  REQUIRE(FromHex(hex, &bytes));
+  return bytes;
+}
+
+Part Row(RowForm form, std::vector<std::pair<const char*, const char*>> points) {
+  Part row;
+  row.form = form;
+  for (const auto& [qualifier, value] : points) {
+    PartPoint point;
+    REQUIRE(CanonicalPoint(Hex(qualifier), Hex(value), &point));
+    row.points.push_back(point);
+  }
+  return row;
+}
+
+std::string Text(const std::vector<Cell>& cells) {
+  std::string text;
+  for (const Cell& cell : cells) {
+    CHECK(cell.family == "t");
+    text += (text.empty() ? "" : " ") + ToHexUpper(cell.qualifier) + "=" + ToHexUpper(cell.value) +
+            "@" + std::to_string(cell.timestamp_ms);
+  }
+  return text;
+}
+
+constexpr uint32_t kBase = 1356998400;
+constexpr int64_t kOld = kBase + 3601;
+
+TEST_CASE("rows written as points are one cell once they are old") {
+  Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});
+  CHECK(Text(Render(row, kBase, {kOld, true})) == "00000010=2A1800@1356998401000");
+  const char* apart = "0000=2A@1356998400000 0010=18@1356998401000";
+  CHECK(Text(Render(row, kBase, {kOld - 1, true})) == apart);
+  CHECK(Text(Render(row, kBase, {kOld, false})) == apart);
+  row.form = RowForm::kSingle;
+  CHECK(Text(Render(row, kBase, {kOld, true})) == apart);
+  row.form = RowForm::kOne;
+  CHECK(Text(Render(row, kBase, {0, false})) == "00000010=2A1800@1356998401000");
+}
+
+TEST_CASE("mixed resolutions end in 01, a lone point is itself, notes stay beside") {
+  Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"F000FA01", "0118"}});
+  CHECK(Text(Render(row, kBase, {kOld, true})) == "0000F000FA01=2A011801@1356998401000");
+  row = Row(RowForm::kOne, {{"0010", "2A"}});
+  row.raw = {{Hex("010000"), "{}", 77, 0, false}};
+  CHECK(Text(Render(row, kBase, {kOld, true})) == "0010=2A@1356998401000 010000=7B7D@77");
+}
+
+TEST_CASE("equal instants and raw cells that touch points keep the points apart") {
+  Part twice = Row(RowForm::kAuto, {{"0000", "2A"}, {"F0000000", "2A"}});
+  CHECK(Render(twice, kBase, {kOld, true}).size() == 2);
+  for (const char* raw : {"00200030", "050000", "002B", ""}) {
+    Part row = Row(RowForm::kOne, {{"0000", "2A"}, {"0010", "18"}});
+    row.raw = {{Hex(raw), "x", 1, 0, false}};
+    CHECK(Render(row, kBase, {kOld, true}).size() == 3);
+  }
+}
+
+TEST_CASE("deleting a rendered cell deletes what it shows, and a point's own name its point") {
+  const RenderOptions old{kOld, true};
+  Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});
+  CHECK(DeleteRendered(row, kBase, Hex("00000010"), old).gone ==
+        std::vector{Hex("0000"), Hex("0010")});
+  CHECK(DeleteRendered(row, kBase, Hex("00000010"), {kOld, false}).empty());
+  CHECK(DeleteRendered(row, kBase, Hex("00000020"), old).empty());
+  CHECK(DeleteRendered(row, kBase, Hex("0010"), old).gone == std::vector{Hex("0010")});
+  row.raw = {{Hex("00000010"), Hex("2A1800"), 1, 0, false}};
+  CHECK(DeleteRendered(row, kBase, Hex("00000010"), old).gone == std::vector{Hex("00000010")});
+}
+
+}  // namespace
+}  // namespace hg::points
