@@ -5,7 +5,7 @@
 
 #include "http/response_writer.h"
 #include "http/wire/json_text.h"
-#include "storage/base/number_text.h"
+#include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
@@ -61,7 +61,7 @@ void JsonWriter::Double(double value) {
   Comma();
   const bool quoted = !std::isfinite(value);
   if (quoted) out_.push_back('"');
-  AppendDoubleText(value, &out_);
+  AppendJavaDouble(&out_, value);
   if (quoted) out_.push_back('"');
   AfterValue();
 }
@@ -70,7 +70,7 @@ void JsonWriter::Float(float value) {
   Comma();
   const bool quoted = !std::isfinite(value);
   if (quoted) out_.push_back('"');
-  AppendFloatText(value, &out_);
+  AppendJavaFloat(&out_, value);
   if (quoted) out_.push_back('"');
   AfterValue();
 }
