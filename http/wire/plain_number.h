@@ -1,0 +1,76 @@
+#pragma once
+// The numbers that nearly every point carries, parsed without a detour: what JSON calls a number,
+// short enough to be exact. Everything else (signs, blanks, suffixes, hexadecimal, overflow) is
+// left to storage/model/number_text.h, which gives the same result for what is taken here
+// (tests/http/wire/put_json_test.cc holds them together).
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+#include "storage/model/number_text.h"
+#include "storage/model/point.h"
+#include "storage/model/timestamp.h"
+
+namespace hg::http {
+
+/// 1 … kTimestampMax in plain digits without leading zeros.
+inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
+  if (text.empty() || text.size() > 13 || text[0] == '0') return false;
+  int64_t n = 0;
+  for (char c : text) {
+    const auto digit = static_cast<unsigned>(c - '0');
+    if (digit > 9) return false;
+    n = n * 10 + digit;
+  }
+  time->raw = n;
+  return n <= kTimestampMax;
+}
+
+/// A JSON number whose integer form has at most 18 digits, or whose floating form is finite and not
+/// denormal. Not for EntryPath::kImport.
+inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* value) {
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  const bool negative = p != end && *p == '-';
+  if (negative) ++p;
+  const char* const digits = p;
+  int64_t n = 0;
+  while (p != end && static_cast<unsigned>(*p - '0') <= 9) {
+    if (p - digits == 18) break;
+    n = n * 10 + (*p++ - '0');
+  }
+  if (p == digits || (*digits == '0' && p - digits > 1)) return false;
+  if (p == end) {
+    *value = PointValue::Int(negative ? -n : n);
+    return true;
+  }
+  // Behind the integer part: a fraction and an exponent as JSON has them. from_chars alone would
+  // take "1." and "inf".
+  while (p != end && static_cast<unsigned>(*p - '0') <= 9) ++p;
+  if (p != end && *p == '.') {
+    const char* const fraction = ++p;
+    while (p != end && static_cast<unsigned>(*p - '0') <= 9) ++p;
+    if (p == fraction) return false;
+  } else if (p == end) {
+    return false;  // an integer of 19 digits or more
+  }
+  if (p != end) {
+    if (*p != 'e' && *p != 'E') return false;
+    ++p;
+    if (p != end && (*p == '+' || *p == '-')) ++p;
+    const char* const exponent = p;
+    while (p != end && static_cast<unsigned>(*p - '0') <= 9) ++p;
+    if (p == exponent || p != end) return false;
+  }
+  double d = 0;
+  auto [stop, error] = std::from_chars(text.data(), end, d);
+  if (error != std::errc() || stop != end || !std::isfinite(d)) return false;
+  const auto f = static_cast<float>(d);
+  const bool single = path == EntryPath::kTelnet && static_cast<double>(f) == d;
+  *value = single ? PointValue::Float(f) : PointValue::Double(d);
+  return true;
+}
+
+}  // namespace hg::http
