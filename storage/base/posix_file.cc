@@ -1,0 +1,211 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "storage/base/file.h"
+
+namespace hg {
+namespace {
+
+Status Failure(const std::string& path, const char* operation) {
+  const int error = errno;
+  std::string text = path + ": " + operation + ": " + std::strerror(error);
+  return error == ENOENT ? Status::NotFound(std::move(text)) : Status::IoError(std::move(text));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+class PosixFile : public File {
+ public:
+  PosixFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+
+  Status ReadAt(uint64_t offset, size_t size, Bytes* out) const override {
+    out->resize(size);
+    size_t done = 0;
+    while (done < size) {
+      const ssize_t n =
+          ::pread(fd_.get(), out->data() + done, size - done, static_cast<off_t>(offset + done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Failure(path_, "read");
+      if (n == 0) break;
+      done += static_cast<size_t>(n);
+    }
+    out->resize(done);
+    return {};
+  }
+
+  Status WriteAt(uint64_t offset, ByteView bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t n = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Failure(path_, "write");
+      bytes.remove_prefix(static_cast<size_t>(n));
+      offset += static_cast<uint64_t>(n);
+    }
+    return {};
+  }
+
+  Status Allocate(uint64_t size) override {
+    ASSIGN_OR_RETURN(const uint64_t present, Size());
+    if (present >= size) return {};
+    if (::fallocate(fd_.get(), 0, 0, static_cast<off_t>(size)) == 0) return {};
+    if (errno != EOPNOTSUPP && errno != ENOSYS) return Failure(path_, "allocate");
+    return Truncate(size);
+  }
+
+  Status Truncate(uint64_t size) override {
+    if (::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) return Failure(path_, "truncate");
+    return {};
+  }
+
+  Status Sync() override {
+    if (::fdatasync(fd_.get()) != 0) return Failure(path_, "sync");
+    return {};
+  }
+
+  Result<uint64_t> Size() const override {
+    struct stat info {};
+    if (::fstat(fd_.get(), &info) != 0) return Failure(path_, "stat");
+    return static_cast<uint64_t>(info.st_size);
+  }
+
+ private:
+  const Descriptor fd_;
+  const std::string path_;
+};
+
+class PosixLock : public FileLock {
+ public:
+  explicit PosixLock(int fd) : fd_(fd) {}
+
+ private:
+  const Descriptor fd_;  // flock is released with its last descriptor
+};
+
+class Posix : public FileSystem {
+ public:
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    const int flags = mode == OpenMode::kRead        ? O_RDONLY
+                      : mode == OpenMode::kReadWrite ? O_RDWR
+                                                     : O_RDWR | O_CREAT | O_TRUNC;
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+    if (fd < 0) return Failure(path, "open");
+    return std::unique_ptr<File>(std::make_unique<PosixFile>(fd, path));
+  }
+
+  Status Rename(const std::string& from, const std::string& to) override {
+    if (::rename(from.c_str(), to.c_str()) != 0) return Failure(from, "rename");
+    return {};
+  }
+
+  Status Remove(const std::string& path) override {
+    if (::unlink(path.c_str()) != 0) return Failure(path, "remove");
+    return {};
+  }
+
+  bool Exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
+
+  Result<std::vector<std::string>> List(const std::string& folder) override {
+    DIR* dir = ::opendir(folder.c_str());
+    if (dir == nullptr) return Failure(folder, "list");
+    std::vector<std::string> names;
+    while (const dirent* entry = ::readdir(dir)) {
+      if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) names.emplace_back(entry->d_name);
+    }
+    ::closedir(dir);
+    std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Status CreateFolder(const std::string& folder) override {
+    for (size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
+      const std::string part = folder.substr(0, end);
+      if (::mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) return Failure(part, "create");
+      if (end == std::string::npos) return {};
+    }
+  }
+
+  Status SyncFolder(const std::string& folder) override {
+    const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd.get() < 0) return Failure(folder, "open");
+    if (::fsync(fd.get()) != 0) return Failure(folder, "sync");
+    return {};
+  }
+
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path,
+                                         const std::string& note) override {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0) return Failure(path, "open");
+    auto lock = std::make_unique<PosixLock>(fd);
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return Failure(path, "lock");
+      return Status::Busy(path + ": in use by process " + Holder(fd));
+    }
+    const std::string text = std::to_string(::getpid()) + " " + note + "\n";
+    if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, text.data(), text.size(), 0) < 0) {
+      return Failure(path, "write");
+    }
+    return std::unique_ptr<FileLock>(std::move(lock));
+  }
+
+ private:
+  // "<pid>" or "<pid> (<note>)".
+  static std::string Holder(int fd) {
+    char text[256] = {};
+    const ssize_t n = ::pread(fd, text, sizeof text - 1, 0);
+    std::string line(text, n > 0 ? static_cast<size_t>(n) : 0);
+    while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
+    const size_t space = line.find(' ');
+    if (space == std::string::npos) return line.empty() ? "unknown" : line;
+    return line.substr(0, space) + " (" + line.substr(space + 1) + ")";
+  }
+};
+
+}  // namespace
+
+FileSystem& PosixFileSystem() {
+  static Posix files;
+  return files;
+}
+
+Result<Bytes> ReadWholeFile(FileSystem& files, const std::string& path) {
+  ASSIGN_OR_RETURN(const auto file, files.Open(path, OpenMode::kRead));
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  Bytes content;
+  RETURN_IF_ERROR(file->ReadAt(0, size, &content));
+  return content;
+}
+
+Status ReplaceFile(FileSystem& files, const std::string& folder, const std::string& name,
+                   ByteView content) {
+  const std::string path = folder + "/" + name;
+  const std::string temporary = path + ".tmp";
+  {
+    ASSIGN_OR_RETURN(const auto file, files.Open(temporary, OpenMode::kCreate));
+    RETURN_IF_ERROR(file->WriteAt(0, content));
+    RETURN_IF_ERROR(file->Sync());
+  }
+  RETURN_IF_ERROR(files.Rename(temporary, path));
+  return files.SyncFolder(folder);
+}
+
+}  // namespace hg

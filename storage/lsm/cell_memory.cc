@@ -1,0 +1,50 @@
+#include "storage/lsm/cell_memory.h"
+
+namespace hg::lsm {
+namespace {
+// A node of the map with its key's and row's heads, measured with malloc.
+constexpr size_t kNodeBytes = 144;
+}  // namespace
+
+CellRow& CellMemory::Writer::Row(ByteView key) {
+  auto it = memory_.rows_.find(key);
+  if (it == memory_.rows_.end()) {
+    it = memory_.rows_.emplace(Bytes(key), Held{}).first;
+    memory_.size_.store(memory_.rows_.size(), std::memory_order_release);
+  }
+  return it->second.row;
+}
+
+CellRow* CellMemory::Writer::Find(ByteView key) {
+  auto it = memory_.rows_.find(key);
+  return it == memory_.rows_.end() ? nullptr : &it->second.row;
+}
+
+void CellMemory::Writer::Changed(ByteView key) {
+  auto it = memory_.rows_.find(key);
+  if (it == memory_.rows_.end()) return;
+  const size_t now = kNodeBytes + key.size() + it->second.row.MemoryBytes();
+  memory_.bytes_.fetch_add(now - it->second.accounted, std::memory_order_relaxed);
+  it->second.accounted = now;
+}
+
+bool CellMemory::Get(ByteView key, CellRow* row) const {
+  if (empty()) return false;
+  std::shared_lock lock(mutex_);
+  auto it = rows_.find(key);
+  if (it == rows_.end()) return false;
+  *row = it->second.row;
+  return true;
+}
+
+void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,
+                      std::vector<KeyedRow>* out) const {
+  if (empty()) return;
+  std::shared_lock lock(mutex_);
+  auto it = after ? rows_.upper_bound(first) : rows_.lower_bound(first);
+  for (; max > 0 && it != rows_.end() && (stop.empty() || it->first < stop); ++it, --max) {
+    out->push_back({it->first, it->second.row});
+  }
+}
+
+}  // namespace hg::lsm

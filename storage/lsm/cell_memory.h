@@ -1,0 +1,68 @@
+#pragma once
+// The generic sorted memory: rows of cells of one table that are not in a file yet.
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "storage/lsm/cell_row.h"
+
+namespace hg::lsm {
+
+struct KeyedRow {
+  Bytes key;
+  CellRow row;
+};
+
+/// One writer at a time (the engine's write lock), any number of readers. A row changes only under
+/// Writer, so readers see it before or after a mutation, never half of it.
+class CellMemory {
+ public:
+  /// Exclusive access for one row mutation; short, no I/O.
+  class Writer {
+   public:
+    explicit Writer(CellMemory& memory) : memory_(memory), lock_(memory.mutex_) {}
+    /// The row, made if missing.
+    CellRow& Row(ByteView key);
+    /// The row, or null.
+    CellRow* Find(ByteView key);
+    /// Remember when the row was changed last; call after the changes.
+    void Changed(ByteView key);
+
+   private:
+    CellMemory& memory_;
+    std::unique_lock<std::shared_mutex> lock_;
+  };
+
+  /// Copies the row; false if there is none.
+  bool Get(ByteView key, CellRow* row) const;
+  /// Appends copies of up to `max` rows with first ≤ key (first < key if `after`) and, unless stop
+  /// is "", key < stop.
+  void Copy(ByteView first, bool after, ByteView stop, size_t max,
+            std::vector<KeyedRow>* out) const;
+  /// Runs f under the shared lock: for readers of state that changes together with this memory.
+  template <typename F>
+  void WithShared(F&& f) const {
+    std::shared_lock lock(mutex_);
+    f(rows_);
+  }
+  [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
+  [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+  struct Held {
+    CellRow row;
+    size_t accounted = 0;
+  };
+  using Rows = std::map<Bytes, Held, std::less<>>;
+
+ private:
+  mutable std::shared_mutex mutex_;
+  Rows rows_;  // guarded by mutex_
+  std::atomic<size_t> size_{0};
+  std::atomic<size_t> bytes_{0};
+};
+
+}  // namespace hg::lsm

@@ -1,0 +1,220 @@
+#include "storage/lsm/cell_row.h"
+
+#include <algorithm>
+
+#include "storage/base/varint.h"
+
+namespace hg::lsm {
+namespace {
+
+bool Before(const StoredCell& cell, uint8_t family, ByteView qualifier) {
+  return cell.family != family ? cell.family < family : cell.qualifier < qualifier;
+}
+bool Same(const StoredCell& cell, uint8_t family, ByteView qualifier) {
+  return cell.family == family && cell.qualifier == qualifier;
+}
+
+// Both describe one column; by time.
+StoredCell JoinByTime(StoredCell newer, StoredCell older) {
+  if (!newer.has_value || (older.has_value && older.timestamp_ms > newer.timestamp_ms)) {
+    newer.has_value = older.has_value;
+    newer.value = std::move(older.value);
+    newer.timestamp_ms = older.timestamp_ms;
+  }
+  newer.mark_ms = std::max(newer.mark_ms, older.mark_ms);
+  return newer;
+}
+
+// Drops what marks hide, and columns that say nothing.
+void HideByTime(CellRow* row) {
+  std::erase_if(row->cells, [row](StoredCell& cell) {
+    const int64_t mark = std::max(cell.mark_ms, row->FamilyMark(cell.family));
+    if (cell.has_value && cell.timestamp_ms <= mark) {
+      cell.has_value = false;
+      cell.value.clear();
+      cell.timestamp_ms = 0;
+    }
+    return !cell.has_value && cell.mark_ms == kNoMark;
+  });
+}
+
+enum : uint8_t { kHasValue = 1, kHasMark = 2 };
+
+bool TakeBytes(ByteView* in, Bytes* out) {
+  uint64_t size;
+  if (!GetVarint64(in, &size) || size > in->size()) return false;
+  out->assign(in->substr(0, size));
+  in->remove_prefix(size);
+  return true;
+}
+
+bool TakeSigned(ByteView* in, int64_t* out) {
+  uint64_t v;
+  if (!GetVarint64(in, &v)) return false;
+  *out = UnZigZag(v);
+  return true;
+}
+
+}  // namespace
+
+std::vector<StoredCell>::iterator CellRow::Place(uint8_t family, ByteView qualifier) {
+  return std::lower_bound(
+      cells.begin(), cells.end(), qualifier,
+      [family](const StoredCell& cell, ByteView q) { return Before(cell, family, q); });
+}
+
+const StoredCell* CellRow::Find(uint8_t family, ByteView qualifier) const {
+  auto it = const_cast<CellRow*>(this)->Place(family, qualifier);
+  return it != cells.end() && Same(*it, family, qualifier) ? &*it : nullptr;
+}
+
+void CellRow::Put(CellOrder order, uint8_t family, ByteView qualifier, ByteView value,
+                  int64_t timestamp_ms) {
+  auto it = Place(family, qualifier);
+  const bool found = it != cells.end() && Same(*it, family, qualifier);
+  if (order == CellOrder::kByTime) {
+    if (timestamp_ms <= FamilyMark(family)) return;
+    if (found && timestamp_ms <= it->mark_ms) return;
+    if (found && it->has_value && timestamp_ms < it->timestamp_ms) return;
+  }
+  if (!found) {
+    it = cells.insert(it, StoredCell{});
+    it->family = family;
+    it->qualifier = qualifier;
+  }
+  it->has_value = true;
+  it->value = value;
+  it->timestamp_ms = timestamp_ms;
+}
+
+void CellRow::DeleteColumn(CellOrder order, uint8_t family, ByteView qualifier, int64_t mark_ms) {
+  auto it = Place(family, qualifier);
+  if (it == cells.end() || !Same(*it, family, qualifier)) {
+    it = cells.insert(it, StoredCell{});
+    it->family = family;
+    it->qualifier = qualifier;
+  }
+  it->mark_ms = std::max(it->mark_ms, mark_ms);
+  if (it->has_value && (order == CellOrder::kByArrival || it->timestamp_ms <= mark_ms)) {
+    it->has_value = false;
+    it->value.clear();
+    it->timestamp_ms = 0;
+  }
+}
+
+void CellRow::DeleteFamily(CellOrder order, uint8_t family, int64_t mark_ms) {
+  if (family_marks.size() <= family) family_marks.resize(family + size_t{1}, kNoMark);
+  family_marks[family] = std::max(family_marks[family], mark_ms);
+  if (order == CellOrder::kByArrival) {
+    std::erase_if(cells, [family](const StoredCell& cell) { return cell.family == family; });
+  } else {
+    HideByTime(this);
+  }
+}
+
+void CellRow::Erase(uint8_t family, ByteView qualifier) {
+  auto it = Place(family, qualifier);
+  if (it != cells.end() && Same(*it, family, qualifier)) cells.erase(it);
+}
+
+void CellRow::DropMarks() {
+  family_marks.clear();
+  std::erase_if(cells, [](StoredCell& cell) {
+    cell.mark_ms = kNoMark;
+    return !cell.has_value;
+  });
+}
+
+size_t CellRow::MemoryBytes() const {
+  size_t bytes = family_marks.capacity() * sizeof(int64_t);
+  for (const StoredCell& cell : cells) {
+    bytes +=
+        sizeof cell + cell.value.size() + (cell.qualifier.size() > 15 ? cell.qualifier.size() : 0);
+  }
+  return bytes;
+}
+
+CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
+  if (older.empty()) return newer;
+  if (newer.empty()) return older;
+  CellRow result;
+  result.family_marks = newer.family_marks;
+  if (result.family_marks.size() < older.family_marks.size()) {
+    result.family_marks.resize(older.family_marks.size(), kNoMark);
+  }
+  for (size_t i = 0; i < older.family_marks.size(); ++i) {
+    result.family_marks[i] = std::max(result.family_marks[i], older.family_marks[i]);
+  }
+  result.cells.reserve(newer.cells.size() + older.cells.size());
+  auto n = newer.cells.begin();
+  for (StoredCell& cell : older.cells) {
+    if (order == CellOrder::kByArrival && newer.FamilyMark(cell.family) != kNoMark) continue;
+    for (; n != newer.cells.end() && Before(*n, cell.family, cell.qualifier); ++n) {
+      result.cells.push_back(std::move(*n));
+    }
+    const bool both = n != newer.cells.end() && Same(*n, cell.family, cell.qualifier);
+    if (!both) {
+      result.cells.push_back(std::move(cell));
+    } else if (order == CellOrder::kByTime) {
+      result.cells.push_back(JoinByTime(std::move(*n++), std::move(cell)));
+    } else {
+      // A mark of either part still speaks of what is older than both.
+      n->mark_ms = std::max(n->mark_ms, cell.mark_ms);
+      result.cells.push_back(std::move(*n++));
+    }
+  }
+  std::move(n, newer.cells.end(), std::back_inserter(result.cells));
+  if (order == CellOrder::kByTime) HideByTime(&result);
+  return result;
+}
+
+void EncodeCellRow(const CellRow& row, Bytes* out) {
+  AppendVarint(out, row.family_marks.size());
+  for (const int64_t mark : row.family_marks) {
+    out->push_back(mark != kNoMark ? 1 : 0);
+    if (mark != kNoMark) AppendVarint(out, ZigZag(mark));
+  }
+  AppendVarint(out, row.cells.size());
+  for (const StoredCell& cell : row.cells) {
+    const int flags = (cell.has_value ? kHasValue : 0) | (cell.mark_ms != kNoMark ? kHasMark : 0);
+    out->push_back(static_cast<char>(flags));
+    out->push_back(static_cast<char>(cell.family));
+    AppendVarint(out, cell.qualifier.size());
+    *out += cell.qualifier;
+    if (cell.mark_ms != kNoMark) AppendVarint(out, ZigZag(cell.mark_ms));
+    if (!cell.has_value) continue;
+    AppendVarint(out, ZigZag(cell.timestamp_ms));
+    AppendVarint(out, cell.value.size());
+    *out += cell.value;
+  }
+}
+
+bool DecodeCellRow(ByteView in, CellRow* row) {
+  *row = CellRow();
+  uint64_t count;
+  if (!GetVarint64(&in, &count) || count > 256) return false;
+  row->family_marks.assign(count, kNoMark);
+  for (int64_t& mark : row->family_marks) {
+    if (in.empty() || ByteAt(in, 0) > 1) return false;
+    const bool has = in[0] != 0;
+    in.remove_prefix(1);
+    if (has && !TakeSigned(&in, &mark)) return false;
+  }
+  if (!GetVarint64(&in, &count) || count > in.size()) return false;
+  row->cells.resize(count);
+  for (StoredCell& cell : row->cells) {
+    if (in.size() < 2) return false;
+    const uint8_t flags = ByteAt(in, 0);
+    cell.family = ByteAt(in, 1);
+    in.remove_prefix(2);
+    if (flags == 0 || flags > 3 || !TakeBytes(&in, &cell.qualifier)) return false;
+    if ((flags & kHasMark) != 0 && !TakeSigned(&in, &cell.mark_ms)) return false;
+    cell.has_value = (flags & kHasValue) != 0;
+    if (cell.has_value && (!TakeSigned(&in, &cell.timestamp_ms) || !TakeBytes(&in, &cell.value))) {
+      return false;
+    }
+  }
+  return in.empty();
+}
+
+}  // namespace hg::lsm

@@ -1,0 +1,70 @@
+#pragma once
+// One part of a row of cells: values and delete marks. Memory and each file hold at most one part
+// of a row; the row is their merge, newest over oldest (engine.md §1).
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "storage/base/status.h"
+
+namespace hg::lsm {
+
+/// Which of two writes to a column is the newer one.
+enum class CellOrder : uint8_t {
+  kByTime,  // the later cell time, then arrival; a mark hides what is not newer (HBase's default;
+            // D17)
+  kByArrival,  // arrival alone: points tables (engine.md §3)
+};
+
+inline constexpr int64_t kNoMark = std::numeric_limits<int64_t>::min();
+
+/// A column of a part: a value, a mark, or both. By arrival the mark speaks of older parts only.
+struct StoredCell {
+  uint8_t family = 0;  // index in the table's descriptor
+  bool has_value = false;
+  Bytes qualifier;
+  Bytes value;
+  int64_t timestamp_ms = 0;
+  int64_t mark_ms = kNoMark;
+
+  bool operator==(const StoredCell&) const = default;
+};
+
+/// Plain value.
+struct CellRow {
+  std::vector<StoredCell> cells;      // by family, then qualifier; unique
+  std::vector<int64_t> family_marks;  // by family index; shorter = kNoMark
+
+  [[nodiscard]] bool empty() const { return cells.empty() && family_marks.empty(); }
+  [[nodiscard]] const StoredCell* Find(uint8_t family, ByteView qualifier) const;
+  [[nodiscard]] int64_t FamilyMark(uint8_t family) const {
+    return family < family_marks.size() ? family_marks[family] : kNoMark;
+  }
+
+  void Put(CellOrder order, uint8_t family, ByteView qualifier, ByteView value,
+           int64_t timestamp_ms);
+  void DeleteColumn(CellOrder order, uint8_t family, ByteView qualifier, int64_t mark_ms);
+  void DeleteFamily(CellOrder order, uint8_t family, int64_t mark_ms);
+  /// Takes a column out without a mark.
+  void Erase(uint8_t family, ByteView qualifier);
+  /// What the row means when nothing older can exist: values only.
+  void DropMarks();
+  /// Rough size in memory.
+  [[nodiscard]] size_t MemoryBytes() const;
+
+  bool operator==(const CellRow&) const = default;
+
+ private:
+  std::vector<StoredCell>::iterator Place(uint8_t family, ByteView qualifier);
+};
+
+/// The row that `older`, then `newer` make. Associative.
+CellRow MergeRows(CellOrder order, CellRow newer, CellRow older);
+
+/// FORMAT.md "Row". Decode: false if the bytes are no row.
+void EncodeCellRow(const CellRow& row, Bytes* out);
+bool DecodeCellRow(ByteView in, CellRow* row);
+
+}  // namespace hg::lsm

@@ -1,0 +1,328 @@
+#include "storage/lsm/log.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "storage/base/invariant.h"
+
+namespace hg::lsm {
+namespace {
+
+constexpr size_t kRecycledMax = 4;
+// `buffered` keeps at most this much in memory before a commit writes after all.
+constexpr LogPosition kUnwrittenMax = 8 << 20;
+constexpr int kWriteIntervalMaxMs = 1000;
+
+}  // namespace
+
+std::string LogFileName(uint64_t number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%012llu.log", static_cast<unsigned long long>(number));
+  return text;
+}
+
+bool ParseLogFileName(const std::string& name, uint64_t* number) {
+  if (name.size() < 5 || name.substr(name.size() - 4) != ".log") return false;
+  *number = 0;
+  for (size_t i = 0; i + 4 < name.size(); ++i) {
+    if (name[i] < '0' || name[i] > '9') return false;
+    *number = *number * 10 + static_cast<uint64_t>(name[i] - '0');
+  }
+  return true;
+}
+
+Log::Log(FileSystem& files, LogOptions options, LogStart start)
+    : files_(files),
+      options_(std::move(options)),
+      next_file_number_(start.file_number),
+      end_(start.position),
+      written_(start.position),
+      synced_(start.position),
+      live_(start.old_files.begin(), start.old_files.end()),
+      background_([this] { BackgroundLoop(); }) {}
+
+Log::~Log() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  background_.join();
+}
+
+LogPosition Log::Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc) {
+  INVARIANT(kind != 0 && body.size() < UINT32_MAX);
+  std::lock_guard lock(mutex_);
+  const size_t size = kLogRecordHeaderBytes + body.size();
+  if (next_file_used_ > 0 && next_file_used_ + size > options_.file_bytes) {
+    ++next_file_number_;
+    next_file_used_ = 0;
+  }
+  const bool begins = next_file_used_ == 0;
+  if (begins || pending_.empty()) {
+    pending_.push_back({next_file_number_, end_, begins, std::move(spare_)});
+    spare_ = Bytes();
+    pending_.back().bytes.clear();
+  }
+  Bytes& out = pending_.back().bytes;
+  if (begins) {
+    char header[kLogFileHeaderBytes];
+    EncodeLogFileHeader({next_file_number_, end_, synced_}, header);
+    out.append(header, sizeof header);
+    next_file_used_ = sizeof header;
+  }
+  char header[kLogRecordHeaderBytes];
+  EncodeLogRecordHeader(next_file_number_,
+                        {static_cast<uint32_t>(body.size()), body_crc, sequence, synced_, kind},
+                        header);
+  out.append(header, sizeof header);
+  out.append(body);
+  next_file_used_ += size;
+  end_ += size;
+  return end_;
+}
+
+Log::Switch Log::SwitchFile() {
+  std::lock_guard lock(mutex_);
+  if (next_file_used_ > 0) {
+    ++next_file_number_;
+    next_file_used_ = 0;
+  }
+  return {next_file_number_, end_};
+}
+
+void Log::Commit(LogPosition position, Done done) {
+  std::unique_lock lock(mutex_);
+  if (!failure_.ok()) {
+    const Status failure = failure_;
+    lock.unlock();
+    done(failure);
+    return;
+  }
+  if (options_.sync_on_commit) {
+    if (position > synced_) {
+      sync_waiters_.push_back({position, std::move(done)});
+      sync_wanted_ = true;
+      changed_.notify_all();
+      return;
+    }
+  } else if (options_.write_on_commit || end_ - written_ > kUnwrittenMax) {
+    if (position > written_) {
+      write_waiters_.push_back({position, std::move(done)});
+      // Whoever is writing goes on until nothing is pending, and takes these bytes along.
+      if (!writing_) WritePending(lock);
+      return;
+    }
+  }
+  lock.unlock();
+  done({});
+}
+
+Status Log::WaitSynced(LogPosition position) {
+  std::unique_lock lock(mutex_);
+  while (failure_.ok() && synced_ < position) {
+    sync_wanted_ = true;
+    changed_.notify_all();
+    changed_.wait(lock);
+  }
+  return synced_ >= position ? Status() : failure_;
+}
+
+Status Log::WaitWritten(LogPosition position) {
+  std::unique_lock lock(mutex_);
+  while (failure_.ok() && written_ < position) {
+    if (writing_) {
+      changed_.wait(lock);
+    } else {
+      WritePending(lock);
+      if (!lock.owns_lock()) lock.lock();
+    }
+  }
+  return written_ >= position ? Status() : failure_;
+}
+
+LogPosition Log::End() const {
+  std::lock_guard lock(mutex_);
+  return end_;
+}
+
+Status Log::Failure() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+// Returns with the lock released.
+void Log::WritePending(std::unique_lock<std::mutex>& lock) {
+  INVARIANT(!writing_);
+  writing_ = true;
+  Ready ready;
+  while (!pending_.empty() && failure_.ok()) {
+    std::deque<Segment> segments;
+    segments.swap(pending_);
+    const LogPosition target = end_;
+    lock.unlock();
+    Run(&ready);
+    Status status;
+    for (const Segment& segment : segments) {
+      if (status = WriteSegment(segment); !status.ok()) break;
+    }
+    lock.lock();
+    if (segments.back().bytes.capacity() > spare_.capacity()) {
+      spare_ = std::move(segments.back().bytes);
+      spare_.clear();
+    }
+    if (status.ok()) {
+      written_ = target;
+      TakeReached(&write_waiters_, written_, &ready);
+    } else {
+      Fail(status);
+    }
+  }
+  if (!failure_.ok()) TakeAllFailed(&ready);
+  writing_ = false;
+  changed_.notify_all();
+  lock.unlock();
+  Run(&ready);
+}
+
+Status Log::WriteSegment(const Segment& segment) {
+  if (segment.begins_file) {
+    ASSIGN_OR_RETURN(file_, BeginFile(segment.file_number));
+    file_offset_ = 0;
+  }
+  RETURN_IF_ERROR(file_->WriteAt(file_offset_, segment.bytes));
+  file_offset_ += segment.bytes.size();
+  std::lock_guard lock(mutex_);
+  if (unsynced_.empty() || unsynced_.back() != file_) unsynced_.push_back(file_);
+  return {};
+}
+
+Result<std::shared_ptr<File>> Log::BeginFile(uint64_t number) {
+  const std::string path = options_.folder + "/" + LogFileName(number);
+  std::string recycled;
+  {
+    std::lock_guard lock(mutex_);
+    if (!recycled_.empty()) {
+      recycled = std::move(recycled_.back());
+      recycled_.pop_back();
+    }
+  }
+  std::unique_ptr<File> file;
+  if (!recycled.empty()) {
+    RETURN_IF_ERROR(files_.Rename(recycled, path));
+    ASSIGN_OR_RETURN(file, files_.Open(path, OpenMode::kReadWrite));
+  } else {
+    ASSIGN_OR_RETURN(file, files_.Open(path, OpenMode::kCreate));
+    RETURN_IF_ERROR(file->Allocate(options_.file_bytes));
+  }
+  std::lock_guard lock(mutex_);
+  live_.push_back(number);
+  folder_dirty_ = true;
+  return std::shared_ptr<File>(std::move(file));
+}
+
+void Log::BackgroundLoop() {
+  using std::chrono::milliseconds;
+  const auto interval = milliseconds(std::max(
+      1, options_.write_on_commit ? options_.sync_interval_ms
+                                  : std::min(options_.sync_interval_ms, kWriteIntervalMaxMs)));
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    changed_.wait_for(lock, interval, [this] { return stop_ || sync_wanted_; });
+    sync_wanted_ = false;
+    SyncOnce(lock);
+  }
+  SyncOnce(lock);
+  if (synced_ != end_) {
+    if (failure_.ok()) Fail(Status::Unavailable("the log is closed"));
+    Ready ready;
+    TakeAllFailed(&ready);
+    lock.unlock();
+    Run(&ready);
+  }
+}
+
+// Writes and syncs all that was added before. Returns with the lock held.
+void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock, [this] { return !writing_; });
+  if (!pending_.empty() && failure_.ok()) {
+    WritePending(lock);
+    lock.lock();
+    changed_.wait(lock, [this] { return !writing_; });
+  }
+  if (!failure_.ok() || synced_ == written_) return;
+  const LogPosition target = written_;
+  const std::vector<std::shared_ptr<File>> files = std::move(unsynced_);
+  unsynced_.clear();
+  const bool folder = folder_dirty_;
+  folder_dirty_ = false;
+  lock.unlock();
+  Status status;
+  if (folder) status = files_.SyncFolder(options_.folder);
+  for (const auto& file : files) {
+    if (status.ok()) status = file->Sync();
+  }
+  lock.lock();
+  Ready ready;
+  if (status.ok()) {
+    synced_ = target;
+    TakeReached(&sync_waiters_, synced_, &ready);
+  } else {
+    Fail(status);
+    TakeAllFailed(&ready);
+  }
+  changed_.notify_all();
+  lock.unlock();
+  Run(&ready);
+  lock.lock();
+}
+
+void Log::Fail(const Status& status) {
+  failure_ = Status::Unavailable("the log failed, reopen the store: " + status.ToString());
+}
+
+void Log::TakeReached(std::deque<Waiter>* waiters, LogPosition reached, Ready* ready) {
+  // Positions of different threads may arrive slightly out of order: all are looked at.
+  for (auto it = waiters->begin(); it != waiters->end();) {
+    if (it->position <= reached) {
+      ready->emplace_back(std::move(it->done), Status());
+      it = waiters->erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+void Log::TakeAllFailed(Ready* ready) {
+  for (auto* waiters : {&write_waiters_, &sync_waiters_}) {
+    for (Waiter& waiter : *waiters) ready->emplace_back(std::move(waiter.done), failure_);
+    waiters->clear();
+  }
+}
+
+void Log::Run(Ready* ready) {
+  for (auto& [done, status] : *ready) done(status);
+  ready->clear();
+}
+
+void Log::Release(uint64_t file_number) {
+  std::unique_lock lock(mutex_);
+  std::vector<uint64_t> released;
+  while (!live_.empty() && live_.front() < file_number) {
+    released.push_back(live_.front());
+    live_.pop_front();
+  }
+  lock.unlock();
+  for (const uint64_t number : released) {
+    const std::string path = options_.folder + "/" + LogFileName(number);
+    lock.lock();
+    const bool keep = recycled_.size() < kRecycledMax;
+    if (keep) recycled_.push_back(path);
+    lock.unlock();
+    // A file that cannot be removed costs room only: its number is below the manifest's.
+    if (!keep) (void)files_.Remove(path);
+  }
+}
+
+}  // namespace hg::lsm

@@ -1,0 +1,124 @@
+#pragma once
+// The write-ahead log: one stream of records over numbered, preallocated, recycled files (FORMAT.md
+// "Log"; engine.md §5). Add buffers, Commit makes durable; the two are apart so that no lock is
+// held across I/O.
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/base/file.h"
+#include "storage/base/status.h"
+#include "storage/lsm/log_format.h"
+
+namespace hg::lsm {
+
+struct LogOptions {
+  std::string folder;
+  uint64_t file_bytes = uint64_t{64} << 20;
+  bool write_on_commit = true;  // false: the background thread writes, at least once a second
+  bool sync_on_commit = false;  // acks wait for fdatasync
+  int sync_interval_ms = 1000;  // background fdatasync
+};
+
+/// Where the stream goes on. Everything before is durable.
+struct LogStart {
+  uint64_t file_number = 1;
+  LogPosition position = 0;
+  std::vector<uint64_t> old_files;  // numbers of files that are still needed, rising
+};
+
+/// Thread-safe. After a failed write or sync every call fails with that error until the store is
+/// reopened.
+class Log {
+ public:
+  using Done = std::function<void(Status)>;
+
+  /// `files` outlives the log. No I/O before the first write.
+  Log(FileSystem& files, LogOptions options, LogStart start);
+  /// Writes what is pending, best effort; waiting callbacks get Unavailable if that fails.
+  ~Log();
+
+  /// Copies a record to the buffer; the position behind it. Call in the order of sequences. No I/O.
+  LogPosition Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc);
+  /// The next record begins a new file: its number, and the position there.
+  struct Switch {
+    uint64_t file_number;
+    LogPosition position;
+  };
+  Switch SwitchFile();
+
+  /// Reaches the configured level for all up to `position`, then calls done once: here, or on
+  /// another thread.
+  void Commit(LogPosition position, Done done);
+  /// Blocks until everything up to `position` survives a power cut.
+  Status WaitSynced(LogPosition position);
+  /// Blocks until it is in the files.
+  Status WaitWritten(LogPosition position);
+  [[nodiscard]] LogPosition End() const;
+  [[nodiscard]] Status Failure() const;
+
+  /// Files with smaller numbers are no longer needed: recycled or removed.
+  void Release(uint64_t file_number);
+
+ private:
+  struct Segment {
+    uint64_t file_number;
+    LogPosition start;
+    bool begins_file;
+    Bytes bytes;
+  };
+  struct Waiter {
+    LogPosition position;
+    Done done;
+  };
+  using Ready = std::vector<std::pair<Done, Status>>;
+
+  void BackgroundLoop();
+  void WritePending(std::unique_lock<std::mutex>& lock);
+  Status WriteSegment(const Segment& segment);
+  Result<std::shared_ptr<File>> BeginFile(uint64_t number);
+  void SyncOnce(std::unique_lock<std::mutex>& lock);
+  void Fail(const Status& status);
+  static void TakeReached(std::deque<Waiter>* waiters, LogPosition reached, Ready* ready);
+  void TakeAllFailed(Ready* ready);
+  static void Run(Ready* ready);
+
+  FileSystem& files_;
+  const LogOptions options_;
+
+  // Only of whoever has set writing_.
+  std::shared_ptr<File> file_;
+  uint64_t file_offset_ = 0;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::condition_variable changed_;
+  std::deque<Segment> pending_;
+  Bytes spare_;                  // a written buffer kept for its capacity
+  uint64_t next_file_number_;    // of the file that records are added to
+  uint64_t next_file_used_ = 0;  // bytes added to it; 0 = its header is yet to come
+  LogPosition end_;
+  LogPosition written_;
+  LogPosition synced_;
+  bool writing_ = false;
+  bool sync_wanted_ = false;
+  bool stop_ = false;
+  Status failure_;
+  std::deque<Waiter> write_waiters_;
+  std::deque<Waiter> sync_waiters_;
+  std::vector<std::shared_ptr<File>> unsynced_;
+  bool folder_dirty_ = false;          // names changed since the last sync
+  std::vector<std::string> recycled_;  // paths free to be renamed
+  std::deque<uint64_t> live_;          // numbers of files on disk, rising
+
+  std::thread background_;
+};
+
+}  // namespace hg::lsm

@@ -1,0 +1,106 @@
+#pragma once
+// Bytes of the log (FORMAT.md "Log"): file header and record header. Little-endian.
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "storage/base/bytes.h"
+#include "storage/base/crc32c.h"
+
+namespace hg::lsm {
+
+/// Bytes of records since the store was created: grows by header + body of each record, over all
+/// files.
+using LogPosition = uint64_t;
+
+inline constexpr char kLogMagic[9] = "HGLOG\0\0\1";
+inline constexpr size_t kLogFileHeaderBytes = 36;
+inline constexpr size_t kLogRecordHeaderBytes = 29;
+
+struct LogFileHeader {
+  uint64_t number = 0;     // of this file: recycled files carry an older one
+  LogPosition start = 0;   // of its first record
+  LogPosition synced = 0;  // known to be durable when the file was begun
+};
+
+struct LogRecordHeader {
+  uint32_t body_bytes = 0;
+  uint32_t body_crc = 0;
+  uint64_t sequence = 0;   // strictly rising
+  LogPosition synced = 0;  // known to be durable when the record was added
+  uint8_t kind = 0;        // 1…255; the engine's
+};
+
+namespace internal {
+template <typename T>
+void PutLittle(char** p, T v) {
+  std::memcpy(*p, &v, sizeof v);
+  *p += sizeof v;
+}
+template <typename T>
+T TakeLittle(const char** p) {
+  T v;
+  std::memcpy(&v, *p, sizeof v);
+  *p += sizeof v;
+  return v;
+}
+inline uint32_t HeaderCrc(uint64_t file_number, const char* header, size_t size) {
+  const uint32_t seed = crc32c::Value({reinterpret_cast<const char*>(&file_number), 8});
+  return crc32c::Extend(seed, {header, size});
+}
+}  // namespace internal
+
+inline void EncodeLogFileHeader(const LogFileHeader& h, char* out) {
+  char* p = out;
+  std::memcpy(p, kLogMagic, 8);
+  p += 8;
+  internal::PutLittle(&p, h.number);
+  internal::PutLittle(&p, h.start);
+  internal::PutLittle(&p, h.synced);
+  internal::PutLittle(&p, crc32c::Value({out, kLogFileHeaderBytes - 4}));
+}
+
+inline bool DecodeLogFileHeader(ByteView in, LogFileHeader* h) {
+  if (in.size() < kLogFileHeaderBytes || std::memcmp(in.data(), kLogMagic, 8) != 0) return false;
+  const char* p = in.data() + 8;
+  h->number = internal::TakeLittle<uint64_t>(&p);
+  h->start = internal::TakeLittle<uint64_t>(&p);
+  h->synced = internal::TakeLittle<uint64_t>(&p);
+  return internal::TakeLittle<uint32_t>(&p) == crc32c::Value(in.substr(0, kLogFileHeaderBytes - 4));
+}
+
+inline void EncodeLogRecordHeader(uint64_t file_number, const LogRecordHeader& h, char* out) {
+  char* p = out;
+  internal::PutLittle(&p, h.body_bytes);
+  internal::PutLittle(&p, h.body_crc);
+  internal::PutLittle(&p, h.sequence);
+  internal::PutLittle(&p, h.synced);
+  internal::PutLittle(&p, h.kind);
+  internal::PutLittle(&p, internal::HeaderCrc(file_number, out, kLogRecordHeaderBytes - 4));
+}
+
+/// True if a whole, undamaged record of that file stands at the front of `in`.
+inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* h, ByteView* body) {
+  if (in.size() < kLogRecordHeaderBytes || in[24] == 0) return false;
+  const char* p = in.data();
+  h->body_bytes = internal::TakeLittle<uint32_t>(&p);
+  h->body_crc = internal::TakeLittle<uint32_t>(&p);
+  h->sequence = internal::TakeLittle<uint64_t>(&p);
+  h->synced = internal::TakeLittle<uint64_t>(&p);
+  h->kind = internal::TakeLittle<uint8_t>(&p);
+  if (h->body_bytes > in.size() - kLogRecordHeaderBytes) return false;
+  if (internal::TakeLittle<uint32_t>(&p) !=
+      internal::HeaderCrc(file_number, in.data(), kLogRecordHeaderBytes - 4)) {
+    return false;
+  }
+  *body = in.substr(kLogRecordHeaderBytes, h->body_bytes);
+  return crc32c::Value(*body) == h->body_crc;
+}
+
+/// "000000000042.log".
+std::string LogFileName(uint64_t number);
+/// The number of such a name; false for any other name.
+bool ParseLogFileName(const std::string& name, uint64_t* number);
+
+}  // namespace hg::lsm

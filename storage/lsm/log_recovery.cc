@@ -1,0 +1,139 @@
+#include "storage/lsm/log_recovery.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace hg::lsm {
+namespace {
+
+// The highest "synced" that any undamaged record from `offset` on knows of. Bytes of recycled files
+// carry another number in their checksums, so they never count.
+LogPosition SyncedAfter(uint64_t number, ByteView content, size_t offset) {
+  LogPosition synced = 0;
+  LogRecordHeader header;
+  ByteView body;
+  while (offset + kLogRecordHeaderBytes <= content.size()) {
+    if (content[offset + 24] != 0 &&
+        DecodeLogRecord(number, content.substr(offset), &header, &body)) {
+      synced = std::max(synced, header.synced);
+      offset += kLogRecordHeaderBytes + body.size();
+    } else {
+      ++offset;
+    }
+  }
+  return synced;
+}
+
+struct Walk {
+  FileSystem& files;
+  const std::string& folder;
+  std::vector<uint64_t> numbers;  // rising
+
+  [[nodiscard]] std::string Path(size_t i) const { return folder + "/" + LogFileName(numbers[i]); }
+  // False: no header of this very file.
+  Result<bool> Load(size_t i, Bytes* content, LogFileHeader* header) const {
+    ASSIGN_OR_RETURN(*content, ReadWholeFile(files, Path(i)));
+    return DecodeLogFileHeader(*content, header) && header->number == numbers[i];
+  }
+
+  // The stream breaks off at `position`, in file i at `offset`. Proof that more had been durable
+  // makes it damage; otherwise it is the torn end: cut there.
+  Status Break(size_t i, size_t offset, LogPosition position, ByteView content) const {
+    LogPosition synced = 0;
+    if (i < numbers.size()) synced = SyncedAfter(numbers[i], content, offset);
+    for (size_t later = i + 1; later < numbers.size() && synced <= position; ++later) {
+      Bytes other;
+      LogFileHeader header;
+      ASSIGN_OR_RETURN(const bool whole, Load(later, &other, &header));
+      if (!whole) continue;
+      synced = std::max(
+          {synced, header.synced, SyncedAfter(numbers[later], other, kLogFileHeaderBytes)});
+    }
+    if (synced > position) {
+      return Status::Corruption(
+          Path(i) + " at " + std::to_string(offset) + ": damaged log record; records up to " +
+          std::to_string(synced - position) + " bytes further were known to be durable");
+    }
+    // Newest first: whatever a crash leaves here is a gap again, and cut again. A file without a
+    // header goes too, since the stream continues in another one.
+    for (size_t later = numbers.size(); later-- > i + (offset > 0 ? 1 : 0);) {
+      RETURN_IF_ERROR(files.Remove(Path(later)));
+    }
+    if (offset > 0) {
+      ASSIGN_OR_RETURN(const auto file, files.Open(Path(i), OpenMode::kReadWrite));
+      RETURN_IF_ERROR(file->Truncate(offset));
+    }
+    return files.SyncFolder(folder);
+  }
+};
+
+}  // namespace
+
+Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uint64_t first_file,
+                               LogPosition first_position, uint64_t after_sequence,
+                               const std::function<Status(const LogRecord&)>& visit) {
+  Walk walk{files, folder, {}};
+  ASSIGN_OR_RETURN(const auto names, files.List(folder));
+  for (const std::string& name : names) {
+    uint64_t number;
+    if (ParseLogFileName(name, &number) && number >= first_file) walk.numbers.push_back(number);
+  }
+  std::sort(walk.numbers.begin(), walk.numbers.end());
+
+  LogRecovery result;
+  LogPosition position = first_position;
+  bool broken = false;
+  Bytes content;
+  Bytes next_content;
+  LogFileHeader header;
+  for (size_t i = 0; i < walk.numbers.size() && !broken; ++i) {
+    bool whole;
+    if (i > 0) {
+      content = std::move(next_content);  // read below, when the file before it ended
+      whole = true;
+    } else {
+      ASSIGN_OR_RETURN(whole, walk.Load(i, &content, &header));
+      whole = whole && header.start == position;
+    }
+    size_t offset = whole ? kLogFileHeaderBytes : 0;
+    LogRecordHeader record;
+    ByteView body;
+    while (whole &&
+           DecodeLogRecord(walk.numbers[i], ByteView(content).substr(offset), &record, &body) &&
+           record.sequence > result.last_sequence) {
+      result.last_sequence = record.sequence;
+      if (record.sequence > after_sequence) {
+        if (Status status = visit({record.kind, record.sequence, body}); !status.ok()) {
+          return Prepend(status, walk.Path(i) + " at " + std::to_string(offset));
+        }
+        ++result.records;
+      }
+      offset += kLogRecordHeaderBytes + body.size();
+      position += kLogRecordHeaderBytes + body.size();
+    }
+    // A file that was left for the next one is followed by a file that goes on exactly here.
+    if (whole && i + 1 < walk.numbers.size()) {
+      ASSIGN_OR_RETURN(const bool next_whole, walk.Load(i + 1, &next_content, &header));
+      if (next_whole && header.start == position) continue;
+    }
+    RETURN_IF_ERROR(walk.Break(i, offset, position, content));
+    broken = true;
+    if (i + 1 < walk.numbers.size() || !whole) {
+      result.cut = walk.Path(i) + " at " + std::to_string(offset);
+    }
+  }
+  result.bytes = position - first_position;
+  result.next.file_number =
+      std::max(first_file, walk.numbers.empty() ? uint64_t{0} : walk.numbers.back() + 1);
+  result.next.position = position;
+  // What was read may still be in the page cache only. Files built from it rely on it from now on.
+  for (size_t i = 0; i < walk.numbers.size(); ++i) {
+    if (!files.Exists(walk.Path(i))) continue;
+    ASSIGN_OR_RETURN(const auto file, files.Open(walk.Path(i), OpenMode::kReadWrite));
+    RETURN_IF_ERROR(file->Sync());
+    result.next.old_files.push_back(walk.numbers[i]);
+  }
+  return result;
+}
+
+}  // namespace hg::lsm

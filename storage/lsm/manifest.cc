@@ -1,0 +1,130 @@
+#include "storage/lsm/manifest.h"
+
+#include "storage/base/crc32c.h"
+#include "storage/base/varint.h"
+
+namespace hg::lsm {
+namespace {
+
+constexpr ByteView kMagic{"HGMAN\0\0\1", 8};
+
+void AppendText(Bytes* out, ByteView text) {
+  AppendVarint(out, text.size());
+  *out += text;
+}
+
+// Reads fields one after the other; after a failure everything reads as zero and ok() is false.
+class Reader {
+ public:
+  explicit Reader(ByteView in) : in_(in) {}
+  uint64_t Number() {
+    uint64_t v = 0;
+    ok_ = ok_ && GetVarint64(&in_, &v);
+    return ok_ ? v : 0;
+  }
+  Bytes Text() {
+    const uint64_t size = Number();
+    ok_ = ok_ && size <= in_.size();
+    if (!ok_) return {};
+    Bytes text(in_.substr(0, size));
+    in_.remove_prefix(size);
+    return text;
+  }
+  // A count of items that take at least a byte each.
+  uint64_t Count() {
+    const uint64_t n = Number();
+    ok_ = ok_ && n <= in_.size();
+    return ok_ ? n : 0;
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] bool at_end() const { return in_.empty(); }
+
+ private:
+  ByteView in_;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+Bytes EncodeManifest(const Manifest& m) {
+  Bytes out(kMagic);
+  for (const int width : {m.layout.metric_width, m.layout.tagk_width, m.layout.tagv_width,
+                          m.layout.salt_width, m.layout.salt_buckets}) {
+    AppendVarint(&out, static_cast<uint64_t>(width));
+  }
+  for (const uint64_t v : {m.next_number, m.flushed, m.log_file, m.log_position,
+                           ZigZag(m.stamp_floor_ms), uint64_t{m.next_table}}) {
+    AppendVarint(&out, v);
+  }
+  AppendVarint(&out, m.tables.size());
+  for (const TableEntry& table : m.tables) {
+    AppendVarint(&out, table.id);
+    AppendText(&out, table.name);
+    AppendVarint(&out, table.points ? 1 : 0);
+    AppendVarint(&out, table.families.size());
+    for (const Bytes& family : table.families) AppendText(&out, family);
+  }
+  AppendVarint(&out, m.runs.size());
+  for (const RunEntry& run : m.runs) {
+    for (const uint64_t v :
+         {uint64_t{run.table}, uint64_t{run.region}, run.number, run.first_sequence,
+          run.last_sequence, run.cells_bytes, run.points_bytes}) {
+      AppendVarint(&out, v);
+    }
+  }
+  const uint32_t crc = crc32c::Value(out);
+  for (int i = 0; i < 4; ++i) out.push_back(static_cast<char>(crc >> (8 * i)));
+  return out;
+}
+
+bool DecodeManifest(ByteView in, Manifest* m) {
+  if (in.size() < kMagic.size() + 4 || in.substr(0, kMagic.size()) != kMagic) return false;
+  uint32_t crc = 0;
+  for (size_t i = 4; i > 0; --i) crc = crc << 8 | ByteAt(in, in.size() - 5 + i);
+  in.remove_suffix(4);
+  if (crc32c::Value(in) != crc) return false;
+  Reader r(in.substr(kMagic.size()));
+  *m = Manifest();
+  for (int* width : {&m->layout.metric_width, &m->layout.tagk_width, &m->layout.tagv_width,
+                     &m->layout.salt_width, &m->layout.salt_buckets}) {
+    *width = static_cast<int>(r.Number());
+  }
+  for (uint64_t* v : {&m->next_number, &m->flushed, &m->log_file, &m->log_position})
+    *v = r.Number();
+  m->stamp_floor_ms = UnZigZag(r.Number());
+  m->next_table = static_cast<uint32_t>(r.Number());
+  m->tables.resize(r.Count());
+  for (TableEntry& table : m->tables) {
+    table.id = static_cast<uint32_t>(r.Number());
+    table.name = r.Text();
+    table.points = r.Number() != 0;
+    table.families.resize(r.Count());
+    for (Bytes& family : table.families) family = r.Text();
+  }
+  m->runs.resize(r.Count());
+  for (RunEntry& run : m->runs) {
+    run.table = static_cast<uint32_t>(r.Number());
+    run.region = static_cast<uint32_t>(r.Number());
+    for (uint64_t* v : {&run.number, &run.first_sequence, &run.last_sequence, &run.cells_bytes,
+                        &run.points_bytes}) {
+      *v = r.Number();
+    }
+  }
+  return r.ok() && r.at_end();
+}
+
+Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {
+  const std::string path = folder + "/" + kManifestName;
+  ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files, path));
+  Manifest manifest;
+  if (!DecodeManifest(content, &manifest)) {
+    return Status::Corruption(path + " at 0: not an undamaged manifest of this version");
+  }
+  return manifest;
+}
+
+Status SaveManifest(FileSystem& files, const std::string& folder, const Manifest& manifest) {
+  return ReplaceFile(files, folder, kManifestName, EncodeManifest(manifest));
+}
+
+}  // namespace hg::lsm
