@@ -12,6 +12,7 @@
 #include "storage/base/clock.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
+#include "uid/annotations.h"
 #include "uid/names.h"
 
 namespace hg {
@@ -31,6 +32,7 @@ struct Services {
   Store& cells;
   Points& points;
   uid::Names& names;
+  uid::Annotations& annotations;
   query::Engine& queries;
   PointSink& sink;     // where put, telnet and import hand their points (storage/model/point_sink.h)
   Counters& counters;
