@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Two collectd agents as they come from Debian write to the daemon; it is killed midway; then an operator asks.
+
+    collectd.py --tsdb build/release/tsdb [--seconds 20 | --minutes 10]
+
+collectd's write_tsdb speaks the line protocol of OpenTSDB; its csv plugin writes the same numbers to files, which is
+what the answers are compared with: every number of the files is in the database and nothing else is. Known ways of
+the agents: write_tsdb puts the instance into the metric's name and tags only the host, as fqdn; its times are the
+files' rounded to whole seconds; the files keep six digits of a gauge. It gets no acknowledgement and keeps nothing, so
+points are missing while the daemon is down, and only there. The last line reads "N passed, N failed".
+"""
+import argparse
+import collections
+import datetime
+import math
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from daemon import Daemon  # noqa: E402
+
+HOSTS = ("web1", "web2")
+DOWN_S = 1.5     # between the kill and the restart
+BUFFERED_S = 3   # what an agent, or a socket nobody read any more, may hold when the daemon dies; and a reconnect
+
+CONFIGURATION = """
+Hostname "{host}"
+FQDNLookup false
+Interval 1
+BaseDir "{folder}"
+PIDFile "{folder}/pid"
+LoadPlugin logfile
+<Plugin logfile>
+  File "{folder}/log"
+</Plugin>
+LoadPlugin cpu
+LoadPlugin memory
+LoadPlugin load
+LoadPlugin disk
+LoadPlugin interface
+LoadPlugin df
+LoadPlugin csv
+<Plugin csv>
+  DataDir "{folder}/csv"
+</Plugin>
+LoadPlugin write_tsdb
+<Plugin write_tsdb>
+  <Node>
+    Host "127.0.0.1"
+    Port "{port}"
+  </Node>
+</Plugin>
+"""
+
+
+class Agent:
+    """One collectd process with files of its own."""
+
+    def __init__(self, program, host, folder, port):
+        self.host, self.folder = host, Path(folder, host)
+        self.folder.mkdir()
+        settings = self.folder / "collectd.conf"
+        settings.write_text(CONFIGURATION.format(host=host, folder=self.folder, port=port))
+        with open(self.folder / "out", "wb") as out:
+            self.process = subprocess.Popen([program, "-f", "-C", settings], stdin=subprocess.DEVNULL, stdout=out,
+                                            stderr=out)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def numbers(self):
+        """{metric as write_tsdb names it: {whole second: [values of the files that round to it]}}"""
+        numbers = collections.defaultdict(lambda: collections.defaultdict(list))
+        for file in sorted((self.folder / "csv" / self.host).glob("*/*")):
+            # cpu-0/cpu-user-2026-11-21: plugin and its instance, type and its instance, day
+            words = file.parent.name.split("-", 1) + file.name.rsplit("-", 3)[0].split("-", 1)
+            lines = file.read_text().split()
+            columns = lines[0].split(",")[1:]
+            for line in lines[1:]:
+                epoch, *values = line.split(",")
+                if epoch == "epoch":
+                    continue
+                for column, value in zip(columns, values):
+                    if not math.isnan(float(value)):
+                        metric = ".".join(words + ([column] if len(columns) > 1 else []))
+                        numbers[metric][math.floor(float(epoch) + 0.5)].append(float(value))
+        return numbers
+
+
+def near(answer, written):
+    """Equal but for the digits that the files cut off."""
+    return abs(answer - written) <= 1e-6 * max(1.0, abs(written))
+
+
+def near_any(answer, written):
+    return any(near(answer, value) for value in written)
+
+
+def points(answer):
+    """{second: value} of an answer with one series; {} of an empty one."""
+    return {int(second): value for second, value in answer[0]["dps"].items()} if answer else {}
+
+
+class Check:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def that(self, fact, errors):
+        self.passed += not errors
+        self.failed += bool(errors)
+        print(("ok   " if not errors else "FAIL ") + fact, flush=True)
+        for error in errors[:5]:
+            print(f"     {error}")
+        if len(errors) > 5:
+            print(f"     and {len(errors) - 5} more")
+
+
+def compare_everything(daemon, agent, span, gap):
+    """Every number of the files is there, and no other. Error texts, count of numbers."""
+    errors, count = [], 0
+    for metric, written in agent.numbers().items():
+        got = points(daemon.query(span[0], f"none:{metric}{{fqdn={agent.host}}}", end=span[1]))
+        for second, values in written.items():
+            if second in got:
+                count += 1
+                if not near_any(got[second], values):
+                    errors.append(f"{metric} at {second}: {got[second]}, the file says {values}")
+            elif not gap[0] <= second <= gap[1]:
+                errors.append(f"{metric} at {second}: missing, the file says {values}")
+        errors += [f"{metric} at {second}: {got[second]} is in no file" for second in got if second not in written]
+    return errors, count
+
+
+def expected_rate(written, seconds):
+    """Differences of successive points over whole seconds, as OpenTSDB forms them, for the seconds that were stored."""
+    known = sorted(seconds)
+    return {after: [(b - a) / (after - before) for b in written[after] for a in written[before]]
+            for before, after in zip(known, known[1:])}
+
+
+def ask_load(daemon, agents, span, check):
+    question = "avg:load.load.shortterm{fqdn=*}"
+    answer = daemon.query(span[0], question, end=span[1])
+    print(f"\nload by host: m={question}")
+    errors = []
+    if sorted(series["tags"]["fqdn"] for series in answer) != sorted(HOSTS):
+        errors.append(f"hosts in the answer: {[series['tags'] for series in answer]}")
+    for series in answer:
+        host = series["tags"]["fqdn"]
+        written = agents[host].numbers()["load.load.shortterm"]
+        got = points([series])
+        errors += [f"{host} at {second}: {value}" for second, value in got.items()
+                   if not near_any(value, written.get(second, []))]
+        print(f"  {host}: {len(got)} points, last {got[max(got)]:.2f}, highest {max(got.values()):.2f}")
+    check.that("load by host is what the agents measured", errors)
+
+
+def ask_cpu(daemon, agents, span, check):
+    print("\ncpu states as a rate (hundredths of a second per second = percent of a core): "
+          "m=sum:rate:cpu.0.cpu.user{fqdn=web1}")
+    errors = []
+    for host, agent in agents.items():
+        numbers = agent.numbers()
+        states = sorted(metric for metric in numbers if metric.startswith("cpu."))
+        means = collections.defaultdict(dict)
+        for metric in states:
+            stored = points(daemon.query(span[0], f"none:{metric}{{fqdn={host}}}", end=span[1]))
+            got = points(daemon.query(span[0], f"sum:rate:{metric}{{fqdn={host}}}", end=span[1]))
+            expected = expected_rate(numbers[metric], [second for second in stored if second in numbers[metric]])
+            errors += [f"{host} {metric} at {second}: {got.get(second)}, the files say {values}"
+                       for second, values in expected.items()
+                       if second not in got or not near_any(got[second], values)]
+            errors += [f"{host} {metric} at {second}: a rate from nowhere" for second in got if second not in expected]
+            core, state = metric.split(".")[1], metric.split(".")[3]
+            means[core][state] = sum(got.values()) / len(got) if got else 0.0
+        for core, shares in sorted(means.items()):
+            print(f"  {host} core {core}: " + ", ".join(f"{state} {share:.1f}" for state, share in shares.items()))
+        if not states:
+            errors.append(f"{host}: no cpu state at all")
+    check.that("each cpu state's rate is the files' difference per second", errors)
+
+
+def ask_disk(daemon, agents, span, bucket_s, check):
+    agent = agents[HOSTS[0]]
+    numbers = agent.numbers()
+    metrics = sorted(metric for metric in numbers if metric.startswith("disk.") and ".disk_octets." in metric)
+    if not metrics:
+        print("\nthis machine shows collectd no disk: not asked")
+        return
+    busiest = max(metrics, key=lambda metric: max(max(values) for values in numbers[metric].values()))
+    name = f"{bucket_s // 60}m" if bucket_s % 60 == 0 else f"{bucket_s}s"
+    question = f"sum:{name}-max:rate:{busiest}{{fqdn={agent.host}}}"
+    got = points(daemon.query(span[0], question, end=span[1]))
+    stored = points(daemon.query(span[0], f"none:{busiest}{{fqdn={agent.host}}}", end=span[1]))
+    highest = {}
+    for second, value in stored.items():
+        bucket = second - second % bucket_s
+        highest[bucket] = max(highest.get(bucket, 0), value)
+    expected = expected_rate({bucket: [value] for bucket, value in highest.items()}, highest)
+    print(f"\na disk's octets per {'minute' if bucket_s == 60 else name}: m={question}, times {bucket_s}")
+    for second, value in sorted(got.items())[:12]:
+        print(f"  {datetime.datetime.fromtimestamp(second, datetime.timezone.utc):%H:%M:%S} {value * bucket_s:12.0f}")
+    errors = [f"at {second}: {got.get(second)}, expected {values}" for second, values in expected.items()
+              if second not in got or not near_any(got[second], values)]
+    errors += [f"at {second}: a rate from nowhere" for second in got if second not in expected]
+    check.that("octets per interval are the counter's growth", errors if got else errors + ["the answer is empty"])
+
+
+def ask_memory(daemon, agents, span, check):
+    print("\nmemory by use: m=avg:memory.used.memory{fqdn=web1}, free, cached, ...")
+    errors = []
+    total = 1024 * int(next(line for line in Path("/proc/meminfo").read_text().split("\n")
+                            if line.startswith("MemTotal")).split()[1])
+    numbers = agents[HOSTS[0]].numbers()
+    by_use = {metric.split(".")[1]: points(daemon.query(span[0], f"avg:{metric}{{fqdn={HOSTS[0]}}}", end=span[1]))
+              for metric in sorted(numbers) if metric.startswith("memory.")}
+    last = max((max(got) for got in by_use.values() if got), default=0)
+    for use, got in by_use.items():
+        print(f"  {use:12} {got.get(last, math.nan) / 2**20:10.1f} MiB")
+    whole = set.intersection(*(set(got) for got in by_use.values())) if by_use else set()
+    errors += [f"at {second}: the uses add up to {sum(got[second] for got in by_use.values()):.0f}, "
+               f"/proc/meminfo says {total}" for second in whole
+               if abs(sum(got[second] for got in by_use.values()) - total) > 0.001 * total]
+    check.that("the uses of memory add up to the machine's", errors if whole else ["no second has all uses"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tsdb", default="build/release/tsdb")
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--minutes", type=float)
+    args = parser.parse_args()
+    run_s = args.minutes * 60 if args.minutes else args.seconds
+    program = shutil.which("collectd") or shutil.which("collectd", path="/usr/sbin:/usr/local/sbin")
+    if not program:
+        sys.exit("collectd.py: collectd is missing; setup/install test brings it")
+
+    check = Check()
+    with tempfile.TemporaryDirectory(prefix="collectd-") as folder:
+        daemon = Daemon(args.tsdb, folder)
+        agents = {}
+        try:
+            daemon.start()
+            began = int(time.time())
+            agents = {host: Agent(program, host, folder, daemon.port) for host in HOSTS}
+            print(f"two collectd agents write for {run_s:.0f} s", flush=True)
+            time.sleep(run_s / 2)
+            killed = time.time()
+            daemon.kill()
+            time.sleep(DOWN_S)
+            recovery_s = daemon.start()
+            up = time.time()
+            print(f"daemon killed (SIGKILL) after {run_s / 2:.0f} s, down for {DOWN_S} s, up again in "
+                  f"{recovery_s:.2f} s on the same data", flush=True)
+            time.sleep(run_s / 2)
+            for agent in agents.values():
+                agent.stop()
+            time.sleep(1)  # what the agents sent at their end is on its way
+
+            span, gap = (began - 1, int(time.time()) + 1), (killed - BUFFERED_S, up + BUFFERED_S)
+            for host, agent in agents.items():
+                errors, count = compare_everything(daemon, agent, span, gap)
+                check.that(f"{host}: {count} numbers of {len(agent.numbers())} series are those of collectd's files",
+                           errors if count else ["nothing was stored"])
+            ask_load(daemon, agents, span, check)
+            ask_cpu(daemon, agents, span, check)
+            ask_disk(daemon, agents, span, 60 if run_s >= 240 else 5, check)
+            ask_memory(daemon, agents, span, check)
+            check.that("a clean stop ends well", [] if daemon.stop() == 0 else [daemon.log_tail()])
+        except (RuntimeError, OSError) as error:
+            check.that("the daemon answers", [str(error)])
+        finally:
+            for agent in agents.values():
+                agent.stop()
+            if daemon.process:
+                daemon.kill()
+        if check.failed:
+            print("the daemon's last words:\n" + daemon.log_tail())
+    print(f"{check.passed} passed, {check.failed} failed")
+    return 1 if check.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
