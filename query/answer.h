@@ -1,5 +1,5 @@
 #pragma once
-// What a query found: groups with their points in columns. Names are ISO-8859-1 bytes as stored (uid/name_text.h).
+// What a query found: groups with their points in columns. Names are UTF-8 (uid/names.h).
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,15 @@
 #pragma once
-// Names ⇄ ids, kept in tsdb-uid exactly as OpenTSDB keeps them (spec schema.md §3; OpenTSDB class UniqueId):
-// counter by increment, reverse mapping by compare-and-set before the forward one. Names are ISO-8859-1 bytes here;
-// callers on the wire convert (uid/name_text.h).
+// Names ⇄ ids, kept in tsdb-uid exactly as OpenTSDB keeps them (spec schema.md §3; OpenTSDB class
+// UniqueId): counter by increment, reverse mapping by compare-and-set before the forward one.
+//
+// Names are UTF-8 at this door. Stored they are ISO-8859-1, with '?' for every character beyond: so
+// two names may have the same bytes and share an id. As in OpenTSDB the process remembers the
+// spelling it met first and gives it back; a second spelling is found by Find, refused by
+// FindOrAssign (nothing would keep their points apart), and Suggest fails on a row of which only
+// another spelling is known. Telnet and import, which read ISO-8859-1, convert with FromLatin1
+// (storage/model/name_text.h).
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +25,9 @@ namespace hg::uid {
 struct NamesOptions {
   std::string table = "tsdb-uid";
   KeyLayout layout;
-  bool random_metrics = false;  // tsd.core.uid.random_metrics
+  bool random_metrics = false;  // tsd.core.uid.random_metrics; metric width ≤ 7
+  /// 64 random bits; empty = the system's secure generator. Called by several threads at once.
+  std::function<uint64_t()> random_bits;
 };
 
 /// Thread-safe. Blocks on the store on a cache miss; a hit takes one shared lock.
@@ -28,18 +37,24 @@ class Names {
   Names(Store& store, NamesOptions options);
   ~Names();
 
-  /// UID bytes of a name. NotFound: no such name. Corruption: stored with another width.
+  /// UID bytes of a name. NotFound: no such name ("No such name for 'metrics': 'x'"). Corruption:
+  /// stored with another width.
   Result<Bytes> Find(UidKind kind, ByteView name);
-  /// The same, assigning the next id if there is none. Concurrent callers of one name share one assignment.
-  /// LimitExceeded-like exhaustion is InvalidArgument ("all ids assigned").
-  Result<Bytes> FindOrAssign(UidKind kind, ByteView name);
-  /// Name of a UID. NotFound: no reverse mapping.
-  Result<Bytes> NameOf(UidKind kind, ByteView id);
+  /// The same, assigning the next id if there is none; `*assigned` (if given) then becomes true.
+  /// Concurrent callers of one name share one assignment. InvalidArgument: all ids are assigned, or
+  /// the name is empty. Conflict: the name's bytes belong to another spelling; or each id tried was
+  /// taken (a counter behind its ids).
+  Result<Bytes> FindOrAssign(UidKind kind, ByteView name, bool* assigned = nullptr);
+  /// Name of a UID. NotFound: no reverse mapping ("No such unique ID for 'tagv': [0, 0, 1]").
+  /// InvalidArgument: not of the kind's width.
+  Result<std::string> NameOf(UidKind kind, ByteView id);
 
-  /// Names beginning with the prefix, byte order, at most max. Empty prefix: those whose first byte is '!' … '~'.
-  Result<std::vector<Bytes>> Suggest(UidKind kind, ByteView prefix, size_t max);
+  /// Names beginning with the prefix, byte order, at most max. Empty prefix: those whose first byte
+  /// is '!' … '}'. Conflict: see above.
+  Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max);
 
-  /// NotFound: no `old_name`. Conflict: `new_name` is taken.
+  /// NotFound: no `old_name`. Conflict: `new_name` is taken, or either name is just being renamed.
+  /// Not atomic; other processes keep what they have cached.
   Status Rename(UidKind kind, ByteView old_name, ByteView new_name);
   /// Forward, reverse and metadata cells; points stay. NotFound: unknown.
   Status Delete(UidKind kind, ByteView name);
@@ -52,6 +67,8 @@ class Names {
     uint64_t hits = 0, misses = 0, size = 0, random_collisions = 0, rejected = 0;
   };
   [[nodiscard]] CacheStats Stats(UidKind kind) const;
+  /// Counts a name that the caller refused to have assigned (automatic creation is off).
+  void CountRejected(UidKind kind);
 
  private:
   class Impl;

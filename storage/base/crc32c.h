@@ -7,8 +7,8 @@
 
 namespace hg::crc32c {
 
-/// Checksum of the bytes already summed up in `crc` followed by `bytes`. Extend(0, b) == Value(b). Uses the processor's
-/// instruction where there is one.
+/// Checksum of the bytes already summed up in `crc` followed by `bytes`. Extend(0, b) == Value(b).
+/// Uses the processor's instruction where there is one.
 uint32_t Extend(uint32_t crc, ByteView bytes);
 
 inline uint32_t Value(ByteView bytes) { return Extend(0, bytes); }

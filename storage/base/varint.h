@@ -1,6 +1,6 @@
 #pragma once
-// LEB128: seven bits a byte, low bits first, the top bit set on all but the last byte. Zig-zag maps small negative
-// numbers to small unsigned ones.
+// LEB128: seven bits a byte, low bits first, the top bit set on all but the last byte. Zig-zag maps
+// small negative numbers to small unsigned ones.
 
 #include <bit>
 #include <cstdint>
@@ -27,7 +27,8 @@ inline void AppendVarint(Bytes* out, uint64_t v) {
   out->append(buffer, static_cast<size_t>(PutVarint(buffer, v) - buffer));
 }
 
-/// Takes one number off the front of `in`. False, with `in` and `v` untouched, if it is cut short or does not fit.
+/// Takes one number off the front of `in`. False, with `in` and `v` untouched, if it is cut short
+/// or does not fit.
 inline bool GetVarint64(ByteView* in, uint64_t* v) {
   uint64_t result = 0;
   for (size_t i = 0; i < in->size() && i < kVarint64Max; ++i) {
