@@ -1,0 +1,516 @@
+#include "uid/names.h"
+
+#include <sys/random.h>
+
+#include <array>
+#include <atomic>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "storage/base/invariant.h"
+#include "storage/model/name_text.h"
+
+namespace hg::uid {
+namespace {
+
+// OpenTSDB's budgets of 3 and 10 are decremented before the first try.
+constexpr int kSequentialTries = 2;
+constexpr int kRandomTries = 9;
+
+const Bytes kForwardFamily = "id";
+const Bytes kReverseFamily = "name";
+const Bytes kCounterRow(1, '\0');
+
+// Names an empty prefix suggests begin with '!' up to what stands before '~'.
+const Bytes kSuggestFirst = "!";
+const Bytes kSuggestEnd = "~";
+constexpr size_t kSuggestBatchMax = 4096;  // rows
+
+struct BytesHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+};
+template <typename Value>
+using ByBytes = boost::unordered_flat_map<std::string, Value, BytesHash, std::equal_to<>>;
+
+Bytes MetaQualifier(UidKind kind) {
+  return kind == UidKind::kMetric ? "metric_meta" : std::string(UidKindName(kind)) + "_meta";
+}
+
+uint64_t SystemRandomBits() {
+  uint64_t bits = 0;
+  ssize_t got;
+  do {
+    got = getrandom(&bits, sizeof(bits), 0);
+  } while (got != sizeof(bits));
+  return bits;
+}
+
+// Java's Arrays.toString of signed bytes.
+std::string SignedBytes(ByteView id) {
+  std::string out = "[";
+  for (size_t i = 0; i < id.size(); ++i) {
+    if (i > 0) out += ", ";
+    out += std::to_string(static_cast<int>(static_cast<signed char>(id[i])));
+  }
+  return out + "]";
+}
+
+// First key behind all that begin with the prefix; "" if there is none.
+Bytes EndOfPrefix(Bytes prefix) {
+  while (!prefix.empty() && ByteAt(prefix, prefix.size() - 1) == 0xFF) prefix.pop_back();
+  if (!prefix.empty()) ++prefix.back();
+  return prefix;
+}
+
+// What one process knows of one kind. Thread-safe.
+class Cache {
+ public:
+  struct Entry {
+    Bytes id;
+    bool shares_id = false;  // another spelling of the same bytes came first
+  };
+
+  bool FindId(ByteView name, Entry* out) const {
+    std::shared_lock lock(mutex_);
+    const auto it = ids_.find(name);
+    if (it != ids_.end()) *out = it->second;
+    return Count(it != ids_.end());
+  }
+
+  bool FindName(ByteView id, std::string* out) const {
+    std::shared_lock lock(mutex_);
+    const auto it = names_.find(id);
+    if (it != names_.end()) *out = it->second;
+    return Count(it != names_.end());
+  }
+
+  // Remembers both directions. A spelling met later gets the id, but does not become the id's name.
+  Entry Add(ByteView name, ByteView id) {
+    std::unique_lock lock(mutex_);
+    const auto reverse = names_.try_emplace(std::string(id), name).first;
+    Entry entry{Bytes(id), reverse->second != name};
+    ids_.insert_or_assign(std::string(name), entry);
+    return entry;
+  }
+
+  void Rename(ByteView old_name, ByteView new_name, ByteView id) {
+    std::unique_lock lock(mutex_);
+    EraseId(old_name);
+    ids_.insert_or_assign(std::string(new_name), Entry{Bytes(id)});
+    names_.insert_or_assign(std::string(id), std::string(new_name));
+  }
+
+  void Remove(ByteView name, ByteView id) {
+    std::unique_lock lock(mutex_);
+    EraseId(name);
+    if (const auto it = names_.find(id); it != names_.end()) names_.erase(it);
+  }
+
+  void Clear() {
+    std::unique_lock lock(mutex_);
+    ids_.clear();
+    names_.clear();
+  }
+
+  void Fill(Names::CacheStats* stats) const {
+    stats->hits = hits_.load(std::memory_order_relaxed);
+    stats->misses = misses_.load(std::memory_order_relaxed);
+    std::shared_lock lock(mutex_);
+    stats->size = ids_.size() + names_.size();
+  }
+
+ private:
+  bool Count(bool hit) const {
+    (hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+    return hit;
+  }
+  void EraseId(ByteView name) {
+    if (const auto it = ids_.find(name); it != ids_.end()) ids_.erase(it);
+  }
+
+  mutable std::atomic<uint64_t> hits_{0};
+  mutable std::atomic<uint64_t> misses_{0};
+  mutable std::shared_mutex mutex_;
+  ByBytes<Entry> ids_;          // guarded by mutex_
+  ByBytes<std::string> names_;  // guarded by mutex_
+};
+
+// An assignment under way, which all callers of its name wait for.
+struct Pending {
+  std::mutex mutex;
+  std::condition_variable done_changed;
+  bool done = false;            // guarded by mutex
+  Result<Bytes> id = Status();  // guarded by mutex until done, then constant
+};
+
+// One name space.
+class Kind {
+ public:
+  Kind(Store& store, const NamesOptions& options, UidKind kind)
+      : store_(store),
+        options_(options),
+        kind_(kind),
+        qualifier_(UidKindName(kind)),
+        width_(UidWidth(options.layout, kind)),
+        random_(options.random_metrics && kind == UidKind::kMetric) {}
+
+  Result<Bytes> Find(ByteView name);
+  Result<Bytes> FindOrAssign(ByteView name, bool* assigned);
+  Result<std::string> NameOf(ByteView id);
+  Result<std::vector<std::string>> Suggest(ByteView prefix, size_t max);
+  Status Rename(ByteView old_name, ByteView new_name);
+  Status Delete(ByteView name);
+  Result<int64_t> HighestId();
+
+  void DropCache() { cache_.Clear(); }
+  void CountRejected() { rejected_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] Names::CacheStats Stats() const;
+
+ private:
+  // Looks past the cache for a name (not empty); NotFound if it has no id.
+  Result<Cache::Entry> Load(ByteView name);
+  Result<Bytes> LoadOrAssign(ByteView name, bool* assigned);
+  Result<Bytes> Assign(ByteView name, bool* assigned);
+  // One try. Ok without a value: the id was taken, try again.
+  Result<std::optional<Bytes>> TryAssign(ByteView name, bool* assigned);
+  Result<Bytes> NextId();
+  Result<Bytes> RequireOwnSpelling(ByteView name, const Cache::Entry& entry) const;
+  Status RenameReserved(ByteView old_name, ByteView new_name);
+
+  // The value of the one column, or none.
+  Result<std::optional<Bytes>> ReadColumn(ByteView row, const Bytes& family);
+  Result<bool> PutIfAbsent(ByteView row, const Bytes& family, ByteView value);
+
+  [[nodiscard]] Status NoSuchName(ByteView name) const {
+    return Status::NotFound("No such name for '" + qualifier_ + "': '" + std::string(name) + "'");
+  }
+  // As OpenTSDB's messages name this object.
+  [[nodiscard]] std::string Describe() const {
+    return "UniqueId(" + options_.table + ", " + qualifier_ + ", " + std::to_string(width_) + ")";
+  }
+
+  Store& store_;
+  const NamesOptions& options_;
+  const UidKind kind_;
+  const Bytes qualifier_;
+  const int width_;
+  const bool random_;
+
+  Cache cache_;
+  std::atomic<uint64_t> random_collisions_{0};
+  std::atomic<uint64_t> rejected_{0};
+
+  std::mutex pending_mutex_;
+  std::unordered_map<std::string, std::shared_ptr<Pending>> pending_;  // guarded by pending_mutex_
+  std::set<Bytes> renaming_;  // stored bytes of names; guarded by pending_mutex_
+};
+
+Result<std::optional<Bytes>> Kind::ReadColumn(ByteView row, const Bytes& family) {
+  ASSIGN_OR_RETURN(Row found, store_.Get(options_.table, row, family, {qualifier_}));
+  if (found.cells.empty()) return std::optional<Bytes>();
+  return std::optional<Bytes>(std::move(found.cells[0].value));
+}
+
+Result<bool> Kind::PutIfAbsent(ByteView row, const Bytes& family, ByteView value) {
+  return store_.CompareAndMutate(family, qualifier_, std::nullopt, options_.table,
+                                 {Bytes(row), {PutCell(family, qualifier_, Bytes(value))}});
+}
+
+Result<Cache::Entry> Kind::Load(ByteView name) {
+  if (name.empty()) return NoSuchName(name);
+  ASSIGN_OR_RETURN(const std::optional<Bytes> id, ReadColumn(ToLatin1(name), kForwardFamily));
+  if (!id) return NoSuchName(name);
+  if (id->size() != static_cast<size_t>(width_)) {
+    return Status::Corruption("Found id.length = " + std::to_string(id->size()) +
+                              " which is != " + std::to_string(width_) + " required for '" +
+                              qualifier_ + "' (name '" + std::string(name) + "')");
+  }
+  return cache_.Add(name, *id);
+}
+
+Result<Bytes> Kind::Find(ByteView name) {
+  Cache::Entry entry;
+  if (cache_.FindId(name, &entry)) return std::move(entry.id);
+  ASSIGN_OR_RETURN(entry, Load(name));
+  return std::move(entry.id);
+}
+
+Result<Bytes> Kind::RequireOwnSpelling(ByteView name, const Cache::Entry& entry) const {
+  if (!entry.shares_id) return entry.id;
+  return Status::Conflict("name '" + std::string(name) + "' for '" + qualifier_ +
+                          "' is stored under the same bytes as another one, whose id is " +
+                          SignedBytes(entry.id));
+}
+
+Result<Bytes> Kind::FindOrAssign(ByteView name, bool* assigned) {
+  Cache::Entry entry;
+  if (cache_.FindId(name, &entry)) return RequireOwnSpelling(name, entry);
+  if (name.empty()) return Status::InvalidArgument("empty name for '" + qualifier_ + "'");
+
+  std::shared_ptr<Pending> pending;
+  bool first = false;
+  {
+    std::lock_guard lock(pending_mutex_);
+    std::shared_ptr<Pending>& slot = pending_[std::string(name)];
+    first = slot == nullptr;
+    if (first) slot = std::make_shared<Pending>();
+    pending = slot;
+  }
+  if (!first) {
+    std::unique_lock lock(pending->mutex);
+    pending->done_changed.wait(lock, [&] { return pending->done; });
+    return pending->id;
+  }
+
+  Result<Bytes> id = LoadOrAssign(name, assigned);
+  {
+    std::lock_guard lock(pending_mutex_);
+    pending_.erase(std::string(name));
+  }
+  {
+    std::lock_guard lock(pending->mutex);
+    pending->id = id;
+    pending->done = true;
+  }
+  pending->done_changed.notify_all();
+  return id;
+}
+
+Result<Bytes> Kind::LoadOrAssign(ByteView name, bool* assigned) {
+  const Result<Cache::Entry> entry = Load(name);
+  if (entry.ok()) return RequireOwnSpelling(name, *entry);
+  if (entry.status().code() != StatusCode::kNotFound) return entry.status();
+  return Assign(name, assigned);
+}
+
+Result<Bytes> Kind::Assign(ByteView name, bool* assigned) {
+  Status failure = Status::Conflict("no free id found for '" + qualifier_ + "': '" +
+                                    std::string(name) + "'; each one tried already has a name");
+  for (int tries = random_ ? kRandomTries : kSequentialTries; tries > 0; --tries) {
+    const Result<std::optional<Bytes>> id = TryAssign(name, assigned);
+    if (!id.ok()) {
+      // Ids do not come back: only failures of the store are worth another try.
+      if (id.status().code() == StatusCode::kInvalidArgument ||
+          id.status().code() == StatusCode::kConflict) {
+        return id.status();
+      }
+      failure = id.status();
+      continue;
+    }
+    if (*id) return **id;
+  }
+  return failure;
+}
+
+Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
+  const Bytes stored = ToLatin1(name);
+  ASSIGN_OR_RETURN(const Bytes id, NextId());
+  // Reverse first: alone it is harmless, a forward mapping alone leaves row keys nobody can
+  // resolve.
+  ASSIGN_OR_RETURN(const bool reverse_put, PutIfAbsent(id, kReverseFamily, stored));
+  if (!reverse_put) {
+    if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
+    return std::optional<Bytes>();
+  }
+  ASSIGN_OR_RETURN(const bool forward_put, PutIfAbsent(stored, kForwardFamily, id));
+  if (!forward_put) {
+    // Another writer won; our id stays an orphan.
+    if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
+    const Result<Cache::Entry> winner = Load(name);
+    if (!winner.ok()) {
+      if (winner.status().code() == StatusCode::kNotFound) return std::optional<Bytes>();
+      return winner.status();
+    }
+    ASSIGN_OR_RETURN(Bytes winning_id, RequireOwnSpelling(name, *winner));
+    return std::optional<Bytes>(std::move(winning_id));
+  }
+  if (assigned != nullptr) *assigned = true;
+  return std::optional<Bytes>(cache_.Add(name, id).id);
+}
+
+Result<Bytes> Kind::NextId() {
+  uint64_t number;
+  if (random_) {
+    const uint64_t bits = options_.random_bits ? options_.random_bits() : SystemRandomBits();
+    number = width_ >= 8 ? bits >> 1 : bits & ((uint64_t{1} << (8 * width_)) - 1);
+    if (number == 0) number = 1;
+  } else {
+    ASSIGN_OR_RETURN(const int64_t next,
+                     store_.Increment(options_.table, kCounterRow, kForwardFamily, qualifier_, 1));
+    if (next <= 0) {
+      return Status::InvalidArgument("got a negative id from the counter of '" + qualifier_ +
+                                     "': " + std::to_string(next));
+    }
+    number = static_cast<uint64_t>(next);
+  }
+  if (width_ < 8 && number >> (8 * width_) != 0) {
+    return Status::InvalidArgument("All unique ids for '" + qualifier_ + "' on " +
+                                   std::to_string(width_) + " bytes are already assigned");
+  }
+  Bytes id;
+  AppendBig(&id, number, width_);
+  return id;
+}
+
+Result<std::string> Kind::NameOf(ByteView id) {
+  std::string name;
+  if (cache_.FindName(id, &name)) return name;
+  if (id.size() != static_cast<size_t>(width_)) {
+    return Status::InvalidArgument("Wrong id.length = " + std::to_string(id.size()) +
+                                   " which is != " + std::to_string(width_) + " required for '" +
+                                   qualifier_ + "'");
+  }
+  ASSIGN_OR_RETURN(const std::optional<Bytes> stored, ReadColumn(id, kReverseFamily));
+  if (!stored) {
+    return Status::NotFound("No such unique ID for '" + qualifier_ + "': " + SignedBytes(id));
+  }
+  name = FromLatin1(*stored);
+  cache_.Add(name, id);
+  return name;
+}
+
+Result<std::vector<std::string>> Kind::Suggest(ByteView prefix, size_t max) {
+  std::vector<std::string> names;
+  if (max == 0) return names;
+  ScanSpec spec;
+  spec.table = options_.table;
+  spec.start = prefix.empty() ? kSuggestFirst : ToLatin1(prefix);
+  spec.stop = prefix.empty() ? kSuggestEnd : EndOfPrefix(spec.start);
+  spec.family = kForwardFamily;
+  spec.qualifiers = {qualifier_};
+  spec.batch_rows = std::min(max, kSuggestBatchMax);
+  ASSIGN_OR_RETURN(const std::unique_ptr<ScanCursor> cursor, store_.Scan(spec));
+  std::vector<Row> rows;
+  while (true) {
+    RETURN_IF_ERROR(cursor->Next(&rows));
+    if (rows.empty()) return names;
+    for (const Row& row : rows) {
+      if (row.empty()) continue;
+      std::string name = FromLatin1(row.key);
+      Cache::Entry entry;
+      std::string known;
+      if (cache_.FindName(row.cells[0].value, &known) && known != name) {
+        return Status::Conflict("Unexpected exception caught by " + Describe() + ".suggest(" +
+                                std::string(prefix) + "): id " + SignedBytes(row.cells[0].value) +
+                                " is known as '" + known + "', not '" + name + "'");
+      }
+      names.push_back(std::move(name));
+      if (names.size() == max) return names;
+    }
+  }
+}
+
+Status Kind::Rename(ByteView old_name, ByteView new_name) {
+  if (new_name.empty()) return Status::InvalidArgument("empty name for '" + qualifier_ + "'");
+  const Bytes old_bytes = ToLatin1(old_name);
+  const Bytes new_bytes = ToLatin1(new_name);
+  {
+    std::lock_guard lock(pending_mutex_);
+    if (renaming_.contains(old_bytes) || renaming_.contains(new_bytes)) {
+      return Status::Conflict("Ongoing rename of \"" + std::string(old_name) + "\" or \"" +
+                              std::string(new_name) + "\"");
+    }
+    renaming_.insert({old_bytes, new_bytes});
+  }
+  const Status status = RenameReserved(old_name, new_name);
+  std::lock_guard lock(pending_mutex_);
+  renaming_.erase(old_bytes);
+  renaming_.erase(new_bytes);
+  return status;
+}
+
+Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
+  ASSIGN_OR_RETURN(const Bytes id, Find(old_name));
+  const Result<Bytes> taken = Find(new_name);
+  if (taken.ok()) {
+    return Status::Conflict("When trying rename(\"" + std::string(old_name) + "\", \"" +
+                            std::string(new_name) + "\") on " + Describe() +
+                            ": new name already assigned ID=" + SignedBytes(*taken));
+  }
+  if (taken.status().code() != StatusCode::kNotFound) return taken.status();
+
+  const Bytes new_bytes = ToLatin1(new_name);
+  RETURN_IF_ERROR(
+      store_.Mutate(options_.table, {{id, {PutCell(kReverseFamily, qualifier_, new_bytes)}},
+                                     {new_bytes, {PutCell(kForwardFamily, qualifier_, id)}}}));
+  cache_.Rename(old_name, new_name, id);
+  return store_.Mutate(options_.table,
+                       {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
+}
+
+Status Kind::Delete(ByteView name) {
+  ASSIGN_OR_RETURN(const Bytes id, Find(name));
+  cache_.Remove(name, id);
+  return store_.Mutate(options_.table,
+                       {{ToLatin1(name), {DeleteColumn(kForwardFamily, qualifier_)}},
+                        {id,
+                         {DeleteColumn(kReverseFamily, qualifier_),
+                          DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
+}
+
+Result<int64_t> Kind::HighestId() {
+  ASSIGN_OR_RETURN(const std::optional<Bytes> counter, ReadColumn(kCounterRow, kForwardFamily));
+  if (!counter) return int64_t{0};
+  if (counter->size() != 8) {
+    return Status::Corruption("counter of '" + qualifier_ +
+                              "' is not of 8 bytes: " + ToHexUpper(*counter));
+  }
+  return static_cast<int64_t>(ReadBig64(counter->data()));
+}
+
+Names::CacheStats Kind::Stats() const {
+  Names::CacheStats stats;
+  cache_.Fill(&stats);
+  stats.random_collisions = random_collisions_.load(std::memory_order_relaxed);
+  stats.rejected = rejected_.load(std::memory_order_relaxed);
+  return stats;
+}
+
+}  // namespace
+
+class Names::Impl {
+ public:
+  Impl(Store& store, NamesOptions options)
+      : options_(std::move(options)),
+        kinds_{{{store, options_, UidKind::kMetric},
+                {store, options_, UidKind::kTagk},
+                {store, options_, UidKind::kTagv}}} {
+    INVARIANT(!options_.random_metrics || options_.layout.metric_width <= 7);
+  }
+
+  Kind& of(UidKind kind) { return kinds_[static_cast<size_t>(kind)]; }
+
+ private:
+  const NamesOptions options_;
+  std::array<Kind, 3> kinds_;
+};
+
+Names::Names(Store& store, NamesOptions options)
+    : impl_(std::make_unique<Impl>(store, std::move(options))) {}
+Names::~Names() = default;
+
+Result<Bytes> Names::Find(UidKind kind, ByteView name) { return impl_->of(kind).Find(name); }
+Result<Bytes> Names::FindOrAssign(UidKind kind, ByteView name, bool* assigned) {
+  return impl_->of(kind).FindOrAssign(name, assigned);
+}
+Result<std::string> Names::NameOf(UidKind kind, ByteView id) { return impl_->of(kind).NameOf(id); }
+Result<std::vector<std::string>> Names::Suggest(UidKind kind, ByteView prefix, size_t max) {
+  return impl_->of(kind).Suggest(prefix, max);
+}
+Status Names::Rename(UidKind kind, ByteView old_name, ByteView new_name) {
+  return impl_->of(kind).Rename(old_name, new_name);
+}
+Status Names::Delete(UidKind kind, ByteView name) { return impl_->of(kind).Delete(name); }
+Result<int64_t> Names::HighestId(UidKind kind) { return impl_->of(kind).HighestId(); }
+void Names::DropCaches() {
+  for (UidKind kind : kUidKinds) impl_->of(kind).DropCache();
+}
+Names::CacheStats Names::Stats(UidKind kind) const { return impl_->of(kind).Stats(); }
+void Names::CountRejected(UidKind kind) { impl_->of(kind).CountRejected(); }
+
+}  // namespace hg::uid
