@@ -1,0 +1,248 @@
+#include "storage/points/reconcile.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "storage/codec/compacted.h"
+#include "storage/points/render.h"
+
+namespace hg::points {
+namespace {
+
+Bytes Hex(ByteView hex) {
+  Bytes bytes;
+  REQUIRE_MESSAGE(FromHex(hex, &bytes), std::string(hex));
+  return bytes;
+}
+
+void SortCells(std::vector<Cell>* cells) {
+  std::sort(cells->begin(), cells->end(),
+            [](const Cell& a, const Cell& b) { return a.qualifier < b.qualifier; });
+}
+
+std::string Show(ByteView qualifier, ByteView value) {
+  return ToHexUpper(qualifier) + "=" + ToHexUpper(value);
+}
+
+// The points as the one cell they would be.
+std::string ShowPoints(const std::vector<codec::StoredPoint>& points) {
+  if (points.empty()) return "";
+  Bytes qualifier;
+  Bytes value;
+  codec::EncodePointCell(points, &qualifier, &value);
+  return Show(qualifier, value);
+}
+
+struct Vector {
+  std::string name;
+  ReconcileOptions options;
+  std::vector<Cell> cells;
+  std::string result;
+  std::string put;
+  std::set<std::string> deletes;
+};
+
+std::vector<std::string> Split(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream in(line);
+  for (std::string field; std::getline(in, field, '|');) {
+    field.erase(0, field.find_first_not_of(' '));
+    field.erase(field.find_last_not_of(' ') + 1);
+    fields.push_back(field);
+  }
+  return fields;
+}
+
+Vector ParseVector(const std::string& line) {
+  auto fields = Split(line);
+  REQUIRE_MESSAGE(fields.size() == 6, line);
+  Vector v;
+  v.name = fields[0];
+  v.options.fix_duplicates = fields[1].find("fix_duplicates") != std::string::npos;
+  v.options.use_otsdb_timestamp = fields[1].find("use_otsdb_timestamp") != std::string::npos;
+  v.options.use_max_value = fields[1].find("min_value") == std::string::npos;
+  std::istringstream cells(fields[2]);
+  for (std::string text; cells >> text;) {
+    const size_t equals = text.find('=');
+    const size_t at = std::min(text.find('@'), text.size());
+    Cell cell{"t", Hex(text.substr(0, equals)), Hex(text.substr(equals + 1, at - equals - 1)), 0};
+    if (at < text.size()) cell.timestamp_ms = std::stoll(text.substr(at + 1));
+    v.cells.push_back(cell);
+  }
+  SortCells(&v.cells);
+  v.result = fields[3];
+  v.put = fields[4];
+  std::istringstream deletes(fields[5]);
+  for (std::string text; deletes >> text;) v.deletes.insert(text);
+  return v;
+}
+
+std::vector<Vector> ReadVectors() {
+  std::ifstream in(HG_SOURCE_DIR "/tests/storage/points/row_merge.txt");
+  std::vector<Vector> vectors;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && line[0] != '#') vectors.push_back(ParseVector(line));
+  }
+  REQUIRE(vectors.size() == 31);
+  return vectors;
+}
+
+TEST_CASE("rows are read and rewritten as the schema's vectors say") {
+  for (const Vector& v : ReadVectors()) {
+    CAPTURE(v.name);
+    auto row = Reconcile(v.cells, v.options);
+    CHECK((row.ok() ? ShowPoints(row->points) : "error") == v.result);
+    auto changes = PlanFold(v.cells, v.options);
+    REQUIRE(changes.ok() == row.ok());
+    if (!row.ok() || v.put == "*") continue;
+    CHECK(row->as_stored == changes->empty());
+    std::string put = "-";
+    std::set<std::string> deletes;
+    for (const CellChange& change : *changes) {
+      CHECK(change.family == "t");
+      if (change.kind == CellChange::Kind::kDeleteColumn) {
+        deletes.insert(ToHexUpper(change.qualifier));
+        continue;
+      }
+      CHECK_MESSAGE(deletes.empty(), "the put comes first");
+      put = Show(change.qualifier, change.value);
+      if (change.timestamp_ms) put += "@" + std::to_string(*change.timestamp_ms);
+    }
+    CHECK(put == v.put);
+    CHECK((deletes.empty() ? std::set<std::string>{"-"} : deletes) == v.deletes);
+  }
+}
+
+// The row's cells as a part; cell times become generations.
+Part PartOf(const std::vector<Cell>& cells) {
+  std::set<int64_t> times;
+  for (const Cell& cell : cells) times.insert(cell.timestamp_ms);
+  Part row;
+  for (int64_t time : times) {
+    const auto generation = static_cast<uint32_t>(std::distance(times.begin(), times.find(time)));
+    Part record;
+    for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell) {
+      if (cell->timestamp_ms != time) continue;
+      PartPoint point;
+      if (CanonicalPoint(cell->qualifier, cell->value, &point)) {
+        point.generation = generation;
+        record.points.push_back(point);
+      } else {
+        record.raw.push_back({cell->qualifier, cell->value, time, generation, false});
+      }
+    }
+    Normalize(&record);
+    row = Merge(record, row);
+  }
+  return row;
+}
+
+TEST_CASE("a row held as a part gives the same points as its cells") {
+  for (const Vector& v : ReadVectors()) {
+    CAPTURE(v.name);
+    auto row = Reconcile(PartOf(v.cells), v.options);
+    CHECK((row.ok() ? ShowPoints(row->points) : "error") == v.result);
+  }
+}
+
+using Table = std::map<std::string, std::map<std::string, std::string>>;
+
+Table ReadTable(const std::string& path) {
+  std::ifstream in(HG_SOURCE_DIR "/tests/compat/conformance/" + path);
+  Table table;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    std::string name, row, family, qualifier, value;
+    for (std::string* field : {&name, &row, &family, &qualifier, &value}) {
+      std::getline(fields, *field, '\t');
+    }
+    if (name == "tsdb") table[row][qualifier] = value;
+  }
+  REQUIRE(!table.empty());
+  return table;
+}
+
+// Rows of plain points count as folded whatever they look like.
+void CheckRecorded(const std::string& suite, const ReconcileOptions& options) {
+  const Table before = ReadTable("cells_in/" + suite + ".tsv");
+  const Table after = ReadTable("cells/" + suite + ".tsv");
+  REQUIRE(before.size() == after.size());
+  for (const auto& [key, columns] : before) {
+    CAPTURE(suite);
+    CAPTURE(key);
+    std::vector<Cell> cells;
+    for (const auto& [qualifier, value] : columns) {
+      cells.push_back({"t", Hex(qualifier), Hex(value), 1});
+    }
+    auto expected = after.at(key);
+    std::map<std::string, std::string> left = columns;
+    auto fold = PlanFold(cells, options);
+    auto row = Reconcile(cells, options);
+    auto part = Reconcile(PartOf(cells), options);
+    REQUIRE(fold.ok() == row.ok());
+    REQUIRE(part.ok() == row.ok());
+    if (row.ok()) {
+      CHECK(ShowPoints(part->points) == ShowPoints(row->points));
+      auto repairs = PlanAppendRepair(cells, options);
+      REQUIRE(repairs.ok());
+      for (const auto* changes : {&*fold, &*repairs}) {
+        for (const CellChange& change : *changes) {
+          if (change.kind == CellChange::Kind::kPut) {
+            left[ToHex(change.qualifier)] = ToHex(change.value);
+          } else {
+            left.erase(ToHex(change.qualifier));
+          }
+        }
+      }
+    }
+    CHECK(left == expected);
+  }
+}
+
+TEST_CASE("old rows end as OpenTSDB left them") {
+  CheckRecorded("schema-interop", {});
+  CheckRecorded("schema-interop-fixed", {.fix_duplicates = true});
+  CheckRecorded("schema-interop-append", {.repair_appends = true});
+}
+
+TEST_CASE("of values written together the smaller qualifier stays, of others the later") {
+  const ReconcileOptions fix{.fix_duplicates = true};
+  std::vector<Cell> cells = {{"t", Hex("0010"), Hex("07"), 5}, {"t", Hex("0011"), Hex("0008"), 5}};
+  CHECK(ShowPoints(Reconcile(cells, fix)->points) == "0010=07");
+  cells[1].timestamp_ms = 6;
+  CHECK(ShowPoints(Reconcile(cells, fix)->points) == "0011=0008");
+  CHECK(ShowPoints(Reconcile(PartOf(cells), fix)->points) == "0011=0008");
+  Status refused = Reconcile(cells, {}).status();
+  CHECK(refused.code() == StatusCode::kInvalidArgument);
+  CHECK(refused.message().find("0008 (qualifier 0011)") != std::string_view::npos);
+}
+
+TEST_CASE("a point over a compacted cell of the same instant wins if it is of a later generation") {
+  Part row;
+  row.raw = {{Hex("00000010"), Hex("010200"), 100, 1, false}};
+  Part point;
+  point.points.resize(1);
+  REQUIRE(CanonicalPoint(Hex("0010"), Hex("63"), &point.points[0]));
+  const ReconcileOptions fix{.fix_duplicates = true};
+  point.points[0].generation = 2;
+  CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=016300");
+  point.points[0].generation = 1;
+  CHECK(ShowPoints(Reconcile(Merge(point, row), fix)->points) == "00000010=010200");
+  CHECK_FALSE(Reconcile(Merge(point, row), {}).ok());
+}
+
+TEST_CASE("a cell that is unsorted inside stays as it is and is read in order, once each instant") {
+  std::vector<Cell> cells = {{"t", Hex("002000000010"), Hex("03010200"), 1}};
+  auto row = Reconcile(cells, {});
+  REQUIRE(row.ok());
+  CHECK(row->as_stored);
+  CHECK(ShowPoints(row->points) == "000000100020=01020300");
+}
+
+}  // namespace
+}  // namespace hg::points
