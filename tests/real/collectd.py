@@ -85,6 +85,8 @@ class Agent:
         for file in sorted((self.folder / "csv" / self.host).glob("*/*")):
             # cpu-0/cpu-user-2026-11-21: plugin and its instance, type and its instance, day
             words = file.parent.name.split("-", 1) + file.name.rsplit("-", 3)[0].split("-", 1)
+            if "-" not in file.parent.name:  # memory/memory-used-...: without one, the type's instance takes its place
+                words[1:] = reversed(words[1:])
             lines = file.read_text().split()
             columns = lines[0].split(",")[1:]
             for line in lines[1:]:
@@ -198,7 +200,8 @@ def ask_disk(daemon, agents, span, bucket_s, check):
     if not metrics:
         print("\nthis machine shows collectd no disk: not asked")
         return
-    busiest = max(metrics, key=lambda metric: max(max(values) for values in numbers[metric].values()))
+    busiest = max(metrics, key=lambda metric: max(map(max, numbers[metric].values())) -
+                  min(map(min, numbers[metric].values())))
     name = f"{bucket_s // 60}m" if bucket_s % 60 == 0 else f"{bucket_s}s"
     question = f"sum:{name}-max:rate:{busiest}{{fqdn={agent.host}}}"
     got = points(daemon.query(span[0], question, end=span[1]))
