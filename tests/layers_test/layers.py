@@ -109,7 +109,7 @@ def forgotten_files(root, files, built):
 def unregistered_tests(build):
     """Test programs that are built but that ctest does not know."""
     listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True)
-    known = {Path(test["command"][0]).name for test in json.loads(listed.stdout)["tests"] if test.get("command")}
+    known = {test["name"] for test in json.loads(listed.stdout)["tests"]}
     programs = {}
     for target in json.loads((build / "compile_commands.json").read_text()):
         owner = re.search(r"CMakeFiles/([^/]+)\.dir/", target.get("output", "") or target["command"])
