@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/codec/annotation.h"
 
 namespace hg::query {
 
@@ -21,12 +22,6 @@ struct PointColumns {
   [[nodiscard]] bool double_at(size_t i) const { return kinds.empty() ? all_double : kinds[i] != 0; }
 };
 
-/// An annotation of one of the group's rows: the stored JSON (spec schema.md §10), and its start for trimming.
-struct StoredAnnotation {
-  int64_t start_ms = 0;
-  Bytes json;
-};
-
 /// One output object.
 struct Group {
   size_t query_index = 0;             // into the request's sub-queries
@@ -34,8 +29,7 @@ struct Group {
   std::vector<std::pair<Bytes, Bytes>> tags;  // tag-key UID order
   std::vector<Bytes> aggregate_tags;          // tag-key UID order
   std::vector<Bytes> tsuids;                  // bytes, sorted
-  std::vector<StoredAnnotation> annotations;  // by start; empty if not wanted
-  bool has_annotations = false;       // some row had one, even if all lie outside the range
+  std::vector<codec::Annotation> annotations;  // by start, whatever the range; empty if not wanted
   PointColumns points;
 };
 
@@ -45,10 +39,16 @@ struct SubQueryStats {
   int64_t scan_ns = 0, group_ns = 0, aggregate_ns = 0, names_ns = 0;
 };
 
+/// One sub-query's part beside its groups.
+struct SubQueryInfo {
+  std::vector<Bytes> filter_keys;  // UIDs of the filtered tag keys, ascending; one per filter
+  SubQueryStats stats;
+};
+
 struct Answer {
   std::vector<Group> groups;          // in output order (spec query.md §9.3)
-  std::vector<StoredAnnotation> global_annotations;
-  std::vector<SubQueryStats> stats;   // one per sub-query
+  std::vector<codec::Annotation> global_annotations;  // in storage order
+  std::vector<SubQueryInfo> queries;  // one per sub-query
 };
 
 }  // namespace hg::query

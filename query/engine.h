@@ -10,6 +10,7 @@
 #include "query/answer.h"
 #include "query/options.h"
 #include "query/request.h"
+#include "query/time_zone.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
 #include "storage/points/points.h"
@@ -18,6 +19,7 @@
 
 namespace hg::query {
 
+class NameMemo;
 struct ValidQuery;      // query/validate.h
 struct LastPointQuery;  // query/last_point.h
 struct LastPoint;       // query/last_point.h
@@ -35,7 +37,6 @@ class Engine {
  public:
   /// All outlive the engine.
   Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options);
-  ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -54,11 +55,14 @@ class Engine {
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
  private:
+  Status RunOne(const ValidQuery& query, size_t index, const RunOptions& run, NameMemo* names, Answer* answer);
+
   Points& points_;
   uid::Names& names_;
   Store& cells_;
   const Clock& clock_;
   const Options options_;
+  const TimeZone default_zone_;
 };
 
 }  // namespace hg::query

@@ -1,0 +1,251 @@
+#include "query/downsample.h"
+
+#include <bit>
+#include <cmath>
+#include <string>
+
+namespace hg::query {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Buckets of one filled series: a query of more is a mistake, and would not fit in memory.
+constexpr size_t kFillBucketsMax = 50'000'000;
+
+std::optional<FillPolicy> FillByName(std::string_view name) {
+  std::string lower;
+  for (char c : name) lower.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c);
+  if (lower == "none") return FillPolicy::kNone;
+  if (lower == "nan") return FillPolicy::kNan;
+  if (lower == "null") return FillPolicy::kNull;
+  if (lower == "zero") return FillPolicy::kZero;
+  if (lower == "scalar") return FillPolicy::kScalar;
+  return std::nullopt;
+}
+
+// Parts between dashes; trailing empty ones do not count, as in Java's String.split.
+std::vector<std::string_view> SplitDashes(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (size_t at = 0; at <= text.size();) {
+    size_t dash = std::min(text.find('-', at), text.size());
+    out.push_back(text.substr(at, dash - at));
+    at = dash + 1;
+  }
+  while (!out.empty() && out.back().empty()) out.pop_back();
+  return out;
+}
+
+int64_t Align(int64_t t, int64_t interval) { return t - t % interval; }
+
+}  // namespace
+
+Result<DownsampleSpec> ParseDownsample(std::string_view text) {
+  std::vector<std::string_view> parts = SplitDashes(text);
+  std::string prefix = "Invalid downsampling specifier '" + std::string(text) + "': must ";
+  if (parts.size() < 2) return Status::InvalidArgument(prefix + "provide at least interval and function");
+  if (parts.size() > 3) return Status::InvalidArgument(prefix + "consist of interval, function, and optional fill policy");
+  DownsampleSpec out;
+  if (parts[0].find("all") != std::string_view::npos) {
+    out.run_all = true;
+  } else {
+    if (parts[0].ends_with('c')) {
+      out.calendar = true;
+      parts[0].remove_suffix(1);
+    }
+    ASSIGN_OR_RETURN(out.interval, ParseDuration(parts[0]));
+  }
+  out.function = FindAggregator(parts[1]);
+  if (out.function == nullptr) {
+    return Status::InvalidArgument("No such downsampling function: " + std::string(parts[1]));
+  }
+  if (out.function->function == Function::kNone) {
+    return Status::InvalidArgument("cannot use the NONE aggregator for downsampling");
+  }
+  if (parts.size() == 3) {
+    std::optional<FillPolicy> fill = FillByName(parts[2]);
+    if (!fill) return Status::InvalidArgument("Unrecognized fill policy: " + std::string(parts[2]));
+    out.fill = *fill;
+  }
+  return out;
+}
+
+BucketGrid::BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms, int64_t end_ms)
+    : spec_(spec), interval_ms_(spec.interval_ms()), start_ms_(start_ms) {
+  if (spec.run_all) {
+    first_point_ms_ = start_ms;
+    end_point_ms_ = end_ms;
+    return;
+  }
+  bool filled = spec.fill != FillPolicy::kNone;
+  if (spec.calendar) {
+    calendar_.emplace(spec.interval, spec.zone);
+    first_point_ms_ = calendar_->Seek(window.begin_ms());
+    if (!filled) return;
+    int64_t end = calendar_->PreviousBoundary(window.end_ms());
+    int64_t at = calendar_->PreviousBoundary(window.begin_ms());
+    do {
+      fill_grid_.push_back(at);
+      at = calendar_->Next(at);
+    } while (at < end && fill_grid_.size() < kFillBucketsMax);
+    return;
+  }
+  first_point_ms_ = Align(window.begin_ms() + interval_ms_ - 1, interval_ms_);
+  if (!filled) return;
+  int64_t end = Align(window.end_ms(), interval_ms_);
+  for (int64_t at = Align(window.begin_ms(), interval_ms_); at < end && fill_grid_.size() < kFillBucketsMax;
+       at += interval_ms_) {
+    fill_grid_.push_back(at);
+  }
+}
+
+int64_t BucketGrid::FirstBucket(int64_t t) const {
+  if (spec_.run_all) return start_ms_;
+  return calendar_ ? calendar_->PreviousBoundary(t) : Align(t, interval_ms_);
+}
+
+int64_t BucketGrid::BucketEnd(int64_t start) const {
+  if (spec_.run_all) return std::numeric_limits<int64_t>::max();
+  return calendar_ ? calendar_->Next(start) : start + interval_ms_;
+}
+
+// Calendar buckets follow each other from the first one (quirk Q11); fixed ones stand on the epoch.
+int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end) const {
+  if (!calendar_) {
+    int64_t start = FirstBucket(t);
+    *end = BucketEnd(start);
+    return start;
+  }
+  int64_t start = open_start;
+  *end = BucketEnd(start);
+  while (t >= *end) {
+    start = *end;
+    *end = BucketEnd(start);
+  }
+  return start;
+}
+
+void Downsampler::Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values) {
+  size_t i = 0;
+  size_t n = offset_ms.size();
+  while (i < n && base_ms + offset_ms[i] < grid_->first_point_ms()) ++i;
+  while (n > i && base_ms + offset_ms[n - 1] >= grid_->end_point_ms()) --n;
+  while (i < n) {
+    int64_t t = base_ms + offset_ms[i];
+    if (t >= bucket_end_) {
+      if (bucket_end_ == std::numeric_limits<int64_t>::min()) {
+        bucket_start_ = grid_->FirstBucket(t);
+        bucket_end_ = grid_->BucketEnd(bucket_start_);
+      } else {
+        Close();
+        bucket_start_ = grid_->BucketOf(t, bucket_start_, &bucket_end_);
+      }
+      count_ = 0;
+    }
+    size_t run_end = i + 1;
+    if (base_ms + offset_ms[n - 1] < bucket_end_) {
+      run_end = n;
+    } else {
+      int64_t limit = bucket_end_ - base_ms;
+      while (run_end < n && offset_ms[run_end] < limit) ++run_end;
+    }
+    Accumulate(values.subspan(i, run_end - i));
+    i = run_end;
+  }
+}
+
+// Must give what RunDouble gives for the whole bucket: same order, same treatment of NaN.
+void Downsampler::Accumulate(std::span<const double> values) {
+  switch (grid_->spec().function->function) {
+    case Function::kSum:
+    case Function::kAvg:
+      if (count_ == 0) sum_ = 0;
+      for (double v : values) {
+        if (std::isnan(v)) continue;
+        sum_ += v;
+        ++count_;
+      }
+      return;
+    case Function::kMin:
+      if (count_ == 0) sum_ = kInfinity;
+      for (double v : values) sum_ = v < sum_ ? v : sum_;
+      count_ = 1;
+      return;
+    case Function::kMax:
+      if (count_ == 0) sum_ = -kInfinity;
+      for (double v : values) sum_ = v > sum_ ? v : sum_;
+      count_ = 1;
+      return;
+    case Function::kCount:
+      for (double v : values) count_ += std::isnan(v) ? 0 : 1;
+      return;
+    case Function::kFirst:
+      if (count_ == 0) sum_ = values.front();
+      count_ = 1;
+      return;
+    case Function::kLast:
+      sum_ = values.back();
+      return;
+    default:
+      collected_.insert(collected_.end(), values.begin(), values.end());
+  }
+}
+
+void Downsampler::Close() {
+  double value = kNan;
+  switch (grid_->spec().function->function) {
+    case Function::kSum:
+      if (count_ > 0) value = sum_;
+      break;
+    case Function::kAvg:
+      if (count_ > 0) value = sum_ / static_cast<double>(count_);
+      break;
+    case Function::kMin:
+    case Function::kMax:
+      value = std::isinf(sum_) && (sum_ > 0) == (grid_->spec().function->function == Function::kMin) ? kNan : sum_;
+      break;
+    case Function::kCount:
+      value = static_cast<double>(count_);
+      break;
+    case Function::kFirst:
+    case Function::kLast:
+      value = sum_;
+      break;
+    default: {
+      static thread_local std::vector<double> scratch;
+      value = RunDouble(*grid_->spec().function, collected_, &scratch);
+      collected_.clear();
+    }
+  }
+  times_.push_back(bucket_start_);
+  bits_.push_back(std::bit_cast<uint64_t>(value));
+}
+
+Status Downsampler::Finish(PointColumns* out) {
+  if (bucket_end_ != std::numeric_limits<int64_t>::min()) Close();
+  out->kinds.clear();
+  out->all_double = true;
+  if (!grid_->spec().run_all && grid_->spec().fill != FillPolicy::kNone) return Fill(out);
+  out->time_ms = std::move(times_);
+  out->bits = std::move(bits_);
+  return {};
+}
+
+// A bucket that is not on the grid is replaced by fill.
+Status Downsampler::Fill(PointColumns* out) {
+  FillPolicy fill = grid_->spec().fill;
+  uint64_t missing = std::bit_cast<uint64_t>(fill == FillPolicy::kZero ? 0.0 : kNan);
+  out->time_ms = grid_->fill_grid();
+  out->bits.assign(out->time_ms.size(), missing);
+  size_t next = 0;
+  for (size_t i = 0; i < out->time_ms.size(); ++i) {
+    while (next < times_.size() && times_[next] < out->time_ms[i]) ++next;
+    if (next < times_.size() && times_[next] == out->time_ms[i]) {
+      out->bits[i] = bits_[next++];
+    } else if (fill == FillPolicy::kScalar) {
+      return Status::InvalidArgument("unhandled fill policy: scalar");
+    }
+  }
+  return {};
+}
+
+}  // namespace hg::query

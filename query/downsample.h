@@ -1,0 +1,94 @@
+#pragma once
+// Downsampling of one series (spec query.md §7): the specification, and the machine that is fed with points in time
+// order and gives one double per bucket. Nothing raw is kept beyond the open bucket.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "query/aggregator.h"
+#include "query/answer.h"
+#include "query/calendar.h"
+#include "query/duration.h"
+#include "query/plan.h"
+#include "storage/base/status.h"
+
+namespace hg::query {
+
+enum class FillPolicy : uint8_t { kNone, kNan, kNull, kZero, kScalar };
+
+/// `<interval>-<function>[-<fill>]`.
+struct DownsampleSpec {
+  bool run_all = false;
+  bool calendar = false;
+  Duration interval;                      // not with run_all
+  const Aggregator* function = nullptr;   // any but "none"
+  FillPolicy fill = FillPolicy::kNone;
+  TimeZone zone;                          // of calendar buckets
+
+  /// Of the scan window; 0 with run_all.
+  [[nodiscard]] int64_t interval_ms() const { return run_all ? 0 : interval.millis(); }
+};
+
+/// InvalidArgument says which part is wrong.
+Result<DownsampleSpec> ParseDownsample(std::string_view text);
+
+/// What all series of a sub-query share: where buckets begin, which are emitted. Immutable.
+class BucketGrid {
+ public:
+  BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms, int64_t end_ms);
+
+  [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }
+  /// Points before are ignored.
+  [[nodiscard]] int64_t first_point_ms() const { return first_point_ms_; }
+  /// Points at or after are ignored (run-all only).
+  [[nodiscard]] int64_t end_point_ms() const { return end_point_ms_; }
+  /// The bucket that a series' first point opens.
+  [[nodiscard]] int64_t FirstBucket(int64_t t) const;
+  /// The bucket of a later point, given the open one.
+  [[nodiscard]] int64_t BucketOf(int64_t t, int64_t open_start, int64_t* end) const;
+  [[nodiscard]] int64_t BucketEnd(int64_t start) const;
+  /// Bucket starts that a fill policy emits for every series; empty without fill and for run-all.
+  [[nodiscard]] const std::vector<int64_t>& fill_grid() const { return fill_grid_; }
+
+ private:
+  DownsampleSpec spec_;
+  std::optional<Calendar> calendar_;
+  int64_t interval_ms_ = 0;
+  int64_t start_ms_ = 0;
+  int64_t first_point_ms_ = 0;
+  int64_t end_point_ms_ = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> fill_grid_;
+};
+
+/// One series. One thread at a time.
+class Downsampler {
+ public:
+  /// The grid outlives the downsampler.
+  explicit Downsampler(const BucketGrid* grid) : grid_(grid) {}
+
+  /// Points of one row-hour: ascending, later than all before. `values` as doubles.
+  void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values);
+  /// Closes the last bucket and gives bucket starts and values, filled as the specification says. InvalidArgument: the
+  /// "scalar" policy met a missing bucket. Once.
+  Status Finish(PointColumns* out);
+
+ private:
+  void Accumulate(std::span<const double> values);
+  void Close();
+  Status Fill(PointColumns* out);
+
+  const BucketGrid* grid_;
+  int64_t bucket_start_ = 0;
+  int64_t bucket_end_ = std::numeric_limits<int64_t>::min();  // min = no bucket is open
+  double sum_ = 0;                 // or the running minimum, maximum, first or last
+  int64_t count_ = 0;              // numbers that are not NaN, or all
+  std::vector<double> collected_;  // for functions that need the whole bucket
+  std::vector<int64_t> times_;
+  std::vector<uint64_t> bits_;
+};
+
+}  // namespace hg::query

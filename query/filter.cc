@@ -1,0 +1,144 @@
+#include "query/filter.h"
+
+#include <algorithm>
+
+namespace hg::query {
+namespace {
+
+struct NamedKind {
+  std::string_view name;
+  FilterKind kind;
+  bool any_case;
+};
+constexpr NamedKind kKinds[] = {
+    {"literal_or", FilterKind::kLiteralOr, false},
+    {"iliteral_or", FilterKind::kLiteralOrAnyCase, true},
+    {"not_literal_or", FilterKind::kNotLiteralOr, false},
+    {"not_iliteral_or", FilterKind::kNotLiteralOrAnyCase, true},
+    {"wildcard", FilterKind::kWildcard, false},
+    {"iwildcard", FilterKind::kWildcard, true},
+    {"regexp", FilterKind::kRegexp, false},
+};
+
+const NamedKind* FindKind(std::string_view name) {
+  for (const NamedKind& k : kKinds) {
+    if (k.name == name) return &k;
+  }
+  return nullptr;
+}
+
+// Items between bars; trailing empty ones do not count, as in Java's String.split.
+std::vector<std::string> SplitBars(std::string_view text) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at <= text.size();) {
+    size_t bar = std::min(text.find('|', at), text.size());
+    out.emplace_back(text.substr(at, bar - at));
+    at = bar + 1;
+  }
+  while (!out.empty() && out.back().empty()) out.pop_back();
+  return out;
+}
+
+}  // namespace
+
+std::string LowerUtf8(std::string_view text) {
+  std::string out(text);
+  for (size_t i = 0; i < out.size(); ++i) {
+    unsigned char c = static_cast<unsigned char>(out[i]);
+    if (c >= 'A' && c <= 'Z') {
+      out[i] = static_cast<char>(c + 32);
+    } else if (c == 0xC3 && i + 1 < out.size()) {
+      // U+00C0…U+00DE but U+00D7 (the multiplication sign) have their lower case 0x20 above.
+      unsigned char second = static_cast<unsigned char>(out[++i]);
+      if (second >= 0x80 && second <= 0x9E && second != 0x97) out[i] = static_cast<char>(second + 0x20);
+    }
+  }
+  return out;
+}
+
+Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& spec) {
+  const NamedKind* named = FindKind(spec.type);
+  if (named == nullptr) {
+    return Status::InvalidArgument("Could not find a tag value filter of the type: " + spec.type);
+  }
+  if (spec.tagk.empty()) return Status::InvalidArgument("Filter must have a tagk");
+  if (spec.filter.empty()) return Status::InvalidArgument("Filter cannot be null or empty");
+  std::shared_ptr<TagFilter> out(new TagFilter(spec));
+  out->kind_ = named->kind;
+  out->any_case_ = named->any_case || spec.ignore_case;
+  switch (named->kind) {
+    case FilterKind::kLiteralOr:
+    case FilterKind::kLiteralOrAnyCase:
+    case FilterKind::kNotLiteralOr:
+    case FilterKind::kNotLiteralOrAnyCase:
+      if (spec.filter == "|") return Status::InvalidArgument("Filter must contain more than just a pipe");
+      for (const std::string& item : SplitBars(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter)) {
+        auto& all = out->literals_;
+        if (std::find(all.begin(), all.end(), item) == all.end()) all.push_back(item);
+      }
+      break;
+    case FilterKind::kWildcard:
+      if (spec.filter.find('*') == std::string::npos) {
+        return Status::InvalidArgument("Filter must contain an asterisk: " + spec.filter);
+      }
+      out->matches_all_ = spec.filter.find_first_not_of('*') == std::string::npos;
+      out->wildcard_.emplace(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter);
+      break;
+    case FilterKind::kRegexp: {
+      ASSIGN_OR_RETURN(out->regexp_, Regexp::Compile(spec.filter));
+      break;
+    }
+  }
+  return std::shared_ptr<const TagFilter>(std::move(out));
+}
+
+bool TagFilter::Matches(std::string_view value) const {
+  if (matches_all_) return true;
+  std::string lowered;
+  if (any_case_) {
+    lowered = LowerUtf8(value);
+    value = lowered;
+  }
+  switch (kind_) {
+    case FilterKind::kLiteralOr:
+    case FilterKind::kLiteralOrAnyCase:
+      return std::find(literals_.begin(), literals_.end(), value) != literals_.end();
+    case FilterKind::kNotLiteralOr:
+    case FilterKind::kNotLiteralOrAnyCase:
+      return std::find(literals_.begin(), literals_.end(), value) == literals_.end();
+    case FilterKind::kWildcard:
+      return wildcard_->Matches(value);
+    case FilterKind::kRegexp:
+      return regexp_->Search(value);
+  }
+  return false;
+}
+
+Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, bool group_by) {
+  FilterSpec out;
+  out.tagk = std::string(key);
+  out.group_by = group_by;
+  if (out.tagk.empty()) return Status::InvalidArgument("The tag key of a filter is empty");
+  if (text.empty()) return Status::InvalidArgument("The filter of tag key '" + out.tagk + "' is empty");
+  size_t open = text.find('(');
+  if (text == "*") {
+    out.type = "wildcard";
+    out.filter = "*";
+  } else if (open != std::string_view::npos) {
+    if (text.back() != ')') {
+      return Status::InvalidArgument("Missing ')' at the end of the filter: " + std::string(text));
+    }
+    out.type = LowerUtf8(text.substr(0, open));
+    out.filter = std::string(text.substr(open + 1, text.size() - open - 2));
+  } else if (text.find('*') != std::string_view::npos) {
+    out.type = "wildcard";
+    out.filter = std::string(text);
+    out.ignore_case = true;
+  } else {
+    out.type = "literal_or";
+    out.filter = std::string(text);
+  }
+  return out;
+}
+
+}  // namespace hg::query

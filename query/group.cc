@@ -1,0 +1,91 @@
+#include "query/group.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "storage/codec/row_key.h"
+#include "storage/model/timestamp.h"
+
+namespace hg::query {
+namespace {
+
+void Join(const Series& series, const ScanWindow& window, SeriesGroup* group) {
+  if (series.raw_points == 0) {
+    for (const codec::Annotation& a : series.annotations) {
+      int64_t start = Timestamp{a.start_time}.millis();
+      int64_t end = a.end_time == 0 ? start : Timestamp{a.end_time}.millis();
+      if (end >= window.begin_ms() && start <= window.end_ms()) group->annotations.push_back(a);
+    }
+    return;
+  }
+  if (series.first_point_ms > window.end_ms() || series.last_point_ms < window.begin_ms()) return;
+  group->members.push_back(&series);
+  group->annotations.insert(group->annotations.end(), series.annotations.begin(), series.annotations.end());
+}
+
+Bytes GroupId(const KeyLayout& layout, ByteView tsuid, std::span<const Bytes> group_by) {
+  Bytes id;
+  for (const Bytes& wanted : group_by) {
+    codec::ForEachPair(layout, tsuid, [&](ByteView tagk, ByteView tagv) {
+      if (tagk == wanted) id.append(tagv);
+    });
+  }
+  return id;
+}
+
+}  // namespace
+
+std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<Series>& series, bool each_alone,
+                                    std::span<const Bytes> group_by, const ScanWindow& window) {
+  std::vector<SeriesGroup> out;
+  if (series.empty()) return out;
+  if (each_alone) {
+    out.resize(series.size());
+    for (size_t i = 0; i < series.size(); ++i) Join(series[i], window, &out[i]);
+    return out;
+  }
+  if (group_by.empty()) {
+    out.resize(1);
+    for (const Series& s : series) Join(s, window, &out[0]);
+    return out;
+  }
+  std::map<Bytes, SeriesGroup> by_id;
+  for (const Series& s : series) Join(s, window, &by_id[GroupId(layout, s.tsuid, group_by)]);
+  for (auto& [id, group] : by_id) out.push_back(std::move(group));
+  return out;
+}
+
+// A key with one value wherever it occurs is a tag, even where some series lack it (quirk Q8).
+Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out) {
+  out->annotations = group.annotations;
+  std::stable_sort(out->annotations.begin(), out->annotations.end(),
+                   [](const codec::Annotation& a, const codec::Annotation& b) { return a.start_time < b.start_time; });
+  if (group.members.empty()) return {};
+  ByteView metric = ByteView(group.members[0]->tsuid).substr(0, static_cast<size_t>(layout.metric_width));
+  ASSIGN_OR_RETURN(const Bytes* metric_name, names->NameOf(UidKind::kMetric, metric));
+  out->metric = *metric_name;
+
+  std::map<ByteView, ByteView> tags;
+  std::set<ByteView> aggregated;
+  for (const Series* s : group.members) {
+    codec::ForEachPair(layout, s->tsuid, [&](ByteView tagk, ByteView tagv) {
+      auto [it, added] = tags.try_emplace(tagk, tagv);
+      if (!added && it->second != tagv) aggregated.insert(tagk);
+    });
+    out->tsuids.push_back(s->tsuid);
+  }
+  std::sort(out->tsuids.begin(), out->tsuids.end());
+  for (const auto& [tagk, tagv] : tags) {
+    ASSIGN_OR_RETURN(const Bytes* key, names->NameOf(UidKind::kTagk, tagk));
+    if (aggregated.contains(tagk)) {
+      out->aggregate_tags.push_back(*key);
+      continue;
+    }
+    ASSIGN_OR_RETURN(const Bytes* value, names->NameOf(UidKind::kTagv, tagv));
+    out->tags.emplace_back(*key, *value);
+  }
+  return {};
+}
+
+}  // namespace hg::query

@@ -1,0 +1,54 @@
+#pragma once
+// Limits of one sub-query (spec query.md §15.1): counted in cells and bytes of storage, looked at between batches, so
+// that one batch always passes.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "query/options.h"
+#include "storage/base/clock.h"
+#include "storage/base/status.h"
+#include "storage/points/points.h"
+
+namespace hg::query {
+
+/// What one sub-query may read; 0 = no limit.
+struct Limits {
+  int64_t bytes_max = 0;
+  int64_t cells_max = 0;
+  int64_t timeout_ms = 0;
+  size_t batch_rows = 128;
+};
+
+/// Those of the options, or of the first entry of the limits file whose pattern is found in the metric; lifted where
+/// the request asks and the options allow. InvalidArgument: the limits file cannot be read.
+Result<Limits> LimitsFor(const Options& options, std::string_view metric, bool lift_bytes, bool lift_cells);
+
+/// One thread at a time.
+class LimitCounter {
+ public:
+  /// `clock` outlives the counter, as does what `cancelled` refers to.
+  LimitCounter(const Limits& limits, const Clock& clock, const std::function<bool()>* cancelled)
+      : limits_(limits), clock_(clock), cancelled_(cancelled), started_ns_(clock.MonotonicNs()) {}
+
+  /// Before a row is used. LimitExceeded, or DeadlineExceeded for time and a client that has gone.
+  Status Count(const RowHour& row);
+
+  [[nodiscard]] uint64_t rows() const { return rows_; }
+  [[nodiscard]] uint64_t cells() const { return static_cast<uint64_t>(cells_); }
+
+ private:
+  Status Check() const;
+
+  const Limits limits_;
+  const Clock& clock_;
+  const std::function<bool()>* cancelled_;
+  int64_t started_ns_;
+  uint64_t rows_ = 0;
+  int64_t bytes_ = 0;
+  int64_t cells_ = 0;
+};
+
+}  // namespace hg::query

@@ -1,0 +1,278 @@
+#include "query/merge.h"
+
+#include <bit>
+#include <cmath>
+#include <string>
+
+namespace hg::query {
+namespace {
+
+constexpr double kMaxDouble = std::numeric_limits<double>::max();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double DoubleAt(const PointColumns& p, size_t i) {
+  return p.double_at(i) ? std::bit_cast<double>(p.bits[i])
+                        : static_cast<double>(static_cast<int64_t>(p.bits[i]));
+}
+
+Status Infinite(double value, int64_t t) {
+  return Status::InvalidArgument(std::string("Got Infinity: ") + (value > 0 ? "Infinity" : "-Infinity") + " at " +
+                                 std::to_string(t));
+}
+
+/// Grows the result; `kinds` appears with the first point that differs in kind.
+class Output {
+ public:
+  void Reserve(size_t n) {
+    out_.time_ms.reserve(n);
+    out_.bits.reserve(n);
+  }
+  void Add(int64_t t, uint64_t bits, bool is_double) {
+    if (out_.time_ms.empty()) out_.all_double = is_double;
+    if (out_.kinds.empty() && is_double != out_.all_double) out_.kinds.assign(out_.size(), out_.all_double ? 1 : 0);
+    out_.time_ms.push_back(t);
+    out_.bits.push_back(bits);
+    if (!out_.kinds.empty()) out_.kinds.push_back(is_double ? 1 : 0);
+  }
+  PointColumns Take() { return std::move(out_); }
+
+ private:
+  PointColumns out_;
+};
+
+bool Uniform(const PointColumns& p) { return p.kinds.empty(); }
+
+// One series never interpolates. A point is an integer if it and the next one are (quirk Q10).
+Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& series) {
+  Output out;
+  out.Reserve(series.size());
+  std::vector<double> scratch;
+  for (size_t i = options.rate ? 1 : 0; i < series.size(); ++i) {
+    int64_t t = series.time_ms[i];
+    if (t > options.last_ms || t > options.trim_end_ms) break;
+    if (t < options.trim_begin_ms) continue;
+    bool is_double = series.double_at(i) || (i + 1 < series.size() && series.double_at(i + 1));
+    if (is_double) {
+      double v = DoubleAt(series, i);
+      double value = RunDouble(*options.aggregator, {&v, 1}, &scratch);
+      if (std::isinf(value)) return Infinite(value, t);
+      out.Add(t, std::bit_cast<uint64_t>(value), true);
+    } else {
+      int64_t v = static_cast<int64_t>(series.bits[i]);
+      out.Add(t, static_cast<uint64_t>(RunInt(*options.aggregator, {&v, 1}, &scratch)), false);
+    }
+  }
+  return out.Take();
+}
+
+// True if all series have the same instants and none changes between integers and doubles: then nothing is
+// interpolated and the kind is the same throughout.
+bool Aligned(std::span<const PointColumns* const> series) {
+  for (const PointColumns* s : series) {
+    if (!Uniform(*s) || s->time_ms != series[0]->time_ms) return false;
+  }
+  return true;
+}
+
+Result<PointColumns> MergeAligned(const MergeOptions& options, std::span<const PointColumns* const> series) {
+  const std::vector<int64_t>& times = series[0]->time_ms;
+  bool ints = true;
+  for (const PointColumns* s : series) ints = ints && !s->all_double;
+  size_t begin = options.rate ? 1 : 0;
+  while (begin < times.size() && times[begin] < options.trim_begin_ms) ++begin;
+  size_t end = begin;
+  while (end < times.size() && times[end] <= options.last_ms && times[end] <= options.trim_end_ms) ++end;
+
+  PointColumns out;
+  out.all_double = !ints;
+  out.time_ms.assign(times.begin() + static_cast<ptrdiff_t>(begin), times.begin() + static_cast<ptrdiff_t>(end));
+  out.bits.resize(end - begin);
+  std::vector<double> scratch;
+  Function function = options.aggregator->function;
+  if (!ints && (function == Function::kSum || function == Function::kAvg)) {
+    // Series by series: for each instant the order of addition is still that of the series.
+    std::vector<double> sums(end - begin, 0.0);
+    std::vector<uint32_t> counts(end - begin, 0);
+    for (const PointColumns* s : series) {
+      for (size_t i = begin; i < end; ++i) {
+        double v = s->all_double ? std::bit_cast<double>(s->bits[i])
+                                 : static_cast<double>(static_cast<int64_t>(s->bits[i]));
+        bool number = !std::isnan(v);
+        sums[i - begin] = number ? sums[i - begin] + v : sums[i - begin];
+        counts[i - begin] += number ? 1 : 0;
+      }
+    }
+    for (size_t i = 0; i < sums.size(); ++i) {
+      double value = counts[i] == 0 ? kNan : function == Function::kSum ? sums[i] : sums[i] / counts[i];
+      if (std::isinf(value)) return Infinite(value, out.time_ms[i]);
+      out.bits[i] = std::bit_cast<uint64_t>(value);
+    }
+    return out;
+  }
+  std::vector<int64_t> longs(series.size());
+  std::vector<double> doubles(series.size());
+  for (size_t i = begin; i < end; ++i) {
+    if (ints) {
+      for (size_t s = 0; s < series.size(); ++s) longs[s] = static_cast<int64_t>(series[s]->bits[i]);
+      out.bits[i - begin] = static_cast<uint64_t>(RunInt(*options.aggregator, longs, &scratch));
+    } else {
+      for (size_t s = 0; s < series.size(); ++s) doubles[s] = DoubleAt(*series[s], i);
+      double value = RunDouble(*options.aggregator, doubles, &scratch);
+      if (std::isinf(value)) return Infinite(value, times[i]);
+      out.bits[i - begin] = std::bit_cast<uint64_t>(value);
+    }
+  }
+  return out;
+}
+
+int64_t InterpolateInt(Interpolation method, int64_t x, int64_t x0, int64_t y0, int64_t x1, int64_t y1) {
+  switch (method) {
+    case Interpolation::kLerp: {
+      uint64_t product = static_cast<uint64_t>(x - x0) * (static_cast<uint64_t>(y1) - static_cast<uint64_t>(y0));
+      return static_cast<int64_t>(static_cast<uint64_t>(y0) +
+                                  static_cast<uint64_t>(static_cast<int64_t>(product) / (x1 - x0)));
+    }
+    case Interpolation::kZero:
+      return 0;
+    case Interpolation::kMax:
+      return INT64_MAX;
+    case Interpolation::kMin:
+      return INT64_MIN;
+    case Interpolation::kPrevious:
+      return y0;
+  }
+  return 0;
+}
+
+double InterpolateDouble(Interpolation method, int64_t x, int64_t x0, double y0, int64_t x1, double y1) {
+  switch (method) {
+    case Interpolation::kLerp:
+      return y0 + static_cast<double>(x - x0) * (y1 - y0) / static_cast<double>(x1 - x0);
+    case Interpolation::kZero:
+      return 0.0;
+    case Interpolation::kMax:
+      return kMaxDouble;
+    case Interpolation::kMin:
+      return -kMaxDouble;
+    case Interpolation::kPrevious:
+      return y0;
+  }
+  return 0;
+}
+
+/// Walks all series in step. A series has a current element (the latest at or before the instant, until the series has
+/// ended) and a next one.
+class Walk {
+ public:
+  Walk(const MergeOptions& options, std::span<const PointColumns* const> series)
+      : options_(options), series_(series), next_(series.size(), 0), has_current_(series.size(), 0) {
+    for (size_t s = 0; s < series.size(); ++s) {
+      if (options.rate) {
+        // The pseudo-rate becomes the current element right away; a series without another one has ended.
+        next_[s] = series[s]->size() > 1 ? 1 : series[s]->size();
+        has_current_[s] = series[s]->size() > 1;
+      }
+      if (next_[s] < series[s]->size()) doubles_ahead_ += series[s]->double_at(next_[s]);
+      if (has_current_[s]) doubles_now_ += series[s]->double_at(0);
+    }
+  }
+
+  /// Moves to the next instant; false at the end.
+  bool Next() {
+    int64_t instant = std::numeric_limits<int64_t>::max();
+    for (size_t s = 0; s < series_.size(); ++s) {
+      if (next_[s] == series_[s]->size()) {
+        if (has_current_[s]) doubles_now_ -= series_[s]->double_at(next_[s] - 1);
+        has_current_[s] = 0;
+      } else {
+        instant = std::min(instant, series_[s]->time_ms[next_[s]]);
+      }
+    }
+    if (instant == std::numeric_limits<int64_t>::max() || instant > options_.last_ms) return false;
+    instant_ = instant;
+    for (size_t s = 0; s < series_.size(); ++s) {
+      const PointColumns& p = *series_[s];
+      if (next_[s] == p.size() || p.time_ms[next_[s]] != instant) continue;
+      if (has_current_[s]) doubles_now_ -= p.double_at(next_[s] - 1);
+      doubles_now_ += p.double_at(next_[s]);
+      doubles_ahead_ -= p.double_at(next_[s]);
+      has_current_[s] = 1;
+      if (++next_[s] < p.size()) doubles_ahead_ += p.double_at(next_[s]);
+    }
+    return true;
+  }
+
+  [[nodiscard]] int64_t instant() const { return instant_; }
+  [[nodiscard]] bool IsInteger() const { return doubles_now_ + doubles_ahead_ == 0; }
+
+  void Ints(std::vector<int64_t>* out) const {
+    out->clear();
+    for (size_t s = 0; s < series_.size(); ++s) {
+      if (!has_current_[s]) continue;
+      const PointColumns& p = *series_[s];
+      size_t now = next_[s] - 1;
+      int64_t y0 = static_cast<int64_t>(p.bits[now]);
+      bool exact = p.time_ms[now] == instant_ || next_[s] == p.size();
+      out->push_back(exact ? y0
+                           : InterpolateInt(options_.aggregator->interpolation, instant_, p.time_ms[now], y0,
+                                            p.time_ms[next_[s]], static_cast<int64_t>(p.bits[next_[s]])));
+    }
+  }
+
+  void Doubles(std::vector<double>* out) const {
+    out->clear();
+    for (size_t s = 0; s < series_.size(); ++s) {
+      if (!has_current_[s]) continue;
+      const PointColumns& p = *series_[s];
+      size_t now = next_[s] - 1;
+      double y0 = DoubleAt(p, now);
+      bool exact = options_.rate || p.time_ms[now] == instant_ || next_[s] == p.size();
+      out->push_back(exact ? y0
+                           : InterpolateDouble(options_.aggregator->interpolation, instant_, p.time_ms[now], y0,
+                                               p.time_ms[next_[s]], DoubleAt(p, next_[s])));
+    }
+  }
+
+ private:
+  const MergeOptions& options_;
+  std::span<const PointColumns* const> series_;
+  std::vector<size_t> next_;          // index of each series' next element
+  std::vector<uint8_t> has_current_;  // then it is the one before next_
+  int64_t doubles_now_ = 0;           // floating-point elements among the current ones,
+  int64_t doubles_ahead_ = 0;         // and among the next ones
+  int64_t instant_ = 0;
+};
+
+Result<PointColumns> MergeGeneral(const MergeOptions& options, std::span<const PointColumns* const> series) {
+  Walk walk(options, series);
+  Output out;
+  std::vector<double> scratch;
+  std::vector<int64_t> longs;
+  std::vector<double> doubles;
+  while (walk.Next()) {
+    int64_t t = walk.instant();
+    if (t > options.trim_end_ms) break;
+    if (t < options.trim_begin_ms) continue;
+    if (walk.IsInteger()) {
+      walk.Ints(&longs);
+      out.Add(t, static_cast<uint64_t>(RunInt(*options.aggregator, longs, &scratch)), false);
+      continue;
+    }
+    walk.Doubles(&doubles);
+    double value = RunDouble(*options.aggregator, doubles, &scratch);
+    if (std::isinf(value)) return Infinite(value, t);
+    out.Add(t, std::bit_cast<uint64_t>(value), true);
+  }
+  return out.Take();
+}
+
+}  // namespace
+
+Result<PointColumns> MergeSeries(const MergeOptions& options, std::span<const PointColumns* const> series) {
+  if (series.empty()) return PointColumns();
+  if (series.size() == 1) return MergeOne(options, *series[0]);
+  if (Aligned(series)) return MergeAligned(options, series);
+  return MergeGeneral(options, series);
+}
+
+}  // namespace hg::query

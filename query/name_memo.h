@@ -1,0 +1,34 @@
+#pragma once
+// Names and ids as one query sees them: each is looked up once.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "storage/base/status.h"
+#include "uid/names.h"
+
+namespace hg::query {
+
+/// One thread at a time.
+class NameMemo {
+ public:
+  /// `names` outlives the memo.
+  explicit NameMemo(uid::Names& names) : names_(names) {}
+
+  /// UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'"; InvalidArgument: it is empty.
+  Result<Bytes> Find(UidKind kind, std::string_view name);
+  /// Stored bytes of a UID's name. NotFound: there is none, which a query cannot answer around. The reference lives as
+  /// long as the memo.
+  Result<const Bytes*> NameOf(UidKind kind, ByteView id);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view v) const { return std::hash<std::string_view>()(v); }
+  };
+  uid::Names& names_;
+  std::unordered_map<Bytes, Bytes, Hash, std::equal_to<>> by_id_[3];
+};
+
+}  // namespace hg::query

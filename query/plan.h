@@ -1,0 +1,22 @@
+#pragma once
+// Which hours a sub-query reads (spec query.md §2.2). Pure.
+
+#include <cstdint>
+
+namespace hg::query {
+
+/// Row bases [begin_s, end_s) are read whole; both are multiples of the row span.
+struct ScanWindow {
+  int64_t begin_s = 0;
+  int64_t end_s = 0;
+
+  [[nodiscard]] int64_t begin_ms() const { return begin_s * 1000; }
+  [[nodiscard]] int64_t end_ms() const { return end_s * 1000; }
+  bool operator==(const ScanWindow&) const = default;
+};
+
+/// `interval_ms`: that of the downsampling (a calendar's nominal length); 0 = none or run-all. Times below 2^32 are
+/// taken for seconds, as OpenTSDB does; quirk Q1 adds a second to every end in milliseconds.
+ScanWindow PlanScan(int64_t start_ms, int64_t end_ms, int64_t interval_ms);
+
+}  // namespace hg::query

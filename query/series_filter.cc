@@ -1,0 +1,141 @@
+#include "query/series_filter.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "storage/codec/row_key.h"
+#include "storage/model/name_text.h"
+
+namespace hg::query {
+namespace {
+
+/// A filter whose key and, for few literals, values are known as UIDs.
+struct Resolved {
+  std::shared_ptr<const TagFilter> filter;
+  Bytes tagk;
+  std::vector<Bytes> values;  // empty = decided by name
+  bool by_name = true;
+};
+
+Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, const Options& options, NameMemo* names) {
+  Resolved out;
+  out.filter = filter;
+  if (filter->kind() == FilterKind::kLiteralOr && filter->literals().size() <= options.filter_expansion_limit) {
+    for (const std::string& literal : filter->literals()) {
+      Result<Bytes> id = names->Find(UidKind::kTagv, literal);
+      if (id.ok()) {
+        out.values.push_back(std::move(*id));
+      } else if (id.status().code() != StatusCode::kNotFound || !options.skip_unresolved_tagvs) {
+        return id.status();
+      }
+    }
+  }
+  ASSIGN_OR_RETURN(out.tagk, names->Find(UidKind::kTagk, filter->spec().tagk));
+  return out;
+}
+
+/// What findGroupBys makes of the filters: keys that a row must have, with the values that are admitted.
+using KeyLiterals = std::map<Bytes, std::optional<std::set<Bytes>>>;
+
+/// Filters of the lowest key are taken together, their literals united; those of any other key one by one, the last one
+/// deciding (quirk Q6). `filters` are sorted by key.
+KeyLiterals CollectLiterals(std::vector<Resolved>* filters, size_t literals_max, std::vector<Bytes>* group_by) {
+  KeyLiterals out;
+  size_t literal_count = 0;
+  for (size_t begin = 0; begin < filters->size();) {
+    size_t end = begin + 1;
+    if (begin == 0) {
+      while (end < filters->size() && (*filters)[end].tagk == (*filters)[0].tagk) ++end;
+    }
+    const Bytes& tagk = (*filters)[begin].tagk;
+    std::set<Bytes> literals;
+    bool groups = false;
+    for (size_t i = begin; i < end; ++i) {
+      groups = groups || (*filters)[i].filter->spec().group_by;
+      literals.insert((*filters)[i].values.begin(), (*filters)[i].values.end());
+    }
+    if (groups && (group_by->empty() || group_by->back() != tagk)) group_by->push_back(tagk);
+    if (literals.empty()) {
+      out[tagk] = std::nullopt;
+    } else if (literals.size() + literal_count <= literals_max) {
+      literal_count += literals.size();
+      for (size_t i = begin; i < end; ++i) {
+        if (!(*filters)[i].values.empty()) (*filters)[i].by_name = false;
+      }
+      out[tagk] = std::move(literals);
+    }
+    begin = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Options& options, const KeyLayout& layout,
+                                           NameMemo* names) {
+  SeriesFilter out(layout, names);
+  std::vector<Resolved> filters;
+  for (const auto& filter : query.filters) {
+    ASSIGN_OR_RETURN(Resolved resolved, ResolveOne(filter, options, names));
+    filters.push_back(std::move(resolved));
+  }
+  std::stable_sort(filters.begin(), filters.end(),
+                   [](const Resolved& a, const Resolved& b) { return a.tagk < b.tagk; });
+  for (const Resolved& f : filters) out.filtered_keys_.push_back(f.tagk);
+
+  if (!query.tsuids.empty()) {
+    out.matcher_.tsuids = query.tsuids;
+    std::sort(out.matcher_.tsuids.begin(), out.matcher_.tsuids.end());
+    auto& tsuids = out.matcher_.tsuids;
+    tsuids.erase(std::unique(tsuids.begin(), tsuids.end()), tsuids.end());
+  } else {
+    KeyLiterals keys = CollectLiterals(&filters, options.filter_expansion_limit, &out.group_by_);
+    bool fuzzy = options.fuzzy_filter && query.text.explicit_tags && !filters.empty();
+    for (auto& [tagk, values] : keys) {
+      TagClause clause;
+      clause.tagk = tagk;
+      if (values) {
+        clause.kind = TagClause::Kind::kOneOf;
+        clause.values.assign(values->begin(), values->end());
+        if (fuzzy && values->size() > 1) out.one_differs_.push_back({tagk, *values->begin()});
+      }
+      out.matcher_.clauses.push_back(std::move(clause));
+    }
+    out.matcher_.exact_tags = query.text.explicit_tags && !filters.empty();
+    out.extra_hour_ = fuzzy;
+    if (out.one_differs_.size() < 2) out.one_differs_.clear();
+  }
+  for (Resolved& f : filters) {
+    if (f.by_name && !f.filter->matches_all()) out.checks_.push_back({f.tagk, f.filter, {}});
+  }
+  return out;
+}
+
+ByteView SeriesFilter::ValueOf(ByteView tsuid, ByteView tagk) const {
+  ByteView found;
+  codec::ForEachPair(*layout_, tsuid, [&](ByteView key, ByteView value) {
+    if (key == tagk) found = value;
+  });
+  return found;
+}
+
+Result<bool> SeriesFilter::Admits(ByteView tsuid) {
+  size_t different = 0;
+  for (const LowestLiteral& key : one_differs_) different += ValueOf(tsuid, key.tagk) != key.lowest ? 1 : 0;
+  if (different > 1) return false;
+  for (Check& check : checks_) {
+    Bytes value(ValueOf(tsuid, check.tagk));
+    if (value.empty()) return false;
+    auto known = check.verdicts.find(value);
+    if (known == check.verdicts.end()) {
+      ASSIGN_OR_RETURN(const Bytes* name, names_->NameOf(UidKind::kTagv, value));
+      known = check.verdicts.emplace(value, check.filter->Matches(FromLatin1(*name))).first;
+    }
+    if (!known->second) return false;
+  }
+  return true;
+}
+
+}  // namespace hg::query

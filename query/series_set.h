@@ -1,0 +1,69 @@
+#pragma once
+// The series of one sub-query, filled from a scan: points in columns, or buckets when the sub-query downsamples, so
+// that raw points are not kept.
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "query/answer.h"
+#include "query/downsample.h"
+#include "query/limits.h"
+#include "query/series_filter.h"
+#include "storage/base/status.h"
+#include "storage/codec/annotation.h"
+#include "storage/points/points.h"
+
+namespace hg::query {
+
+/// One series of the answer.
+struct Series {
+  Bytes order;   // salt ‖ pairs: how series and outputs are sorted (spec query.md §9.3)
+  Bytes tsuid;   // metric ‖ pairs
+  uint64_t raw_points = 0;
+  int64_t first_point_ms = 0;  // of the raw points
+  int64_t last_point_ms = 0;
+  PointColumns points;         // after Finish: raw points or buckets
+  std::vector<codec::Annotation> annotations;
+};
+
+/// One thread at a time.
+class SeriesSet {
+ public:
+  /// `grid` null = raw points. Both outlive the set.
+  SeriesSet(const KeyLayout& layout, const BucketGrid* grid, SeriesFilter* filter)
+      : layout_(layout), grid_(grid), filter_(filter) {}
+
+  /// Reads the scan to its end. A row with a damaged annotation fails.
+  Status Read(PointScan* scan, LimitCounter* counter);
+  /// Closes the buckets and sorts the series. Once, after Read.
+  Status Finish();
+
+  [[nodiscard]] std::vector<Series>& series() { return series_; }
+
+ private:
+  static constexpr size_t kRefused = SIZE_MAX;  // a series the filter does not admit
+
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view v) const { return std::hash<std::string_view>()(v); }
+  };
+
+  Result<size_t> IndexOf(const RowHour& row);
+  void AddPoints(const RowHour& row, size_t index);
+  Status AddObjects(const RowHour& row, Series* series);
+
+  const KeyLayout& layout_;
+  const BucketGrid* grid_;
+  SeriesFilter* filter_;
+  std::unordered_map<Bytes, size_t, Hash, std::equal_to<>> index_;  // by TSUID
+  Bytes last_tsuid_;
+  size_t last_index_ = kRefused;
+  std::vector<Series> series_;
+  std::vector<Downsampler> downsamplers_;  // beside series_, if there is a grid
+  std::vector<double> doubles_;            // scratch
+};
+
+}  // namespace hg::query

@@ -1,0 +1,125 @@
+#include "query/validate.h"
+
+#include <algorithm>
+
+#include "query/time_text.h"
+#include "storage/model/timestamp.h"
+
+namespace hg::query {
+namespace {
+
+bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
+
+// use_fuzzy_filter, use_multi_gets and rollup_usage do not tell sub-queries apart.
+bool SameQuestion(const SubQuery& a, const SubQuery& b) {
+  return a.aggregator == b.aggregator && a.metric == b.metric && a.tsuids == b.tsuids &&
+         a.downsample == b.downsample && a.rate == b.rate && a.rate_options == b.rate_options &&
+         a.filters == b.filters && a.explicit_tags == b.explicit_tags && a.pre_aggregate == b.pre_aggregate &&
+         a.percentiles == b.percentiles && a.show_histogram_buckets == b.show_histogram_buckets;
+}
+
+std::vector<SubQuery> WithoutRepeats(const std::vector<SubQuery>& queries) {
+  std::vector<SubQuery> out;
+  for (const SubQuery& q : queries) {
+    bool known = std::any_of(out.begin(), out.end(), [&](const SubQuery& o) { return SameQuestion(o, q); });
+    if (!known) out.push_back(q);
+  }
+  return out;
+}
+
+Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width, std::vector<Bytes>* out) {
+  size_t metric_bytes = static_cast<size_t>(metric_width);
+  for (const std::string& text : texts) {
+    if (text.size() < 2 * metric_bytes) {
+      return Status::Unsupported("The TSUID '" + text + "' is shorter than a metric UID");
+    }
+    std::string padded = text.size() % 2 == 0 ? text : "0" + text;
+    Bytes bytes;
+    if (!FromHex(padded, &bytes)) {
+      return Status::InvalidArgument("The TSUID '" + text + "' contains illegal characters");
+    }
+    if (bytes.size() == metric_bytes) {
+      return Status::InvalidArgument("The TSUID '" + text + "' has no tags: UID was empty");
+    }
+    if (!out->empty() && bytes.compare(0, metric_bytes, out->front(), 0, metric_bytes) != 0) {
+      return Status::Unsupported("One or more TSUIDs did not share the same metric: " + texts.front() + " and " + text);
+    }
+    out->push_back(std::move(bytes));
+  }
+  return {};
+}
+
+Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& request, int metric_width) {
+  ValidSubQuery out;
+  out.text = text;
+  if (Empty(text.aggregator)) return Status::InvalidArgument("Missing the aggregation function");
+  out.aggregator = FindAggregator(*text.aggregator);
+  if (out.aggregator == nullptr) {
+    return Status::InvalidArgument("No such aggregation function: " + *text.aggregator);
+  }
+  bool by_tsuid = text.tsuids && !text.tsuids->empty();
+  if (!by_tsuid && Empty(text.metric)) {
+    return Status::InvalidArgument("Missing the metric or tsuids, provide at least one");
+  }
+  if (!Empty(text.downsample)) {
+    ASSIGN_OR_RETURN(DownsampleSpec spec, ParseDownsample(*text.downsample));
+    if (!Empty(request.timezone)) {
+      Result<TimeZone> zone = TimeZone::Find(*request.timezone);
+      if (!zone.ok()) return Status::InvalidArgument("The timezone specification could not be found: " + *request.timezone);
+      spec.zone = *zone;
+    }
+    spec.calendar = !spec.run_all && (spec.calendar || request.use_calendar);
+    out.downsample = spec;
+  }
+  if ((text.percentiles && !text.percentiles->empty()) || text.show_histogram_buckets) {
+    return Status::InvalidArgument("Histogram queries (percentiles, showHistogramBuckets) are not supported");
+  }
+  if (text.pre_aggregate) {
+    return Status::InvalidArgument("Pre-aggregates cannot be queried: no rollups are configured");
+  }
+  for (const FilterSpec& spec : text.filters) {
+    ASSIGN_OR_RETURN(std::shared_ptr<const TagFilter> filter, TagFilter::Compile(spec));
+    out.filters.push_back(std::move(filter));
+  }
+  if (by_tsuid) RETURN_IF_ERROR(DecodeTsuids(*text.tsuids, metric_width, &out.tsuids));
+  return out;
+}
+
+}  // namespace
+
+Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms, const TimeZone& default_zone,
+                                   int metric_width) {
+  if (request.start.empty()) return Status::InvalidArgument("Missing start time");
+  ValidQuery out;
+  TimeZone zone = default_zone;
+  auto parse = [&](const std::string& text) -> Result<int64_t> {
+    bool date = text.find('/') != std::string::npos || text.find(':') != std::string::npos;
+    if (date && !Empty(request.timezone)) {
+      ASSIGN_OR_RETURN(zone, TimeZone::Find(*request.timezone));
+    }
+    return ParseTime(text, now_ms, zone);
+  };
+  ASSIGN_OR_RETURN(out.start_ms, parse(request.start));
+  out.end_ms = now_ms;
+  if (!Empty(request.end)) {
+    ASSIGN_OR_RETURN(out.end_ms, parse(*request.end));
+  }
+  if (out.end_ms <= out.start_ms) {
+    return Status::InvalidArgument("End time [" + std::to_string(out.end_ms) +
+                                   "] must be greater than the start time [" + std::to_string(out.start_ms) + "]");
+  }
+  if (request.queries.empty()) return Status::InvalidArgument("Missing queries");
+  out.request = request;
+  out.request.queries = WithoutRepeats(request.queries);
+  for (const SubQuery& text : out.request.queries) {
+    ASSIGN_OR_RETURN(ValidSubQuery query, ValidateSubQuery(text, request, metric_width));
+    out.queries.push_back(std::move(query));
+  }
+  for (int64_t t : {out.start_ms, out.end_ms}) {
+    if (t < 0) return Status::InvalidArgument("Invalid timestamp: " + std::to_string(t));
+    if (t > kTimestampMax) return Status::Unsupported("Invalid timestamp: " + std::to_string(t));
+  }
+  return out;
+}
+
+}  // namespace hg::query

@@ -1,0 +1,38 @@
+#pragma once
+// A request checked as far as that is possible without storage: times, functions, downsampling, filters
+// (spec query.md §3.3, §3.4). Pure but for the clock and the zone.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "query/aggregator.h"
+#include "query/downsample.h"
+#include "query/filter.h"
+#include "query/request.h"
+#include "storage/base/status.h"
+
+namespace hg::query {
+
+struct ValidSubQuery {
+  SubQuery text;
+  const Aggregator* aggregator = nullptr;
+  std::optional<DownsampleSpec> downsample;
+  std::vector<std::shared_ptr<const TagFilter>> filters;  // as written, same order as text.filters
+  std::vector<Bytes> tsuids;                              // decoded; empty = by metric
+};
+
+struct ValidQuery {
+  Request request;  // its sub-queries without repeats
+  int64_t start_ms = 0;
+  int64_t end_ms = 0;
+  std::vector<ValidSubQuery> queries;
+};
+
+/// InvalidArgument: the client's mistake. Unsupported: one that OpenTSDB answers with 500 (§3.4).
+Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms, const TimeZone& default_zone,
+                                   int metric_width);
+
+}  // namespace hg::query
