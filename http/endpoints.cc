@@ -2,6 +2,17 @@
 
 #include <vector>
 
+#include "http/api/aggregators.h"
+#include "http/api/annotations.h"
+#include "http/api/config.h"
+#include "http/api/dropcaches.h"
+#include "http/api/pages.h"
+#include "http/api/search.h"
+#include "http/api/stats.h"
+#include "http/api/suggest.h"
+#include "http/api/uid.h"
+#include "http/api/version.h"
+
 namespace hg::http {
 namespace {
 
@@ -21,7 +32,26 @@ uint8_t ModeBit(Mode mode) {
 
 std::span<const Endpoint> Endpoints() {
   // One line per endpoint; the handlers' headers are in http/api.
-  static const std::vector<Endpoint> table = {};
+  static const std::vector<Endpoint> table = {
+      {"", Place::kRoot, kAny, kReads, HandleHome},
+      {"aggregators", Place::kApi, kGetPost, kAllModes, HandleAggregators},
+      {"aggregators", Place::kRoot, kGetPost, kAllModes, HandleAggregators},
+      {"annotation", Place::kApi, kGetPostPutDelete, kWrites, HandleAnnotation},
+      {"annotations", Place::kApi, kGetPostPutDelete, kWrites, HandleAnnotations},
+      {"config", Place::kApi, kGetPost, kAllModes, HandleConfig},
+      {"dropcaches", Place::kApi, kGet | kDelete, kAllModes, HandleDropcaches},
+      {"favicon.ico", Place::kRoot, kAny, kReads, HandleFile},
+      {"logs", Place::kRoot, kGetPost, kAllModes, HandleLogs},
+      {"s", Place::kRoot, kAny, kReads, HandleFile},
+      {"search", Place::kApi, kAny, kReads, HandleSearch},
+      {"stats", Place::kApi, kGetPost, kAllModes, HandleStats},
+      {"stats", Place::kRoot, kGetPost, kAllModes, HandleStatsPage},
+      {"suggest", Place::kApi, kGetPost, kReads, HandleSuggest},
+      {"suggest", Place::kRoot, kGetPost, kReads, HandleSuggest},
+      {"uid", Place::kApi, kAny, kWrites, HandleUid},
+      {"version", Place::kApi, kGetPost, kAllModes, HandleVersion},
+      {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion},
+  };
   return table;
 }
 

@@ -1,0 +1,151 @@
+#include "http/api/annotations.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/api/annotations_bulk.h"
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/annotation_json.h"
+
+namespace hg::http {
+namespace {
+
+/// The annotation that the query string speaks of. InvalidArgument: a time that cannot be read
+/// (OpenTSDB's 500).
+Result<codec::Annotation> FromParameters(const Request& request, const Services& services) {
+  const auto seconds = [&](std::string_view name) -> Result<int64_t> {
+    const std::optional<std::string> text = NonEmptyParameter(request, name);
+    if (!text) return 0;
+    ASSIGN_OR_RETURN(const int64_t ms, ParseRequestTime(*text, services));
+    // Whole seconds, even for times given in milliseconds (§16.2).
+    return ms / 1000;
+  };
+  codec::Annotation annotation;
+  ASSIGN_OR_RETURN(annotation.start_time, seconds("start_time"));
+  ASSIGN_OR_RETURN(annotation.end_time, seconds("end_time"));
+  annotation.tsuid = NonEmptyParameter(request, "tsuid").value_or("");
+  annotation.description = NonEmptyParameter(request, "description").value_or("");
+  annotation.notes = NonEmptyParameter(request, "notes").value_or("");
+  return annotation;
+}
+
+/// From the body, or without one from the query string; none: the error was sent.
+std::optional<codec::Annotation> ReadRequest(const Request& request, const Services& services,
+                                             ResponseWriter& out) {
+  if (request.body.empty()) {
+    Result<codec::Annotation> annotation = FromParameters(request, services);
+    if (annotation.ok() && annotation->start_time > 0) return std::move(*annotation);
+    if (annotation.ok()) {
+      SendError(out, request, 400, "Missing start time");
+    } else {
+      SendError(out, request, 500, annotation.status().message());
+    }
+    return {};
+  }
+  const Result<JsonValue> body = ParseJson(request.body);
+  Result<codec::Annotation> annotation = body.ok() ? ReadAnnotation(*body) : body.status();
+  if (annotation.ok()) return std::move(*annotation);
+  // Not 400: OpenTSDB lets the parser's complaint through (§16.2).
+  SendError(out, request, 500, annotation.status().message());
+  return {};
+}
+
+void SendFailure(ResponseWriter& out, const Request& request, const Status& status) {
+  if (status.code() != StatusCode::kInvalidArgument) return SendStatus(out, request, status);
+  SendError(out, request, 400, status.message(), status.message());
+}
+
+void SendAnnotation(ResponseWriter& out, const Request& request,
+                    const codec::Annotation& annotation) {
+  std::string body;
+  JsonWriter json(&body);
+  WriteAnnotation(annotation, &json);
+  SendJson(out, request, body);
+}
+
+void Get(const Request& request, Services& services, ResponseWriter& out) {
+  const Result<codec::Annotation> wanted = FromParameters(request, services);
+  if (!wanted.ok()) return SendError(out, request, 500, wanted.status().message());
+  if (wanted->start_time < 1) return SendError(out, request, 400, "Missing start time");
+  const Result<codec::Annotation> found =
+      services.annotations.Find(wanted->tsuid, wanted->start_time);
+  if (found.ok()) return SendAnnotation(out, request, *found);
+  if (found.status().code() == StatusCode::kInvalidArgument)
+    return SendError(out, request, 500, found.status().message());
+  SendStatus(out, request, found.status());
+}
+
+void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+  const std::optional<codec::Annotation> annotation = ReadRequest(request, services, out);
+  if (!annotation) return;
+  const auto written = services.annotations.Write(*annotation, replace);
+  if (!written.ok()) return SendFailure(out, request, written.status());
+  if (!written->has_value()) return SendEmpty(out, 304);
+  SendAnnotation(out, request, **written);
+}
+
+void Delete(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<codec::Annotation> annotation = ReadRequest(request, services, out);
+  if (!annotation) return;
+  const Status status = services.annotations.Delete(annotation->tsuid, annotation->start_time);
+  if (!status.ok()) return SendFailure(out, request, status);
+  SendEmpty(out, 204);
+}
+
+void HandleOne(Method method, const Request& request, Services& services, ResponseWriter& out) {
+  switch (method) {
+    case Method::kGet:
+      return Get(request, services, out);
+    case Method::kPost:
+      return Write(request, services, out, false);
+    case Method::kPut:
+      return Write(request, services, out, true);
+    case Method::kDelete:
+      return Delete(request, services, out);
+    default:
+      return SendMethodNotAllowed(out, request);
+  }
+}
+
+void ListGlobals(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<std::string> start = NonEmptyParameter(request, "start_time");
+  if (!start) return SendError(out, request, 400, "Missing start time");
+  const Result<int64_t> start_ms = ParseRequestTime(*start, services);
+  if (!start_ms.ok()) return SendError(out, request, 500, start_ms.status().message());
+  const Result<int64_t> end_ms =
+      ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("now"), services);
+  if (!end_ms.ok()) return SendError(out, request, 500, end_ms.status().message());
+
+  const auto found = services.annotations.Globals(*start_ms / 1000, *end_ms / 1000);
+  if (!found.ok() && found.status().code() == StatusCode::kInvalidArgument)
+    return SendError(out, request, 500, found.status().message());
+  if (!found.ok()) return SendStatus(out, request, found.status());
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginArray();
+  for (const codec::Annotation& annotation : *found) WriteAnnotation(annotation, &json);
+  json.EndArray();
+  SendJson(out, request, body);
+}
+
+}  // namespace
+
+void HandleAnnotation(const Request& request, Services& services, ResponseWriter& out) {
+  if (request.Segment(1) == "bulk") return HandleAnnotationBulk(request, services, out);
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (method) HandleOne(*method, request, services, out);
+}
+
+void HandleAnnotations(const Request& request, Services& services, ResponseWriter& out) {
+  if (request.Segment(1) == "bulk") return HandleAnnotationBulk(request, services, out);
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  if (*method == Method::kGet) return ListGlobals(request, services, out);
+  HandleOne(*method, request, services, out);
+}
+
+}  // namespace hg::http

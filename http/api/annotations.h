@@ -1,0 +1,17 @@
+#pragma once
+// /api/annotation, /api/annotations and their /bulk (spec http-api.md §16).
+
+#include "http/request.h"
+#include "http/response_writer.h"
+
+namespace hg::http {
+
+struct Services;
+
+/// GET, POST, PUT, DELETE, method_override: one annotation; /bulk: many.
+void HandleAnnotation(const Request& request, Services& services, ResponseWriter& out);
+
+/// GET: the global annotations of a range; everything else as HandleAnnotation.
+void HandleAnnotations(const Request& request, Services& services, ResponseWriter& out);
+
+}  // namespace hg::http

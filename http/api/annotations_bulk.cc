@@ -1,0 +1,188 @@
+#include "http/api/annotations_bulk.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/annotation_json.h"
+
+namespace hg::http {
+namespace {
+
+/// What one range delete says.
+struct RangeDelete {
+  std::optional<std::vector<std::string>> tsuids;
+  bool global = false;
+  int64_t start_ms = 0;
+  int64_t end_ms = 0;
+};
+
+void SendBadItem(ResponseWriter& out, const Request& request, const codec::Annotation& item,
+                 const Status& status) {
+  SendError(out, request, 400, status.message(),
+            "Annotation error: TSUID: " + item.tsuid + " Start: " +
+                std::to_string(item.start_time) + "  Description: " + item.description);
+}
+
+void WriteMany(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return;
+  if (!body->is_array()) return SendBadJson(out, request, "An array of annotations is expected");
+  std::vector<codec::Annotation> items;
+  for (const JsonValue& value : body->items) {
+    Result<codec::Annotation> item = ReadAnnotation(value);
+    if (!item.ok()) return SendBadJson(out, request, item.status().message());
+    items.push_back(std::move(*item));
+  }
+
+  std::string stored;
+  JsonWriter json(&stored);
+  json.BeginArray();
+  for (const codec::Annotation& item : items) {
+    const auto written = services.annotations.Write(item, replace);
+    if (!written.ok() && written.status().code() == StatusCode::kInvalidArgument)
+      return SendBadItem(out, request, item, written.status());
+    if (!written.ok()) return SendStatus(out, request, written.status());
+    if (written->has_value()) WriteAnnotation(**written, &json);
+  }
+  json.EndArray();
+  SendJson(out, request, stored);
+}
+
+/// Words between commas, without the empty ones.
+std::vector<std::string> SplitAtCommas(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (!word.empty()) words.emplace_back(word);
+  }
+  return words;
+}
+
+/// Reads a time if there is a text; false: the error was sent.
+bool ReadTime(const std::optional<std::string>& text, const Request& request,
+              const Services& services, ResponseWriter& out, int64_t* ms) {
+  if (!text) return true;
+  const Result<int64_t> time = ParseRequestTime(*text, services);
+  if (time.ok()) {
+    *ms = *time;
+    return true;
+  }
+  SendError(out, request, 400, time.status().message());
+  return false;
+}
+
+std::optional<RangeDelete> FromParameters(const Request& request, const Services& services,
+                                          ResponseWriter& out) {
+  RangeDelete range;
+  const std::optional<std::string> start = NonEmptyParameter(request, "start_time");
+  if (!start) {
+    SendMissingParameter(out, request, "start_time");
+    return {};
+  }
+  range.end_ms = services.clock.NowMs();
+  if (!ReadTime(start, request, services, out, &range.start_ms)) return {};
+  if (!ReadTime(NonEmptyParameter(request, "end_time"), request, services, out, &range.end_ms))
+    return {};
+  if (const auto tsuids = NonEmptyParameter(request, "tsuids"))
+    range.tsuids = SplitAtCommas(*tsuids);
+  range.global = request.parameters.Has("global");
+  return range;
+}
+
+std::optional<RangeDelete> FromBody(const Request& request, const Services& services,
+                                    ResponseWriter& out) {
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return {};
+  const auto bad = [&](std::string_view why) {
+    SendBadJson(out, request, why);
+    return std::optional<RangeDelete>();
+  };
+  if (!body->is_object()) return bad("An object is expected");
+  const auto text = [&](std::string_view name) -> std::optional<std::string> {
+    const JsonValue* value = body->Find(name);
+    if (value == nullptr || !value->is_scalar() || value->text.empty()) return {};
+    return value->text;
+  };
+  RangeDelete range;
+  range.end_ms = services.clock.NowMs();
+  if (!ReadTime(text("startTime"), request, services, out, &range.start_ms)) return {};
+  if (!ReadTime(text("endTime"), request, services, out, &range.end_ms)) return {};
+  if (const JsonValue* tsuids = body->Find("tsuids"); tsuids != nullptr && !tsuids->is_null()) {
+    if (!tsuids->is_array()) return bad("\"tsuids\" must be an array of strings");
+    range.tsuids.emplace();
+    for (const JsonValue& tsuid : tsuids->items) {
+      if (!tsuid.is_scalar()) return bad("\"tsuids\" must be an array of strings");
+      range.tsuids->push_back(tsuid.text);
+    }
+  }
+  if (const JsonValue* global = body->Find("global"); global != nullptr && !global->is_null()) {
+    const std::optional<bool> value = global->AsBool();
+    if (!value) return bad("\"global\" must be true or false");
+    range.global = *value;
+  }
+  return range;
+}
+
+void DeleteMany(const Request& request, Services& services, ResponseWriter& out) {
+  const auto range = request.body.empty() ? FromParameters(request, services, out)
+                                          : FromBody(request, services, out);
+  if (!range) return;
+  if (range->start_ms < 1) return SendError(out, request, 400, "Missing the start time value");
+  if (!range->global && (!range->tsuids || range->tsuids->empty()))
+    return SendError(out, request, 400, "Missing the TSUIDs or global annotations flag");
+
+  // "" stands for the global ones in storage, but a client cannot mean them by an empty TSUID.
+  std::vector<std::string> owners;
+  for (const std::string& tsuid : range->tsuids.value_or(std::vector<std::string>()))
+    if (!tsuid.empty()) owners.push_back(tsuid);
+  if (range->global) owners.emplace_back();
+  uint64_t deleted = 0;
+  for (const std::string& owner : owners) {
+    const Result<uint64_t> count =
+        services.annotations.DeleteRange(owner, range->start_ms, range->end_ms);
+    if (!count.ok()) return SendStatus(out, request, count.status());
+    deleted += *count;
+  }
+
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  json.Key("tsuids");
+  if (range->tsuids) {
+    json.BeginArray();
+    for (const std::string& tsuid : *range->tsuids) json.String(tsuid);
+    json.EndArray();
+  } else {
+    json.Null();
+  }
+  json.Member("global", range->global);
+  json.Member("startTime", range->start_ms);
+  json.Member("endTime", range->end_ms);
+  json.Member("totalDeleted", static_cast<int64_t>(deleted));
+  json.EndObject();
+  SendJson(out, request, body);
+}
+
+}  // namespace
+
+void HandleAnnotationBulk(const Request& request, Services& services, ResponseWriter& out) {
+  switch (request.method) {
+    case Method::kPost:
+      return WriteMany(request, services, out, false);
+    case Method::kPut:
+      return WriteMany(request, services, out, true);
+    case Method::kDelete:
+      return DeleteMany(request, services, out);
+    default:
+      return SendMethodNotAllowed(out, request);
+  }
+}
+
+}  // namespace hg::http

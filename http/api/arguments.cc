@@ -1,0 +1,68 @@
+#include "http/api/arguments.h"
+
+#include <charconv>
+
+#include "http/errors.h"
+#include "http/services.h"
+#include "query/engine.h"
+#include "query/time_text.h"
+#include "query/time_zone.h"
+
+namespace hg::http {
+
+std::optional<Method> OverriddenMethod(const Request& request, ResponseWriter& out) {
+  const std::string* value = request.parameters.Find("method_override");
+  if (request.method != Method::kGet || value == nullptr) return request.method;
+  std::string verb;
+  for (char c : *value) verb.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  if (verb == "get") return Method::kGet;
+  if (verb == "post") return Method::kPost;
+  if (verb == "put") return Method::kPut;
+  if (verb == "delete") return Method::kDelete;
+  SendError(out, request, 405,
+            verb.empty() ? "Missing method override value"
+                         : "Unknown or unsupported method override value");
+  return {};
+}
+
+std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter& out) {
+  if (request.body.empty()) {
+    SendError(out, request, 400, "Missing message content",
+              "Supply valid JSON formatted data in the body of your request");
+    return {};
+  }
+  Result<JsonValue> body = ParseJson(request.body);
+  if (body.ok()) return std::move(*body);
+  SendBadJson(out, request, body.status().message());
+  return {};
+}
+
+void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details) {
+  SendError(out, request, 400, "Unable to parse the given JSON", details);
+}
+
+Result<int64_t> ParseRequestTime(std::string_view text, const Services& services) {
+  const std::string& zone_name = services.queries.options().timezone;
+  query::TimeZone zone = query::TimeZone::Local();
+  if (!zone_name.empty()) {
+    ASSIGN_OR_RETURN(zone, query::TimeZone::Find(zone_name));
+  }
+  return query::ParseTime(text, services.clock.NowMs(), zone);
+}
+
+std::optional<int32_t> ParseInt32(std::string_view text) {
+  if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
+  int32_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || stop != end) return {};
+  return value;
+}
+
+std::optional<std::string> NonEmptyParameter(const Request& request, std::string_view name) {
+  const std::string* value = request.parameters.Find(name);
+  if (value == nullptr || value->empty()) return {};
+  return *value;
+}
+
+}  // namespace hg::http

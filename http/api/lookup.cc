@@ -1,0 +1,317 @@
+#include "http/api/lookup.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/json_writer.h"
+#include "storage/model/java_hash.h"
+
+namespace hg::http {
+namespace {
+
+constexpr int32_t kLimitDefault = 25;
+
+/// One condition as written; none = absent or null, "*" = any as well.
+struct TagWish {
+  std::optional<std::string> key, value;
+
+  [[nodiscard]] static bool Any(const std::optional<std::string>& text) {
+    return !text || *text == "*";
+  }
+};
+
+struct LookupQuery {
+  std::optional<std::string> metric;  // none = absent; "*" = any
+  std::optional<std::vector<TagWish>> tags;
+  std::optional<std::string> query;  // echoed only
+  int32_t limit = kLimitDefault;     // ≤ 0 = all
+  int32_t start_index = 0;           // echoed only
+};
+
+// ---- Reading the request ----
+
+Status ReadTag(std::string_view text, std::vector<TagWish>* tags) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || text.size() == 1 ||
+      text.find('=', equals + 1) != std::string_view::npos)
+    return Status::InvalidArgument("When parsing tag '" + std::string(text) +
+                                   "': invalid tag: " + std::string(text));
+  TagWish wish;
+  if (equals > 0) wish.key = text.substr(0, equals);
+  if (equals + 1 < text.size()) wish.value = text.substr(equals + 1);
+  tags->push_back(std::move(wish));
+  return {};
+}
+
+/// "metric{k=v,…}", "{…}" or "metric".
+Status ReadExpression(const std::string& text, LookupQuery* query) {
+  query->tags.emplace();
+  const size_t brace = text.find('{');
+  if (brace == std::string::npos) {
+    query->metric = text;
+    return {};
+  }
+  if (text.back() != '}') return Status::InvalidArgument("Missing '}' at the end of: " + text);
+  if (brace > 0) query->metric = text.substr(0, brace);
+  std::string_view rest(text.data() + brace + 1, text.size() - brace - 2);
+  while (!rest.empty()) {
+    const std::string_view tag = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), tag.size() + 1));
+    RETURN_IF_ERROR(ReadTag(tag, &*query->tags));
+  }
+  return {};
+}
+
+/// None: the error was sent.
+std::optional<LookupQuery> FromParameters(const Request& request, ResponseWriter& out) {
+  LookupQuery query;
+  const std::optional<std::string> expression = NonEmptyParameter(request, "m");
+  if (!expression) {
+    SendMissingParameter(out, request, "m");
+    return {};
+  }
+  if (const auto text = NonEmptyParameter(request, "limit")) {
+    const std::optional<int32_t> limit = ParseInt32(*text);
+    if (!limit) {
+      SendError(out, request, 400, "Unable to convert 'limit' to a valid number");
+      return {};
+    }
+    query.limit = *limit;
+  }
+  if (const Status status = ReadExpression(*expression, &query); !status.ok()) {
+    SendError(out, request, 400, "Unable to parse query", status.message());
+    return {};
+  }
+  if (query.metric || !query.tags->empty()) return query;
+  SendError(out, request, 400, "Missing metric and tags. Please supply at least one value.");
+  return {};
+}
+
+Status ReadText(const JsonValue& object, std::string_view name, std::optional<std::string>* out) {
+  const JsonValue* value = object.Find(name);
+  if (value == nullptr || value->is_null()) return {};
+  if (!value->is_scalar())
+    return Status::InvalidArgument("\"" + std::string(name) + "\" must be a string");
+  *out = value->text;
+  return {};
+}
+
+Status ReadNumber(const JsonValue& object, std::string_view name, int32_t* out) {
+  const JsonValue* value = object.Find(name);
+  if (value == nullptr || value->is_null()) return {};
+  const std::optional<int64_t> number = value->AsInt();
+  if (!number || *number != static_cast<int32_t>(*number))
+    return Status::InvalidArgument("\"" + std::string(name) +
+                                   "\" must be a whole number of 32 bits");
+  *out = static_cast<int32_t>(*number);
+  return {};
+}
+
+Result<LookupQuery> FromBody(std::string_view text) {
+  ASSIGN_OR_RETURN(const JsonValue body, ParseJson(text));
+  if (!body.is_object()) return Status::InvalidArgument("An object is expected");
+  LookupQuery query;
+  RETURN_IF_ERROR(ReadText(body, "metric", &query.metric));
+  RETURN_IF_ERROR(ReadText(body, "query", &query.query));
+  RETURN_IF_ERROR(ReadNumber(body, "limit", &query.limit));
+  RETURN_IF_ERROR(ReadNumber(body, "startIndex", &query.start_index));
+  if (!query.metric) query.metric = "*";
+  const JsonValue* tags = body.Find("tags");
+  if (tags == nullptr || tags->is_null()) return query;
+  if (!tags->is_array()) return Status::InvalidArgument("\"tags\" must be an array");
+  query.tags.emplace();
+  for (const JsonValue& tag : tags->items) {
+    if (!tag.is_object())
+      return Status::InvalidArgument("\"tags\" must hold objects with \"key\" and \"value\"");
+    TagWish& wish = query.tags->emplace_back();
+    RETURN_IF_ERROR(ReadText(tag, "key", &wish.key));
+    RETURN_IF_ERROR(ReadText(tag, "value", &wish.value));
+  }
+  return query;
+}
+
+// ---- Finding series ----
+
+/// The request with names resolved.
+struct Wanted {
+  Bytes metric;  // "" = any
+  SeriesMatcher matcher;
+  std::vector<Bytes>
+      values;  // one of them must occur under some key; sorted; empty = no such condition
+
+  [[nodiscard]] bool HasValue(const KeyLayout& layout, ByteView tsuid) const {
+    if (values.empty()) return true;
+    for (size_t at = static_cast<size_t>(layout.metric_width + layout.tagk_width);
+         at < tsuid.size(); at += static_cast<size_t>(layout.pair_width())) {
+      const ByteView value = tsuid.substr(at, static_cast<size_t>(layout.tagv_width));
+      if (std::binary_search(values.begin(), values.end(), value)) return true;
+    }
+    return false;
+  }
+};
+
+/// NotFound: an unknown name. InvalidArgument: a condition that says nothing.
+Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
+  Wanted wanted;
+  if (!TagWish::Any(query.metric)) {
+    ASSIGN_OR_RETURN(wanted.metric, names.Find(UidKind::kMetric, *query.metric));
+  }
+  std::map<Bytes, TagClause> clauses;
+  for (const TagWish& wish : query.tags.value_or(std::vector<TagWish>())) {
+    const bool any_key = TagWish::Any(wish.key), any_value = TagWish::Any(wish.value);
+    if (any_key && any_value)
+      return Status::InvalidArgument("Both the key and the value of a tag are wildcards");
+    Bytes key, value;
+    if (!any_key) {
+      ASSIGN_OR_RETURN(key, names.Find(UidKind::kTagk, *wish.key));
+    }
+    if (!any_value) {
+      ASSIGN_OR_RETURN(value, names.Find(UidKind::kTagv, *wish.value));
+    }
+    if (any_key) {
+      wanted.values.push_back(std::move(value));
+      continue;
+    }
+    auto [it, fresh] = clauses.try_emplace(key);
+    TagClause& clause = it->second;
+    if (fresh) clause = {key, TagClause::Kind::kOneOf, {}};
+    if (any_value) {
+      clause.kind = TagClause::Kind::kAny;
+      clause.values.clear();
+    } else if (clause.kind == TagClause::Kind::kOneOf) {
+      clause.values.push_back(std::move(value));
+    }
+  }
+  std::sort(wanted.values.begin(), wanted.values.end());
+  for (auto& [key, clause] : clauses) {
+    std::sort(clause.values.begin(), clause.values.end());
+    clause.values.erase(std::unique(clause.values.begin(), clause.values.end()),
+                        clause.values.end());
+    wanted.matcher.clauses.push_back(std::move(clause));
+  }
+  return wanted;
+}
+
+Result<std::vector<Bytes>> FindSeries(const Wanted& wanted, int32_t limit, Points& points) {
+  std::vector<Bytes> found;
+  const KeyLayout& layout = points.layout();
+  RETURN_IF_ERROR(points.ListSeries(wanted.metric, wanted.matcher, [&](ByteView tsuid) {
+    if (wanted.HasValue(layout, tsuid)) found.emplace_back(tsuid);
+    return limit <= 0 || found.size() < static_cast<size_t>(limit);
+  }));
+  return found;
+}
+
+// ---- The answer ----
+
+void WriteOptional(std::string_view key, const std::optional<std::string>& text, JsonWriter* json) {
+  json->Key(key);
+  text ? json->String(*text) : json->Null();
+}
+
+Status WriteSeries(ByteView tsuid, const KeyLayout& layout, uid::Names& names, JsonWriter* json) {
+  ASSIGN_OR_RETURN(
+      const std::string metric,
+      names.NameOf(UidKind::kMetric, tsuid.substr(0, static_cast<size_t>(layout.metric_width))));
+  std::vector<std::pair<std::string, std::string>> tags;
+  std::vector<uint32_t> hashes;
+  for (size_t at = static_cast<size_t>(layout.metric_width); at < tsuid.size();
+       at += static_cast<size_t>(layout.pair_width())) {
+    const ByteView pair = tsuid.substr(at, static_cast<size_t>(layout.pair_width()));
+    ASSIGN_OR_RETURN(
+        std::string key,
+        names.NameOf(UidKind::kTagk, pair.substr(0, static_cast<size_t>(layout.tagk_width))));
+    ASSIGN_OR_RETURN(
+        std::string value,
+        names.NameOf(UidKind::kTagv, pair.substr(static_cast<size_t>(layout.tagk_width))));
+    hashes.push_back(JavaHashUtf8(key));
+    tags.emplace_back(std::move(key), std::move(value));
+  }
+  json->BeginObject();
+  json->Member("tsuid", ToHexUpper(tsuid));
+  json->Member("metric", metric);
+  json->Key("tags");
+  json->BeginObject();
+  for (size_t i : JavaMapOrder(hashes, HashNCapacity(tags.size())))
+    json->Member(tags[i].first, tags[i].second);
+  json->EndObject();
+  json->EndObject();
+  return {};
+}
+
+/// What stands before the results: the request as understood.
+void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
+  json->Member("type", "LOOKUP");
+  if (query.query) json->Member("query", *query.query);
+  if (query.metric) json->Member("metric", *query.metric);
+  if (query.tags) {
+    json->Key("tags");
+    json->BeginArray();
+    for (const TagWish& wish : *query.tags) {
+      json->BeginObject();
+      WriteOptional("key", wish.key, json);
+      WriteOptional("value", wish.value, json);
+      json->EndObject();
+    }
+    json->EndArray();
+  }
+  json->Member("limit", query.limit);
+  json->Key("time");
+  json->Float(took_ms);
+}
+
+}  // namespace
+
+void HandleLookup(const Request& request, Services& services, ResponseWriter& out) {
+  const int64_t began_ns = services.clock.MonotonicNs();
+  std::optional<LookupQuery> query;
+  if (request.body.empty()) {
+    query = FromParameters(request, out);
+    if (!query) return;
+  } else {
+    Result<LookupQuery> from_body = FromBody(request.body);
+    // Not 400: OpenTSDB lets the parser's complaint through (§18.1).
+    if (!from_body.ok()) return SendError(out, request, 500, from_body.status().message());
+    query = std::move(*from_body);
+  }
+  const Result<Wanted> wanted = Resolve(*query, services.names);
+  if (!wanted.ok() && wanted.status().code() == StatusCode::kNotFound)
+    return SendError(out, request, 404, "Unable to resolve one or more UIDs",
+                     wanted.status().message());
+  if (!wanted.ok() && wanted.status().code() == StatusCode::kInvalidArgument)
+    return SendError(out, request, 500, wanted.status().message());
+  if (!wanted.ok()) return SendStatus(out, request, wanted.status());
+  const Result<std::vector<Bytes>> series = FindSeries(*wanted, query->limit, services.points);
+  if (!series.ok()) return SendStatus(out, request, series.status());
+  const auto took_ms = static_cast<float>((services.clock.MonotonicNs() - began_ns) / 1000000);
+
+  // Results may be many: they go out as they are written.
+  const std::string_view callback = JsonpCallback(request);
+  out.SetContentType(JsonContentType(request));
+  JsonWriter json(&out);
+  if (!callback.empty()) json.Text(std::string(callback) + "(");
+  json.BeginObject();
+  WriteHead(*query, took_ms, &json);
+  json.Key("results");
+  json.BeginArray();
+  for (const Bytes& tsuid : *series) {
+    const Status status = WriteSeries(tsuid, services.points.layout(), services.names, &json);
+    if (!status.ok()) return SendError(out, request, 500, status.message());
+    if (!json.alive()) return;
+  }
+  json.EndArray();
+  json.Member("startIndex", query->start_index);
+  json.Member("totalResults", static_cast<int64_t>(series->size()));
+  json.EndObject();
+  if (!callback.empty()) json.Text(")");
+  json.Finish();
+}
+
+}  // namespace hg::http

@@ -1,0 +1,108 @@
+#include "http/api/pages.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "http/build_info.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+
+namespace hg::http {
+namespace {
+
+constexpr std::string_view kHomeHead = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Hourglass</title>
+<style>body{font:16px/1.5 sans-serif;margin:3em auto;max-width:44em;padding:0 1em}code{background:#eee;padding:0 .3em}</style>
+</head><body>
+<h1>Hourglass</h1>
+<p>A time-series database that speaks OpenTSDB's HTTP and telnet API. )";
+
+constexpr std::string_view kHomeTail = R"(</p>
+<form action="/api/query">
+<p>Sum of a metric over the last hour: <input name="m" value="sum:" size="40">
+<input type="hidden" name="start" value="1h-ago"><button>Query</button></p>
+</form>
+<ul>
+<li><a href="/api/suggest?type=metrics&amp;max=1000">Metrics</a>,
+<a href="/api/suggest?type=tagk&amp;max=1000">tag keys</a>,
+<a href="/api/suggest?type=tagv&amp;max=1000">tag values</a></li>
+<li><a href="/api/aggregators">Aggregators</a>, <a href="/api/config/filters">tag filters</a></li>
+<li><a href="/stats">Statistics</a>, <a href="/api/config">settings</a>, <a href="/version">version</a></li>
+</ul>
+<p>Send a point: <code>echo "put room.temp $(date +%s) 21.5 site=b1" | nc -q1 127.0.0.1 4242</code></p>
+</body></html>
+)";
+
+/// What may be sent of one file: more than any web page's parts.
+constexpr uintmax_t kFileBytesMax = 64 << 20;
+constexpr size_t kFilePieceBytes = 64 << 10;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+std::string_view PathOf(const Request& request) {
+  return std::string_view(request.target).substr(0, request.target.find('?'));
+}
+
+void SendNoFile(const Request& request, ResponseWriter& out) {
+  constexpr std::string_view kBody = R"({"error":{"code":404,"message":"Page not found"}})";
+  SendBody(out, 404, GuessContentType(request, kBody.front()), kBody);
+}
+
+}  // namespace
+
+void HandleHome(const Request&, Services&, ResponseWriter& out) {
+  std::string page(kHomeHead);
+  page.append("This is version ").append(ThisBuild().product_version).append(".").append(kHomeTail);
+  SendBody(out, 200, "text/html; charset=UTF-8", page);
+}
+
+void HandleLogs(const Request& request, Services&, ResponseWriter& out) {
+  SendError(
+      out, request, 400,
+      "No CyclicBufferAppender found. The log is written to the standard error of the process.");
+}
+
+void HandleFile(const Request& request, Services& services, ResponseWriter& out) {
+  std::string_view path = PathOf(request);
+  if (path.find("..") != std::string_view::npos)
+    return SendError(out, request, 400, "Malformed URI: it must not contain \"..\"");
+  if (request.Endpoint() == "s") {
+    if (request.segments.size() < 2)
+      return SendError(out, request, 400, "Malformed URI: /s/ and a file are expected");
+    path.remove_prefix(2);
+  }
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  if (services.options.static_root.empty() || path.empty()) return SendNoFile(request, out);
+
+  const std::filesystem::path file = std::filesystem::path(services.options.static_root) / path;
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (error || !std::filesystem::is_regular_file(status)) return SendNoFile(request, out);
+  const uintmax_t size = std::filesystem::file_size(file, error);
+  const std::unique_ptr<std::FILE, CloseFile> in(std::fopen(file.c_str(), "rb"));
+  if (error || in == nullptr) return SendNoFile(request, out);
+  if (size > kFileBytesMax)
+    return SendError(
+        out, request, 400,
+        "The file has " + std::to_string(size) + " bytes, which is too large to be sent");
+
+  std::string piece(kFilePieceBytes, '\0');
+  piece.resize(std::fread(piece.data(), 1, piece.size(), in.get()));
+  out.SetStatus(200);
+  out.SetContentType(GuessContentType(request, piece.empty() ? '\0' : piece.front()));
+  out.AddHeader("Age", "0");
+  const bool cached = request.target.find("nocache") == std::string::npos;
+  out.AddHeader("Cache-Control", cached ? "max-age=31536000" : "max-age=0");
+  while (!piece.empty() && out.Write(piece)) {
+    piece.resize(kFilePieceBytes);
+    piece.resize(std::fread(piece.data(), 1, piece.size(), in.get()));
+  }
+}
+
+}  // namespace hg::http

@@ -1,0 +1,53 @@
+#include "http/api/search.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/api/arguments.h"
+#include "http/api/lookup.h"
+#include "http/errors.h"
+#include "http/services.h"
+
+namespace hg::http {
+namespace {
+
+constexpr std::string_view kPluginTypes[] = {"tsmeta", "tsmeta_summary", "tsuids", "uidmeta",
+                                             "annotation"};
+
+void RefuseType(const Request& request, const std::string& type, ResponseWriter& out) {
+  SendError(out, request, 400, "Invalid search query type supplied",
+            type.empty() ? "Type provided was null or empty" : "Unknown type: " + type);
+}
+
+/// The arguments are read before the plug-in is missed.
+void RefusePluginType(const Request& request, Method method, ResponseWriter& out) {
+  if (method == Method::kGet) {
+    if (!NonEmptyParameter(request, "query")) return SendMissingParameter(out, request, "query");
+    for (const char* name : {"limit", "start_index"}) {
+      const std::optional<std::string> text = NonEmptyParameter(request, name);
+      if (text && !ParseInt32(*text))
+        return SendError(out, request, 400,
+                         "Unable to convert '" + std::string(name) + "' to a valid number");
+    }
+  }
+  SendError(out, request, 400, "Searching is not enabled",
+            "Searching has not been enabled on this TSD");
+}
+
+}  // namespace
+
+void HandleSearch(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  if (*method != Method::kGet && *method != Method::kPost)
+    return SendError(out, request, 400, "Unsupported method: " + request.method_text);
+  const std::string type = request.Segment(1);
+  if (type == "lookup") return HandleLookup(request, services, out);
+  if (std::find(std::begin(kPluginTypes), std::end(kPluginTypes), type) == std::end(kPluginTypes))
+    return RefuseType(request, type, out);
+  RefusePluginType(request, *method, out);
+}
+
+}  // namespace hg::http

@@ -1,0 +1,86 @@
+#include "http/api/suggest.h"
+
+#include <optional>
+#include <string>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/json_writer.h"
+
+namespace hg::http {
+namespace {
+
+constexpr int32_t kNamesDefault = 25;
+
+struct SuggestArguments {
+  std::string type;
+  std::string prefix;
+  std::string max;  // "" = the default
+};
+
+/// The text of a member that is absent, null or a scalar; false for anything else.
+bool ReadText(const JsonValue& object, std::string_view name, std::string* text) {
+  const JsonValue* value = object.Find(name);
+  if (value == nullptr || value->is_null()) return true;
+  if (!value->is_scalar()) return false;
+  *text = value->text;
+  return true;
+}
+
+std::optional<SuggestArguments> FromBody(const Request& request, ResponseWriter& out) {
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return {};
+  SuggestArguments arguments;
+  if (!body->is_object() || !ReadText(*body, "type", &arguments.type) ||
+      !ReadText(*body, "q", &arguments.prefix) || !ReadText(*body, "max", &arguments.max)) {
+    SendBadJson(out, request,
+                "An object with \"type\", and perhaps \"q\" and \"max\", is expected");
+    return {};
+  }
+  if (!arguments.type.empty()) return arguments;
+  SendError(out, request, 400, "Missing 'type' parameter");
+  return {};
+}
+
+std::optional<SuggestArguments> FromParameters(const Request& request, ResponseWriter& out) {
+  const std::optional<std::string> type = NonEmptyParameter(request, "type");
+  if (!type) {
+    SendMissingParameter(out, request, "type");
+    return {};
+  }
+  return SuggestArguments{*type, NonEmptyParameter(request, "q").value_or(""),
+                          NonEmptyParameter(request, "max").value_or("")};
+}
+
+std::optional<UidKind> KindOf(std::string_view type) {
+  for (UidKind kind : kUidKinds)
+    if (type == UidKindName(kind)) return kind;
+  return {};
+}
+
+}  // namespace
+
+void HandleSuggest(const Request& request, Services& services, ResponseWriter& out) {
+  const bool from_body = request.method == Method::kPost && request.api_version >= 0;
+  const auto arguments = from_body ? FromBody(request, out) : FromParameters(request, out);
+  if (!arguments) return;
+  const std::optional<UidKind> kind = KindOf(arguments->type);
+  std::optional<int32_t> max = kNamesDefault;
+  if (!arguments->max.empty()) max = ParseInt32(arguments->max);
+  if (!max) return SendError(out, request, 400, "Unable to parse 'max' as a number");
+  if (!kind) return SendError(out, request, 400, "Invalid 'type' parameter:" + arguments->type);
+  if (*max <= 0) max = kNamesDefault;
+
+  const auto names = services.names.Suggest(*kind, arguments->prefix, static_cast<size_t>(*max));
+  if (!names.ok()) return SendStatus(out, request, names.status());
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginArray();
+  for (const std::string& name : *names) json.String(name);
+  json.EndArray();
+  SendJson(out, request, body);
+}
+
+}  // namespace hg::http

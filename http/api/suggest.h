@@ -1,0 +1,14 @@
+#pragma once
+// /api/suggest and /suggest (spec http-api.md §14.1, §19.1).
+
+#include "http/request.h"
+#include "http/response_writer.h"
+
+namespace hg::http {
+
+struct Services;
+
+/// GET, POST: names of one kind that begin with a prefix. Outside of /api a body is not read.
+void HandleSuggest(const Request& request, Services& services, ResponseWriter& out);
+
+}  // namespace hg::http

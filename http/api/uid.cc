@@ -1,0 +1,229 @@
+#include "http/api/uid.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/json_writer.h"
+#include "storage/model/name_text.h"
+
+namespace hg::http {
+namespace {
+
+// The words of assign and rename, in the order in which OpenTSDB's map gives them.
+constexpr std::pair<std::string_view, UidKind> kTypes[] = {
+    {"metric", UidKind::kMetric}, {"tagk", UidKind::kTagk}, {"tagv", UidKind::kTagv}};
+
+std::optional<UidKind> KindOf(std::string_view type) {
+  std::string lower(type);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (const auto& [word, kind] : kTypes)
+    if (lower == word) return kind;
+  return {};
+}
+
+/// One type of an assign request: the word as sent, and its names.
+struct AssignList {
+  std::string type;
+  std::vector<std::string> names;
+};
+
+std::vector<AssignList> AssignFromParameters(const Request& request) {
+  std::vector<AssignList> lists;
+  for (const auto& [word, kind] : kTypes) {
+    const std::optional<std::string> text = NonEmptyParameter(request, word);
+    if (!text) continue;
+    AssignList& list = lists.emplace_back();
+    list.type = word;
+    std::string_view rest = *text;
+    while (!rest.empty()) {
+      const std::string_view name = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+      if (!name.empty()) list.names.emplace_back(name);
+    }
+  }
+  return lists;
+}
+
+/// None: the error was sent.
+std::optional<std::vector<AssignList>> AssignFromBody(const Request& request, ResponseWriter& out) {
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return {};
+  const auto bad = [&](std::string_view why) {
+    SendBadJson(out, request, why);
+    return std::optional<std::vector<AssignList>>();
+  };
+  if (!body->is_object()) return bad("An object is expected");
+  std::vector<AssignList> lists;
+  for (const auto& [type, value] : body->members) {
+    // Of equal keys the last one counts.
+    if (&value != body->Find(type)) continue;
+    if (!value.is_array()) return bad("\"" + type + "\" must be an array of names");
+    AssignList& list = lists.emplace_back();
+    list.type = type;
+    for (const JsonValue& name : value.items) {
+      if (!name.is_scalar()) return bad("\"" + type + "\" must hold names, nothing else");
+      list.names.push_back(name.text);
+    }
+  }
+  return lists;
+}
+
+struct AssignResult {
+  std::map<std::string, std::string> ids;
+  std::map<std::string, std::string> errors;
+};
+
+AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& names) {
+  AssignResult result;
+  const std::optional<UidKind> kind = KindOf(list.type);
+  for (const std::string& name : list.names) {
+    const auto refuse = [&, &name = name](std::string_view why) { result.errors[name] = why; };
+    if (!kind) {
+      refuse("Unknown type name");
+      continue;
+    }
+    if (const Status legal = rules.Check(list.type, name); !legal.ok()) {
+      refuse(legal.message());
+      continue;
+    }
+    bool assigned = false;
+    const Result<Bytes> id = names.FindOrAssign(*kind, name, &assigned);
+    if (!id.ok()) {
+      refuse(id.status().message());
+    } else if (assigned) {
+      result.ids[name] = ToHexUpper(*id);
+    } else {
+      refuse("Name already exists with UID: " + ToHexUpper(*id));
+    }
+  }
+  return result;
+}
+
+void WriteMap(const std::string& key, const std::map<std::string, std::string>& map,
+              JsonWriter* json) {
+  json->Key(key);
+  json->BeginObject();
+  for (const auto& [name, text] : map) json->Member(name, text);
+  json->EndObject();
+}
+
+void HandleAssign(const Request& request, Services& services, ResponseWriter& out) {
+  if (request.method != Method::kGet && request.method != Method::kPost)
+    return SendMethodNotAllowed(out, request);
+  std::vector<AssignList> lists;
+  if (request.method == Method::kPost) {
+    auto from_body = AssignFromBody(request, out);
+    if (!from_body) return;
+    lists = std::move(*from_body);
+  } else {
+    lists = AssignFromParameters(request);
+  }
+  if (lists.empty()) return SendError(out, request, 400, "Missing values to assign UIDs");
+
+  const NameRules rules(services.options.extra_name_characters);
+  bool failed = false;
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  for (const AssignList& list : lists) {
+    const AssignResult result = Assign(list, rules, services.names);
+    WriteMap(list.type, result.ids, &json);
+    if (result.errors.empty()) continue;
+    WriteMap(list.type + "_errors", result.errors, &json);
+    failed = true;
+  }
+  json.EndObject();
+  SendJson(out, request, body, failed ? 400 : 200);
+}
+
+struct RenameArguments {
+  UidKind kind = UidKind::kMetric;
+  std::string_view word;  // of the kind
+  std::string old_name, new_name;
+};
+
+/// None: the error was sent.
+std::optional<RenameArguments> ReadRename(const Request& request, ResponseWriter& out) {
+  std::optional<JsonValue> body;
+  if (request.method == Method::kPost) {
+    body = RequireJsonBody(request, out);
+    if (!body) return {};
+    if (!body->is_object()) {
+      SendBadJson(out, request, "An object is expected");
+      return {};
+    }
+    for (const auto& [key, value] : body->members) {
+      if (value.is_scalar() || value.is_null()) continue;
+      SendBadJson(out, request, "\"" + key + "\" must be a string");
+      return {};
+    }
+  }
+  const auto text = [&](std::string_view name) -> std::string {
+    if (!body) return NonEmptyParameter(request, name).value_or("");
+    const JsonValue* value = body->Find(name);
+    return value != nullptr ? value->text : "";
+  };
+  RenameArguments arguments;
+  // Of several types the last one counts.
+  for (const auto& [word, kind] : kTypes) {
+    std::string old_name = text(word);
+    if (old_name.empty()) continue;
+    arguments.kind = kind;
+    arguments.word = word;
+    arguments.old_name = std::move(old_name);
+  }
+  arguments.new_name = text("name");
+  if (!arguments.old_name.empty() && !arguments.new_name.empty()) return arguments;
+  SendError(out, request, 400, "Missing necessary values to rename UID");
+  return {};
+}
+
+void HandleRename(const Request& request, Services& services, ResponseWriter& out) {
+  if (request.method != Method::kGet && request.method != Method::kPost)
+    return SendMethodNotAllowed(out, request);
+  const std::optional<RenameArguments> rename = ReadRename(request, out);
+  if (!rename) return;
+  const NameRules rules(services.options.extra_name_characters);
+  Status status = rules.Check(rename->word, rename->new_name);
+  if (status.ok()) status = services.names.Rename(rename->kind, rename->old_name, rename->new_name);
+  switch (status.code()) {
+    case StatusCode::kOk:
+      return SendJson(out, request, R"({"result":"true"})");
+    case StatusCode::kNotFound:
+    case StatusCode::kConflict:
+    case StatusCode::kInvalidArgument:
+      break;
+    default:
+      return SendStatus(out, request, status);
+  }
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  json.Member("result", "false");
+  json.Key("error");
+  json.String(status.code() == StatusCode::kNotFound
+                  ? "Name(\"" + rename->old_name + "\") does not exist"
+                  : std::string(status.message()));
+  json.EndObject();
+  SendJson(out, request, body, 400);
+}
+
+}  // namespace
+
+void HandleUid(const Request& request, Services& services, ResponseWriter& out) {
+  const std::string part = request.Segment(1);
+  if (part == "assign") return HandleAssign(request, services, out);
+  if (part == "rename") return HandleRename(request, services, out);
+  SendError(out, request, 501, "Other UID endpoints have not been implemented yet");
+}
+
+}  // namespace hg::http
