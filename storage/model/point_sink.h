@@ -70,9 +70,9 @@ class PointSink {
   };
   virtual Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) = 0;
 
-  /// Checks each point in order (spec http-api.md §8.2 rows 7–11: infinite value, time, number of
-  /// tags, names, unknown names), assigns ids where allowed, and appends the good ones together.
-  /// (*results)[i] is the point's own verdict:
+  /// Checks each point in order (spec http-api.md §8.2 rows 8–11: time, number of tags, names,
+  /// unknown names; the value is finite), assigns ids where allowed, and appends the good ones
+  /// together. (*results)[i] is the point's own verdict:
   ///   InvalidArgument  the text OpenTSDB gives ("Invalid metric name (…)", "bad timestamp=…", …)
   ///   NotFound         "No such name for 'metrics': 'x'" where automatic creation is off
   ///   other            storage refused (Busy: over the budget)
@@ -82,6 +82,9 @@ class PointSink {
 
   /// Points::Commit.
   virtual void Commit(Position position, std::function<void(Status)> done) = 0;
+
+  /// Names were renamed or deleted: no spelling may be trusted any more.
+  virtual void ForgetSpellings() = 0;
 };
 
 }  // namespace hg

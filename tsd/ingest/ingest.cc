@@ -1,0 +1,181 @@
+#include "tsd/ingest/ingest.h"
+
+#include <algorithm>
+#include <random>
+
+#include "storage/model/name_text.h"
+#include "tsd/ingest/spelling_table.h"
+
+namespace hg::tsd {
+namespace {
+
+uint64_t RandomKey() {
+  std::random_device device;
+  return static_cast<uint64_t>(device()) << 32 | device();
+}
+
+/// "{site=b1, host=s7}": Java's text of a map.
+std::string TagsText(std::span<const TagText> tags) {
+  std::string text = "{";
+  for (const TagText& tag : tags) {
+    if (text.size() > 1) text += ", ";
+    text.append(tag.key).append("=").append(tag.null_value ? std::string_view("null") : tag.value);
+  }
+  return text + "}";
+}
+
+/// "[1]/0": the stored bytes as signed numbers, and the flags.
+std::string ValueText(const PointValue& value) {
+  std::string text = "[";
+  for (int i = ValueWidth(value.flags) - 1; i >= 0; --i) {
+    text += std::to_string(static_cast<int8_t>(value.bits >> (8 * i)));
+    if (i > 0) text += ", ";
+  }
+  return text + "]/" + std::to_string(value.flags);
+}
+
+}  // namespace
+
+/// Names to series numbers, with everything that is checked on the way.
+class Ingest::Resolver {
+ public:
+  Resolver(Points& points, uid::Names& names, IngestOptions options)
+      : points_(points),
+        names_(names),
+        options_(std::move(options)),
+        rules_(options_.extra_name_characters),
+        spellings_(RandomKey(), options_.spelling_bytes_max) {}
+
+  SpellingTable& spellings() { return spellings_; }
+
+  Result<SeriesNumber> Resolve(const NamedPoint& point) {
+    const uint32_t generation = spellings_.generation();
+    RETURN_IF_ERROR(Check(point));
+    const SpelledPoint spelled{point.spelling, point.time, point.value};
+    const bool spelling = !point.spelling.metric.empty();
+    SeriesNumber number = 0;
+    if (spelling && spellings_.FindAll({&spelled, 1}, &number)) return number;
+    ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid(point));
+    ASSIGN_OR_RETURN(number, points_.Register(tsuid));
+    if (spelling) spellings_.Remember(point.spelling, number, generation);
+    return number;
+  }
+
+ private:
+  /// Everything that can be said without the store, in OpenTSDB's order (TSDB.addPointInternal,
+  /// IncomingDataPoints.checkMetricAndTags).
+  [[nodiscard]] Status Check(const NamedPoint& point) const {
+    if (!point.time.in_range()) {
+      return Status::InvalidArgument("bad timestamp=" + std::to_string(point.time.raw) +
+                                     " when trying to add value=" + ValueText(point.value) +
+                                     " to metric=" + std::string(point.metric) +
+                                     ", tags=" + TagsText(point.tags));
+    }
+    if (point.tags.empty()) {
+      return Status::InvalidArgument("Need at least one tag (metric=" + std::string(point.metric) +
+                                     ", tags={})");
+    }
+    if (point.tags.size() > static_cast<size_t>(options_.max_tags)) {
+      return Status::InvalidArgument("Too many tags: " + std::to_string(point.tags.size()) +
+                                     " maximum allowed: " + std::to_string(options_.max_tags) +
+                                     ", tags: " + TagsText(point.tags));
+    }
+    RETURN_IF_ERROR(rules_.Check("metric name", point.metric));
+    for (const TagText& tag : point.tags) {
+      const std::string_view value = tag.null_value ? std::string_view("null") : tag.value;
+      RETURN_IF_ERROR(rules_.Check("tag name with value [" + std::string(value) + "]", tag.key));
+      const std::string what = "tag value with key [" + std::string(tag.key) + "]";
+      if (tag.null_value) return Status::InvalidArgument("Invalid " + what + ": null");
+      RETURN_IF_ERROR(rules_.Check(what, tag.value));
+    }
+    return {};
+  }
+
+  Result<Bytes> Id(UidKind kind, bool create, std::string_view name) {
+    const Bytes stored = ToLatin1(name);
+    if (create) return names_.FindOrAssign(kind, stored);
+    Result<Bytes> id = names_.Find(kind, stored);
+    if (id.ok() || id.status().code() != StatusCode::kNotFound) return id;
+    return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" +
+                            std::string(name) + "'");
+  }
+
+  /// Metric first, then key and value of each pair in the order given: so ids are assigned (spec
+  /// schema.md §3.3).
+  Result<Bytes> Tsuid(const NamedPoint& point) {
+    ASSIGN_OR_RETURN(Bytes tsuid, Id(UidKind::kMetric, options_.auto_create_metrics, point.metric));
+    std::vector<Bytes> pairs;
+    pairs.reserve(point.tags.size());
+    for (const TagText& tag : point.tags) {
+      ASSIGN_OR_RETURN(Bytes pair, Id(UidKind::kTagk, options_.auto_create_tagks, tag.key));
+      ASSIGN_OR_RETURN(const Bytes value,
+                       Id(UidKind::kTagv, options_.auto_create_tagvs, tag.value));
+      pairs.push_back(pair + value);
+    }
+    std::sort(pairs.begin(), pairs.end());
+    for (const Bytes& pair : pairs) tsuid += pair;
+    return tsuid;
+  }
+
+  Points& points_;
+  uid::Names& names_;
+  const IngestOptions options_;
+  const NameRules rules_;
+  SpellingTable spellings_;
+};
+
+Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options)
+    : points_(points), resolver_(std::make_unique<Resolver>(points, names, std::move(options))) {}
+
+Ingest::~Ingest() = default;
+
+Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> points) {
+  // Kept per thread: the fast path allocates nothing once they have grown.
+  static thread_local std::vector<SeriesNumber> numbers;
+  static thread_local std::vector<PointEntry> entries;
+  if (points.empty()) return Appended{};
+  numbers.resize(points.size());
+  if (!resolver_->spellings().FindAll(points, numbers.data()))
+    return Appended{.known = false, .position = 0};
+  entries.clear();
+  for (size_t i = 0; i < points.size(); ++i) {
+    entries.push_back(MakePointEntry(numbers[i], points[i].time, points[i].value));
+  }
+  ASSIGN_OR_RETURN(const LogPosition position, points_.Append(entries));
+  return Appended{.known = true, .position = position};
+}
+
+PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points,
+                                        std::vector<Status>* results) {
+  results->clear();
+  std::vector<PointEntry> entries;
+  std::vector<size_t> places;  // of the entries among the points
+  for (const NamedPoint& point : points) {
+    const Result<SeriesNumber> number = resolver_->Resolve(point);
+    if (number.ok()) {
+      places.push_back(results->size());
+      entries.push_back(MakePointEntry(*number, point.time, point.value));
+    }
+    results->push_back(number.status());
+  }
+  if (entries.empty()) return 0;
+  const Result<LogPosition> position = points_.Append(entries);
+  if (position.ok()) return *position;
+  for (size_t place : places) (*results)[place] = position.status();
+  return 0;
+}
+
+void Ingest::Commit(Position position, std::function<void(Status)> done) {
+  points_.Commit(position, std::move(done));
+}
+
+void Ingest::ForgetSpellings() { resolver_->spellings().Forget(); }
+
+Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point) { return resolver_->Resolve(point); }
+
+Ingest::Stats Ingest::stats() const {
+  const SpellingTable::Stats stats = resolver_->spellings().stats();
+  return {stats.spellings, stats.bytes};
+}
+
+}  // namespace hg::tsd

@@ -1,0 +1,52 @@
+#pragma once
+// The write path between the parsers and the points door (design.md §2): known spellings at one
+// look-up a point, new ones by way of names, ids and registration.
+
+#include <memory>
+#include <string>
+
+#include "storage/model/point_sink.h"
+#include "storage/points/points.h"
+#include "uid/names.h"
+
+namespace hg::tsd {
+
+struct IngestOptions {
+  bool auto_create_metrics = false;  // tsd.core.auto_create_metrics
+  bool auto_create_tagks = true;
+  bool auto_create_tagvs = true;
+  int max_tags = 8;                             // tsd.storage.max_tags
+  std::string extra_name_characters;            // tsd.core.tag.allow_specialchars, UTF-8
+  size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; about 150 B each
+};
+
+/// Thread-safe.
+class Ingest : public PointSink {
+ public:
+  /// Both outlive the object.
+  Ingest(Points& points, uid::Names& names, IngestOptions options);
+  ~Ingest() override;
+
+  Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
+  Position AppendNamed(std::span<const NamedPoint> points, std::vector<Status>* results) override;
+  void Commit(Position position, std::function<void(Status)> done) override;
+  void ForgetSpellings() override;
+
+  /// The series of a point, checked, named and registered, without storing the point: the importer
+  /// resolves before it looks at the value (spec cli.md §5). Verdicts as AppendNamed. Blocks.
+  Result<SeriesNumber> Resolve(const NamedPoint& point);
+
+  struct Stats {
+    uint64_t spellings = 0;
+    uint64_t spelling_bytes = 0;
+  };
+  [[nodiscard]] Stats stats() const;
+
+ private:
+  class Resolver;
+
+  Points& points_;
+  std::unique_ptr<Resolver> resolver_;
+};
+
+}  // namespace hg::tsd
