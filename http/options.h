@@ -37,7 +37,7 @@ struct Options {
   bool stats_canonical = false;      // tag fqdn instead of host
   bool stats_with_port = false;
   bool histograms_enabled = false;
-  std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, ISO-8859-1
+  std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
   int max_tags = 8;                   // tsd.storage.max_tags
 };
 

@@ -1,0 +1,38 @@
+#pragma once
+// A store as the program opens it: both doors (design.md §1) with one life. The program itself cannot tell which
+// engine is behind it; main.cc and tests/support/model_tsdb.cc each bring one.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "storage/base/status.h"
+#include "storage/points/points.h"
+#include "storage/store.h"
+#include "tsd/config.h"
+
+namespace hg::tsd {
+
+/// Receives one number for /api/stats: name without "tsd.", tags as "k=v k=v", value.
+using StatVisitor =
+    std::function<void(const std::string& name, const std::string& tags, int64_t value)>;
+
+/// Owns an open store. The doors are thread-safe.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual Store& cells() = 0;
+  virtual Points& points() = 0;
+  /// The engine's own numbers. Thread-safe.
+  virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
+  /// Clean stop: all that was acknowledged is kept. Call once, when nobody uses the doors any more.
+  virtual Status Close() = 0;
+};
+
+/// Opens the store that the settings name, with all tables of tsd/tables.h. `words` tell others what this process is.
+/// Busy: the data directory is in use; the message says by which process and shows its words.
+using BackendOpener =
+    std::function<Result<std::unique_ptr<Backend>>(const Config&, const std::string& words)>;
+
+}  // namespace hg::tsd

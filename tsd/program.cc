@@ -1,0 +1,115 @@
+#include "tsd/program.h"
+
+#include "tsd/command.h"
+#include "tsd/log.h"
+#include "tsd/tools/tools.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr OptionSpec kCommonOptions[] = {
+    {"--config", "PATH", "settings file; without it the default places are searched"},
+    {"--table", "NAME", "data table (tsd.storage.hbase.data_table)"},
+    {"--uidtable", "NAME", "table of names and ids (tsd.storage.hbase.uid_table)"},
+    {"--zkquorum", "SPEC", "ZooKeeper hosts (tsd.storage.hbase.zk_quorum)"},
+    {"--zkbasedir", "PATH", "ZooKeeper path (tsd.storage.hbase.zk_basedir)"},
+    {"--help", "", "this text"},
+};
+
+/// Options that stand for a setting.
+constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
+    {"--table", "tsd.storage.hbase.data_table"},
+    {"--uidtable", "tsd.storage.hbase.uid_table"},
+    {"--zkquorum", "tsd.storage.hbase.zk_quorum"},
+    {"--zkbasedir", "tsd.storage.hbase.zk_basedir"},
+};
+
+constexpr const Command* kCommands[] = {
+    &kTsdCommand, &kImportCommand,  &kQueryCommand, &kScanCommand, &kUidCommand,
+    &kMkmetricCommand, &kDumpCommand, &kLoadCommand,  &kVersionCommand,
+};
+
+std::string DescribeProgram() {
+  std::string out = "usage: tsdb <command> [options] [words]\ncommands:\n";
+  for (const Command* command : kCommands) {
+    std::string line = "  " + std::string(command->name);
+    line.resize(12, ' ');
+    out += line + std::string(command->summary) + "\n";
+  }
+  return out + "'tsdb <command> --help' says more.\n";
+}
+
+const Command* FindCommand(std::string_view name) {
+  for (const Command* command : kCommands)
+    if (command->name == name) return command;
+  return nullptr;
+}
+
+/// Who holds the data directory, for those who come later.
+std::string ProcessWords(const Command& command, const Config& config) {
+  std::string words = "tsdb " + std::string(command.name);
+  if (command.name == kTsdCommand.name) {
+    words += " at http://" + config.String("tsd.network.bind") + ":" +
+             config.String("tsd.network.port");
+  }
+  return words;
+}
+
+}  // namespace
+
+std::span<const OptionSpec> CommonOptions() { return kCommonOptions; }
+
+int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& opener,
+               std::istream& in, std::ostream& out, std::ostream& err) {
+  if (arguments.empty()) {
+    err << DescribeProgram();
+    return kExitFailed;
+  }
+  const Command* command = FindCommand(arguments[0]);
+  if (command == nullptr) {
+    const bool asked = arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help";
+    if (!asked) err << "tsdb: no such command: " << arguments[0] << "\n";
+    err << DescribeProgram();
+    return asked ? kExitOk : kExitFailed;
+  }
+
+  std::vector<OptionSpec> known(command->options.begin(), command->options.end());
+  known.insert(known.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
+  Result<CommandLine> line =
+      CommandLine::Parse(known, std::span(arguments).subspan(1));
+  if (!line.ok()) {
+    err << "tsdb " << command->name << ": " << line.status().message() << "\n"
+        << DescribeCommand(*command);
+    return kExitUsage;
+  }
+  if (line->Has("--help")) {
+    err << DescribeCommand(*command);
+    return kExitOk;
+  }
+
+  Result<Config> config = Config::Load(line->Value("--config").value_or(""));
+  if (!config.ok()) {
+    err << "tsdb " << command->name << ": " << config.status().message() << "\n";
+    return kExitFailed;
+  }
+  for (const auto& [option, key] : kSettingOptions)
+    if (auto value = line->Value(option)) config->Set(key, *value);
+  if (command->apply_options != nullptr) command->apply_options(*line, &*config);
+
+  const bool talkative = command->name == kTsdCommand.name || line->Has("--verbose");
+  SetLogLevel(talkative ? LogLevel::kInfo : LogLevel::kWarning);
+  for (const std::string& key : config->unknown_keys())
+    LogInfo("setting " + key + " in " + config->file() + " is not known here and has no effect");
+
+  Session session(*config, opener, ProcessWords(*command, *config));
+  Invocation invocation{*command, *line, session, SystemClock(), in, out, err};
+  int exit = command->run(invocation);
+  if (Status closed = session.Close(); !closed.ok()) {
+    const int failed = invocation.Fail(Prepend(closed, "closing the store"));
+    if (exit == kExitOk) exit = failed;
+  }
+  out.flush();
+  return exit;
+}
+
+}  // namespace hg::tsd

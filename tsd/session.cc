@@ -1,0 +1,32 @@
+#include "tsd/session.h"
+
+#include "tsd/settings.h"
+
+namespace hg::tsd {
+
+Session::~Session() { (void)Close(); }
+
+Status Session::Open() {
+  ASSIGN_OR_RETURN(layout_, ReadKeyLayout(config_));
+  ASSIGN_OR_RETURN(uid::NamesOptions names, ReadNamesOptions(config_));
+  ASSIGN_OR_RETURN(backend_, opener_(config_, words_));
+  names_ = std::make_unique<uid::Names>(backend_->cells(), std::move(names));
+  return {};
+}
+
+Status Session::Close() {
+  if (!backend_) return {};
+  names_.reset();
+  Status closed = backend_->Close();
+  backend_.reset();
+  return closed;
+}
+
+const std::string& Session::data_table() const {
+  return config_.String("tsd.storage.hbase.data_table");
+}
+const std::string& Session::uid_table() const {
+  return config_.String("tsd.storage.hbase.uid_table");
+}
+
+}  // namespace hg::tsd

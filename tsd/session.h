@@ -1,0 +1,49 @@
+#pragma once
+// What every command works with: the settings and, once opened, the store behind both doors with its names.
+
+#include <memory>
+#include <string>
+
+#include "storage/base/status.h"
+#include "storage/model/key_layout.h"
+#include "tsd/backend.h"
+#include "tsd/config.h"
+#include "uid/names.h"
+
+namespace hg::tsd {
+
+/// One thread opens and closes it; what it gives out is thread-safe in between.
+class Session {
+ public:
+  /// `words` tell whoever finds the data directory in use what this process is. Borrows both references.
+  Session(const Config& config, const BackendOpener& opener, std::string words)
+      : config_(config), opener_(opener), words_(std::move(words)) {}
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Opens the store. Busy: another process has the data directory; the message says which.
+  Status Open();
+  /// Clean stop; ok if it was not open. Destroying an open session closes it, too.
+  Status Close();
+
+  [[nodiscard]] const Config& config() const { return config_; }
+  // Only between Open and Close:
+  Backend& backend() { return *backend_; }
+  Store& cells() { return backend_->cells(); }
+  Points& points() { return backend_->points(); }
+  uid::Names& names() { return *names_; }
+  [[nodiscard]] const KeyLayout& layout() const { return layout_; }
+  [[nodiscard]] const std::string& data_table() const;
+  [[nodiscard]] const std::string& uid_table() const;
+
+ private:
+  const Config& config_;
+  const BackendOpener& opener_;
+  const std::string words_;
+  KeyLayout layout_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<uid::Names> names_;
+};
+
+}  // namespace hg::tsd

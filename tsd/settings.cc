@@ -1,0 +1,164 @@
+#include "tsd/settings.h"
+
+#include "storage/model/name_text.h"
+#include "tsd/machine_memory.h"
+#include "tsd/tables.h"
+
+namespace hg::tsd {
+namespace {
+
+/// Stores a whole number into a field of whatever width; the bounds are the caller's.
+template <typename T>
+Status ReadInt(const Config& config, std::string_view key, int64_t min, int64_t max, T* field) {
+  ASSIGN_OR_RETURN(const int64_t value, config.Int(key, static_cast<int64_t>(*field), min, max));
+  *field = static_cast<T>(value);
+  return {};
+}
+
+constexpr int64_t kIntMax = 2147483647;
+constexpr int64_t kLongMax = std::numeric_limits<int64_t>::max();
+/// Bytes below which the store could not hold one frozen and one active memory.
+constexpr int64_t kMemoryLimitMin = 16 << 20;
+
+http::Mode ReadMode(const Config& config) {
+  const std::string& mode = config.String("tsd.mode");
+  if (mode == "ro") return http::Mode::kReadOnly;
+  if (mode == "wo") return http::Mode::kWriteOnly;
+  return http::Mode::kReadWrite;
+}
+
+Result<Durability> ReadDurability(const Config& config) {
+  const std::string& text = config.String("tsd.storage.durability");
+  if (text == "synced") return Durability::kSynced;
+  if (text == "logged") return Durability::kLogged;
+  if (text == "buffered") return Durability::kBuffered;
+  if (text == "none") return Durability::kNone;
+  return Status::InvalidArgument("setting tsd.storage.durability = \"" + text +
+                                 "\" is none of synced, logged, buffered, none");
+}
+
+/// UTF-8 of a text read as Latin-1, as the file is. Blanks at either end do not count, blanks inside do (spec
+/// schema.md §19.2).
+std::string ExtraNameCharacters(const Config& config) {
+  const std::string& text = config.String("tsd.core.tag.allow_specialchars");
+  const size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string::npos) return {};
+  return FromLatin1(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
+}
+
+}  // namespace
+
+Result<KeyLayout> ReadKeyLayout(const Config& config) {
+  KeyLayout layout;
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.uid.width.metric", 1, 8, &layout.metric_width));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.uid.width.tagk", 1, 8, &layout.tagk_width));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.uid.width.tagv", 1, 8, &layout.tagv_width));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.salt.width", 0, 8, &layout.salt_width));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.salt.buckets", 1, kIntMax, &layout.salt_buckets));
+  return layout;
+}
+
+Result<uid::NamesOptions> ReadNamesOptions(const Config& config) {
+  uid::NamesOptions options;
+  options.table = config.String("tsd.storage.hbase.uid_table");
+  ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
+  options.random_metrics = config.Bool("tsd.core.uid.random_metrics");
+  return options;
+}
+
+Result<http::Options> ReadHttpOptions(const Config& config) {
+  http::Options options;
+  options.bind = config.String("tsd.network.bind");
+  RETURN_IF_ERROR(ReadInt(config, "tsd.network.port", 0, 65535, &options.port));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.network.backlog", 1, kIntMax, &options.backlog));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.network.worker_threads", 0, 1024, &options.loop_threads));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.core.response.worker.num", 1, 1024, &options.worker_threads));
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.core.connections.limit", 0, kLongMax, &options.connections_max));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.core.socket.timeout", 0, kIntMax, &options.idle_timeout_s));
+  options.chunked_enabled = config.Bool("tsd.http.request.enable_chunked");
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
+  options.mode = ReadMode(config);
+  // These three are literal in OpenTSDB: only the very text counts (spec schema.md §19.2).
+  options.api_enabled = config.String("tsd.core.enable_api") == "true";
+  options.ui_enabled = config.String("tsd.core.enable_ui") == "true";
+  options.diediedie_enabled = config.String("tsd.no_diediedie") == "false";
+  options.cors_domains = config.List("tsd.http.request.cors_domains");
+  options.cors_headers = config.String("tsd.http.request.cors_headers");
+  options.static_root = config.String("tsd.http.staticroot");
+  options.delete_enabled = config.Bool("tsd.http.query.allow_delete");
+  options.stats_canonical = config.Bool("tsd.stats.canonical");
+  options.stats_with_port = config.Bool("tsd.core.stats_with_port");
+  options.histograms_enabled = config.Has("tsd.core.histograms.config");
+  options.extra_name_characters = ExtraNameCharacters(config);
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.max_tags", 1, kIntMax, &options.max_tags));
+  return options;
+}
+
+ReconcileOptions ReadReconcileOptions(const Config& config) {
+  ReconcileOptions options;
+  options.fix_duplicates = config.Bool("tsd.storage.fix_duplicates");
+  options.use_otsdb_timestamp = config.Bool("tsd.storage.use_otsdb_timestamp");
+  options.use_max_value = config.Bool("tsd.storage.use_max_value");
+  options.repair_appends = config.Bool("tsd.storage.repair_appends");
+  return options;
+}
+
+Result<IngestOptions> ReadIngestOptions(const Config& config) {
+  IngestOptions options;
+  options.auto_create_metrics = config.Bool("tsd.core.auto_create_metrics");
+  options.auto_create_tagks = config.Bool("tsd.core.auto_create_tagks");
+  options.auto_create_tagvs = config.Bool("tsd.core.auto_create_tagvs");
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.max_tags", 1, kIntMax, &options.max_tags));
+  options.extra_name_characters = ExtraNameCharacters(config);
+  return options;
+}
+
+Result<query::Options> ReadQueryOptions(const Config& config) {
+  query::Options options;
+  RETURN_IF_ERROR(ReadInt(config, "tsd.query.filter.expansion_limit", 0, kIntMax,
+                          &options.filter_expansion_limit));
+  options.skip_unresolved_tagvs = config.Bool("tsd.query.skip_unresolved_tagvs");
+  options.fuzzy_filter = config.Bool("tsd.query.enable_fuzzy_filter");
+  RETURN_IF_ERROR(ReadInt(config, "tsd.query.timeout", 0, kLongMax, &options.timeout_ms));
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.query.limits.bytes.default", 0, kLongMax, &options.bytes_max));
+  options.bytes_override_allowed = config.Bool("tsd.query.limits.bytes.allow_override");
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.query.limits.data_points.default", 0, kLongMax, &options.cells_max));
+  options.cells_override_allowed = config.Bool("tsd.query.limits.data_points.allow_override");
+  options.limits_file = config.String("tsd.query.limits.overrides.config");
+  RETURN_IF_ERROR(ReadInt(config, "tsd.query.limits.overrides.interval", 1, kIntMax,
+                          &options.limits_file_interval_s));
+  options.simultaneous_duplicates = config.Bool("tsd.query.allow_simultaneous_duplicates");
+  options.delete_allowed = config.Bool("tsd.http.query.allow_delete");
+  options.tsuid_tracking = config.Bool("tsd.core.meta.enable_tsuid_tracking");
+  options.tsuid_incrementing = config.Bool("tsd.core.meta.enable_tsuid_incrementing");
+  options.reconcile = ReadReconcileOptions(config);
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.hbase.scanner.maxNumRows", 1, kIntMax,
+                          &options.batch_rows));
+  options.timezone = config.String("tsd.core.timezone");
+  options.data_table = config.String("tsd.storage.hbase.data_table");
+  options.meta_table = config.String("tsd.storage.hbase.meta_table");
+  return options;
+}
+
+Result<EmbeddedOptions> ReadEmbeddedOptions(const Config& config, const std::string& words) {
+  EmbeddedOptions options;
+  options.path = config.String("tsd.storage.path");
+  ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
+  ASSIGN_OR_RETURN(options.durability, ReadDurability(config));
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.storage.sync_interval", 1, kIntMax, &options.sync_interval_ms));
+  options.memory_limit_bytes = MachineMemoryBytes() / 2;
+  RETURN_IF_ERROR(ReadInt(config, "tsd.memory.limit", kMemoryLimitMin, kLongMax,
+                          &options.memory_limit_bytes));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.log.max", 1, kLongMax, &options.log_max_bytes));
+  options.enable_compaction = config.Bool("tsd.storage.enable_compaction");
+  options.lock_note = words;
+  ASSIGN_OR_RETURN(options.tables, DescribeTables(config));
+  return options;
+}
+
+}  // namespace hg::tsd

@@ -1,0 +1,64 @@
+#include "tsd/tables.h"
+
+#include <rapidjson/document.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace hg::tsd {
+namespace {
+
+/// The setting is JSON text, or the path of a file of it if it ends in ".json" (spec schema.md §13.1).
+Result<std::string> RollupText(const std::string& setting) {
+  if (!setting.ends_with(".json")) return setting;
+  std::ifstream in(setting, std::ios::binary);
+  if (!in) return Status::IoError("cannot read the rollup settings in " + setting);
+  std::stringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+/// Tables of all intervals. The default interval's table is the data table itself.
+Result<std::set<std::string>> RollupTables(const Config& config) {
+  std::set<std::string> names;
+  if (!config.Bool("tsd.rollups.enable")) return names;
+  ASSIGN_OR_RETURN(const std::string text, RollupText(config.String("tsd.rollups.config")));
+  rapidjson::Document document;
+  document.Parse(text.data(), text.size());
+  if (document.HasParseError() || !document.IsObject() || !document.HasMember("intervals") ||
+      !document["intervals"].IsArray())
+    return Status::InvalidArgument("setting tsd.rollups.config = \"" + text +
+                                   "\" is not a JSON object with a list of \"intervals\"");
+  for (const auto& interval : document["intervals"].GetArray()) {
+    if (!interval.IsObject()) continue;
+    for (const char* field : {"table", "preAggregationTable"})
+      if (auto it = interval.FindMember(field); it != interval.MemberEnd() && it->value.IsString())
+        names.insert(it->value.GetString());
+  }
+  names.erase(config.String("tsd.storage.hbase.data_table"));
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<TableDescriptor>> DescribeTables(const Config& config) {
+  std::vector<TableDescriptor> tables = {
+      {config.String("tsd.storage.hbase.uid_table"), {{"id"}, {"name"}}, false},
+      {config.String("tsd.storage.hbase.data_table"), {{"t"}}, true},
+      {config.String("tsd.storage.hbase.tree_table"), {{"t"}}, false},
+      {config.String("tsd.storage.hbase.meta_table"), {{"name"}}, false},
+  };
+  ASSIGN_OR_RETURN(const std::set<std::string> rollups, RollupTables(config));
+  for (const std::string& name : rollups) tables.push_back({name, {{"t"}}, false});
+  return tables;
+}
+
+Status EnsureTables(const Config& config, Store& store) {
+  ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
+  for (const TableDescriptor& table : tables)
+    if (Status s = store.CreateTable(table); !s.ok()) return Prepend(s, "table " + table.name);
+  return {};
+}
+
+}  // namespace hg::tsd

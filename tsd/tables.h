@@ -1,0 +1,19 @@
+#pragma once
+// The tables that OpenTSDB keeps (spec schema.md §2), under the names that the settings give them.
+
+#include <vector>
+
+#include "storage/base/status.h"
+#include "storage/store.h"
+#include "tsd/config.h"
+
+namespace hg::tsd {
+
+/// Data, ids, metadata and trees; with rollups enabled their tables too. InvalidArgument: tsd.rollups.config cannot
+/// be understood.
+Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
+
+/// Creates those that are missing.
+Status EnsureTables(const Config& config, Store& store);
+
+}  // namespace hg::tsd

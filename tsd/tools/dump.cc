@@ -1,0 +1,47 @@
+// dump TABLE: every cell as the store would give it to OpenTSDB, in a form that `load` reads and a text tool compares.
+
+#include "tsd/tools/tools.h"
+
+namespace hg::tsd {
+namespace {
+
+int RunDump(Invocation& call) {
+  if (call.line.words().size() != 1) return call.Misused("exactly one table must be named");
+  const std::string& table = call.line.words()[0];
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+
+  ScanSpec spec;
+  spec.table = table;
+  spec.batch_rows = 1024;
+  auto cursor = call.session.cells().Scan(spec);
+  if (!cursor.ok()) return call.Fail(cursor.status());
+  std::vector<Row> rows;
+  while (true) {
+    if (Status s = (*cursor)->Next(&rows); !s.ok()) return call.Fail(s);
+    if (rows.empty()) break;
+    for (const Row& row : rows) {
+      const Bytes key = ToHex(row.key);
+      for (const Cell& cell : row.cells) {
+        call.out << key << '\t' << cell.family << '\t' << ToHex(cell.qualifier) << '\t'
+                 << ToHex(cell.value) << '\n';
+      }
+    }
+  }
+  call.out.flush();
+  if (!call.out) return call.Fail(Status::IoError("cannot write to standard output"));
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kDumpCommand{
+    "dump",
+    "TABLE",
+    "Prints the cells of a table.",
+    "One line a cell, sorted by row, family, qualifier:\n"
+    "ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE, all but the family in hexadecimal.",
+    {},
+    "",
+    RunDump};
+
+}  // namespace hg::tsd

@@ -1,0 +1,249 @@
+// import: lines of points into the store (spec cli.md §5).
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "storage/model/java_hash.h"
+#include "storage/model/number_text.h"
+#include "storage/points/points.h"
+#include "tsd/ingest/ingest.h"
+#include "tsd/settings.h"
+#include "tsd/tools/line_source.h"
+#include "tsd/tools/tools.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr size_t kBatchPoints = 1024;
+constexpr uint64_t kPointsPerReport = 1'000'000;
+
+/// A line split at its blanks; what stands for the tags is not split yet.
+struct LineParts {
+  std::string_view metric;
+  std::string_view time;
+  std::string_view value;
+  std::string_view tags;
+};
+
+/// Exactly one blank between the first three words, so a second one makes the next word empty.
+LineParts SplitLine(std::string_view line) {
+  const auto word = [&line] {
+    const size_t blank = line.find(' ');
+    const std::string_view taken = line.substr(0, blank);
+    line = blank == std::string_view::npos ? std::string_view() : line.substr(blank + 1);
+    return taken;
+  };
+  LineParts parts;
+  parts.metric = word();
+  parts.time = word();
+  parts.value = word();
+  parts.tags = line;
+  return parts;
+}
+
+/// "k=v k=v", blanks between them as many as there are. The same pair twice is one.
+Result<std::vector<TagText>> SplitTags(std::string_view text) {
+  std::vector<TagText> tags;
+  while (!text.empty()) {
+    const size_t blank = text.find(' ');
+    const std::string_view word = text.substr(0, blank);
+    text = blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
+    if (word.empty()) continue;
+    const size_t equal = word.find('=');
+    if (equal == std::string_view::npos || equal == 0 || equal + 1 == word.size() ||
+        word.find('=', equal + 1) != std::string_view::npos)
+      return Status::InvalidArgument("invalid tag: " + std::string(word));
+    const TagText tag{word.substr(0, equal), word.substr(equal + 1)};
+    const auto same = std::find_if(tags.begin(), tags.end(),
+                                   [&tag](const TagText& t) { return t.key == tag.key; });
+    if (same == tags.end()) {
+      tags.push_back(tag);
+    } else if (same->value != tag.value) {
+      return Status::InvalidArgument("duplicate tag: " + std::string(word) + ", there is " +
+                                     std::string(same->value) + " already");
+    }
+  }
+  return tags;
+}
+
+/// The order in which OpenTSDB resolves tags, and so hands out ids (spec schema.md §3.3).
+void OrderTags(std::vector<TagText>* tags) {
+  std::vector<uint32_t> hashes;
+  for (const TagText& tag : *tags) hashes.push_back(JavaHashUtf8(tag.key));
+  std::vector<TagText> ordered;
+  for (size_t i : JavaMapOrder(hashes, Hash16Capacity(tags->size())))
+    ordered.push_back((*tags)[i]);
+  *tags = std::move(ordered);
+}
+
+class Importer {
+ public:
+  Importer(Invocation& call, IngestOptions options)
+      : call_(call),
+        ingest_(call.session.points(), call.session.names(), std::move(options)),
+        any_order_(
+            call.session.config().Bool("tsd.core.bulk.allow_out_of_order_timestamps")),
+        skip_errors_(call.line.Has("--skip-errors")) {}
+
+  Status ImportPath(const std::string& path) {
+    ASSIGN_OR_RETURN(const auto lines, LineSource::Open(path, call_.in));
+    const uint64_t points_before = points_;
+    const int64_t began_ns = call_.clock.MonotonicNs();
+    std::string_view line;
+    for (uint64_t number = 1;; ++number) {
+      ASSIGN_OR_RETURN(const bool more, lines->Next(&line));
+      if (!more) break;
+      Status added = AddLine(line);
+      if (added.ok()) continue;
+      added = Prepend(added, path + ":" + std::to_string(number));
+      const bool about_the_line = added.code() == StatusCode::kInvalidArgument ||
+                                  added.code() == StatusCode::kNotFound;
+      if (!skip_errors_ || !about_the_line) {
+        // What precedes the bad line is stored.
+        RETURN_IF_ERROR(Flush());
+        return added;
+      }
+      call_.err << "tsdb import: skipped " << added.message() << "\n";
+    }
+    RETURN_IF_ERROR(Flush());
+    Report(path, points_ - points_before, call_.clock.MonotonicNs() - began_ns);
+    return {};
+  }
+
+  /// Waits until everything stored so far is durable.
+  Status Finish() {
+    RETURN_IF_ERROR(Flush());
+    return call_.session.cells().Sync();
+  }
+
+  void ReportTotal() { Report("total", points_, call_.clock.MonotonicNs() - began_ns_); }
+
+ private:
+  Status AddLine(std::string_view line) {
+    const LineParts parts = SplitLine(line);
+    if (parts.metric.empty())
+      return Status::InvalidArgument("a line begins with a metric: \"" + std::string(line) + "\"");
+    NumberError error;
+    Timestamp time;
+    if (!ParseLong(parts.time, &time.raw, &error))
+      return Status::InvalidArgument("invalid time: " + error.message);
+    if (time.raw <= 0) return Status::InvalidArgument("invalid time: " + std::string(parts.time));
+    if (parts.value.empty())
+      return Status::InvalidArgument("no value in \"" + std::string(line) + "\"");
+    // The series first: a line whose value is bad leaves its ids behind, as OpenTSDB's does (spec cli.md §5).
+    ASSIGN_OR_RETURN(const SeriesNumber series, FindSeries(parts, time));
+    PointValue value;
+    if (!ParseValue(parts.value, EntryPath::kImport, &value, &error))
+      return Status::InvalidArgument("invalid value: " + error.message);
+    RETURN_IF_ERROR(CheckOrder(series, time));
+    return Add(MakePointEntry(series, time, value));
+  }
+
+  Result<SeriesNumber> FindSeries(const LineParts& parts, Timestamp time) {
+    spelling_.assign(parts.metric);
+    spelling_ += ' ';
+    spelling_ += parts.tags;
+    if (auto it = series_.find(spelling_); it != series_.end()) return it->second;
+    ASSIGN_OR_RETURN(std::vector<TagText> tags, SplitTags(parts.tags));
+    OrderTags(&tags);
+    NamedPoint point;
+    point.metric = parts.metric;
+    point.tags = tags;
+    point.time = time;
+    ASSIGN_OR_RETURN(const SeriesNumber number, ingest_.Resolve(point));
+    series_.emplace(spelling_, number);
+    return number;
+  }
+
+  Status CheckOrder(SeriesNumber series, Timestamp time) {
+    if (any_order_) return {};
+    int64_t& last_ms = last_ms_[series];
+    if (time.millis() <= last_ms)
+      return Status::InvalidArgument(
+          "the time " + std::to_string(time.raw) +
+          " is not after the series' previous point (setting "
+          "tsd.core.bulk.allow_out_of_order_timestamps allows it)");
+    last_ms = time.millis();
+    return {};
+  }
+
+  Status Add(const PointEntry& entry) {
+    batch_.push_back(entry);
+    if (++points_ % kPointsPerReport == 0)
+      Report("so far", points_, call_.clock.MonotonicNs() - began_ns_);
+    return batch_.size() < kBatchPoints ? Status() : Flush();
+  }
+
+  Status Flush() {
+    if (batch_.empty()) return {};
+    Points& points = call_.session.points();
+    Result<LogPosition> position = points.Append(batch_);
+    if (position.status().code() == StatusCode::kBusy) {
+      // The memory is full and being written to files: the one thing to do is to wait for that.
+      RETURN_IF_ERROR(call_.session.cells().Flush());
+      position = points.Append(batch_);
+    }
+    if (!position.ok()) return position.status();
+    batch_.clear();
+    return {};
+  }
+
+  void Report(const std::string& what, uint64_t points, int64_t ns) {
+    const int64_t ms = ns / 1'000'000;
+    const double per_second = ns > 0 ? static_cast<double>(points) * 1e9 / static_cast<double>(ns) : 0;
+    call_.err << "tsdb import: " << what << ": " << points << " points in " << ms << " ms ("
+              << static_cast<uint64_t>(per_second) << " points/s)\n";
+  }
+
+  Invocation& call_;
+  Ingest ingest_;
+  const bool any_order_;
+  const bool skip_errors_;
+  const int64_t began_ns_ = call_.clock.MonotonicNs();
+  uint64_t points_ = 0;
+  std::string spelling_;
+  std::unordered_map<std::string, SeriesNumber> series_;   // by spelling
+  std::unordered_map<SeriesNumber, int64_t> last_ms_;
+  std::vector<PointEntry> batch_;
+};
+
+int RunImport(Invocation& call) {
+  if (call.line.words().empty()) return call.Misused("no file is named");
+  Result<IngestOptions> options = ReadIngestOptions(call.session.config());
+  if (!options.ok()) return call.Fail(options.status());
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+
+  Importer importer(call, *std::move(options));
+  for (const std::string& path : call.line.words()) {
+    if (Status s = importer.ImportPath(path); !s.ok()) {
+      (void)importer.Finish();
+      return call.Fail(s);
+    }
+  }
+  if (Status s = importer.Finish(); !s.ok()) return call.Fail(s);
+  importer.ReportTotal();
+  return kExitOk;
+}
+
+void ApplyImportOptions(const CommandLine& line, Config* config) {
+  if (line.Has("--auto-metric")) config->Set("tsd.core.auto_create_metrics", "true");
+}
+
+constexpr OptionSpec kImportOptions[] = {
+    {"--auto-metric", "", "assign ids to new metrics"},
+    {"--skip-errors", "", "log bad lines and go on"},
+};
+
+}  // namespace
+
+const Command kImportCommand{
+    "import",
+    "PATH...",
+    "Stores the points of text files: METRIC TIME VALUE TAGK=TAGV... on each line.",
+    "Names ending in .gz are unpacked; '-- -' is standard input. Points of a series ascend in time.",
+    kImportOptions,
+    "POST /api/put",
+    RunImport,
+    ApplyImportOptions};
+
+}  // namespace hg::tsd

@@ -1,0 +1,116 @@
+// load: the lines of `dump`, with the table in front, into an empty database. Lines of one row that follow each other
+// become one mutation, so that a row comes back as it was (engine.md §8).
+
+#include <algorithm>
+#include <array>
+
+#include "tsd/tools/tools.h"
+
+namespace hg::tsd {
+namespace {
+
+/// Rows handed to the store in one call.
+constexpr size_t kRowsPerCall = 256;
+
+struct LoadedCell {
+  std::string table;
+  Bytes row;
+  Bytes family;
+  Bytes qualifier;
+  Bytes value;
+};
+
+Result<LoadedCell> ParseLine(std::string_view line) {
+  std::array<std::string_view, 5> field;
+  for (size_t i = 0; i < field.size(); ++i) {
+    const size_t tab = line.find('\t');
+    if ((tab == std::string_view::npos) != (i + 1 == field.size()))
+      return Status::InvalidArgument("a line needs five fields between tabs");
+    field[i] = line.substr(0, tab);
+    line = tab == std::string_view::npos ? std::string_view() : line.substr(tab + 1);
+  }
+  LoadedCell cell{std::string(field[0]), {}, Bytes(field[2]), {}, {}};
+  if (!FromHex(field[1], &cell.row) || !FromHex(field[3], &cell.qualifier) ||
+      !FromHex(field[4], &cell.value))
+    return Status::InvalidArgument("row, qualifier and value must be hexadecimal");
+  return cell;
+}
+
+/// Collects the rows of one table and hands them on in groups.
+class Loader {
+ public:
+  explicit Loader(Store& store) : store_(store) {}
+
+  Status Add(LoadedCell cell) {
+    const bool same_table = cell.table == table_;
+    const bool same_row = same_table && !rows_.empty() && rows_.back().key == cell.row;
+    if (!same_table || (!same_row && rows_.size() >= kRowsPerCall)) RETURN_IF_ERROR(Flush());
+    table_ = cell.table;
+    if (!same_row) rows_.push_back({std::move(cell.row), {}});
+    rows_.back().changes.push_back(
+        PutCell(std::move(cell.family), std::move(cell.qualifier), std::move(cell.value)));
+    return {};
+  }
+
+  Status Flush() {
+    if (rows_.empty()) return {};
+    RETURN_IF_ERROR(store_.Mutate(table_, rows_));
+    rows_.clear();
+    return {};
+  }
+
+ private:
+  Store& store_;
+  std::string table_;
+  std::vector<RowMutation> rows_;
+};
+
+/// Loading beside other cells would mix two databases.
+Status CheckEmpty(Store& store) {
+  ASSIGN_OR_RETURN(const auto tables, store.ListTables());
+  for (const TableDescriptor& table : tables) {
+    ScanSpec spec;
+    spec.table = table.name;
+    spec.batch_rows = 1;
+    ASSIGN_OR_RETURN(auto cursor, store.Scan(spec));
+    std::vector<Row> rows;
+    RETURN_IF_ERROR(cursor->Next(&rows));
+    if (!rows.empty()) return Status::Conflict("table " + table.name + " is not empty");
+  }
+  return {};
+}
+
+int RunLoad(Invocation& call) {
+  if (!call.line.words().empty()) return call.Misused("cells are read from standard input");
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  Store& store = call.session.cells();
+  if (Status s = CheckEmpty(store); !s.ok()) return call.Fail(s);
+
+  Loader loader(store);
+  std::string line;
+  uint64_t number = 0;
+  while (std::getline(call.in, line)) {
+    ++number;
+    if (line.empty()) continue;
+    Result<LoadedCell> cell = ParseLine(line);
+    Status s = cell.ok() ? loader.Add(*std::move(cell)) : cell.status();
+    if (!s.ok()) return call.Fail(Prepend(s, "line " + std::to_string(number)));
+  }
+  if (Status s = loader.Flush(); !s.ok()) return call.Fail(s);
+  if (Status s = store.Sync(); !s.ok()) return call.Fail(s);
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kLoadCommand{
+    "load",
+    "",
+    "Loads cells from standard input into an empty database.",
+    "One line a cell: TABLE <tab> ROW <tab> FAMILY <tab> QUALIFIER <tab> VALUE, all but table and\n"
+    "family in hexadecimal; the cells of a row one after the other.",
+    {},
+    "",
+    RunLoad};
+
+}  // namespace hg::tsd

@@ -1,0 +1,133 @@
+// query: points of queries, as text (spec cli.md §3).
+
+#include "query/engine.h"
+#include "query/validate.h"
+#include "storage/model/java_hash.h"
+#include "storage/model/name_text.h"
+#include "storage/model/number_text.h"
+#include "tsd/settings.h"
+#include "tsd/tools/cell_text.h"
+#include "tsd/tools/query_words.h"
+#include "tsd/tools/tools.h"
+
+namespace hg::tsd {
+namespace {
+
+/// A tag of the command line as the filter it means (spec query.md §4.3).
+query::FilterSpec LegacyFilter(const std::string& tagk, const std::string& value) {
+  query::FilterSpec filter{"literal_or", tagk, value, true, false};
+  const size_t open = value.find('(');
+  if (value == "*") {
+    filter.type = "wildcard";
+  } else if (open != std::string::npos && value.ends_with(')')) {
+    filter.type = value.substr(0, open);
+    filter.filter = value.substr(open + 1, value.size() - open - 2);
+  } else if (value.find('*') != std::string::npos) {
+    filter.type = "wildcard";
+    filter.ignore_case = true;
+  }
+  return filter;
+}
+
+query::Request ToRequest(const WordQueries& times, const WordQuery& words) {
+  query::SubQuery sub;
+  sub.aggregator = words.aggregator;
+  sub.metric = words.metric;
+  if (!words.downsample.empty()) sub.downsample = words.downsample;
+  sub.rate = words.rate;
+  sub.rate_options = words.rate_options;
+  for (const auto& [key, value] : words.tags) sub.filters.push_back(LegacyFilter(key, value));
+
+  query::Request request;
+  request.start = std::to_string(times.start_s);
+  if (times.end_s) request.end = std::to_string(*times.end_s);
+  request.queries.push_back(std::move(sub));
+  request.ms_resolution = true;
+  request.no_annotations = true;
+  return request;
+}
+
+/// Tags of a group in the order in which OpenTSDB's map of them is printed (http-api.md, appendix A: hashQ).
+std::string GroupTags(const query::Group& group) {
+  std::vector<uint32_t> hashes;
+  for (const auto& [key, value] : group.tags) hashes.push_back(JavaHashLatin1(key));
+  TagNames tags;
+  for (size_t i : JavaMapOrder(hashes, HashQCapacity(hashes.size())))
+    tags.emplace_back(FromLatin1(group.tags[i].first), FromLatin1(group.tags[i].second));
+  return TagMapText(tags);
+}
+
+void PrintGroup(const query::Group& group, std::ostream& out) {
+  const std::string metric = FromLatin1(group.metric);
+  const std::string tags = GroupTags(group);
+  const query::PointColumns& points = group.points;
+  std::string line;
+  for (size_t i = 0; i < points.size(); ++i) {
+    line = metric + " " + std::to_string(points.time_ms[i]) + " ";
+    if (points.double_at(i)) {
+      AppendFixed6(&line, std::bit_cast<double>(points.bits[i]));
+    } else {
+      line += std::to_string(static_cast<int64_t>(points.bits[i]));
+    }
+    out << line << " " << tags << "\n";
+  }
+}
+
+/// Unknown names of any query fail before the first is run. Patterns are the engine's business.
+Status CheckNames(const WordQueries& queries, uid::Names& names) {
+  for (const WordQuery& query : queries.queries) {
+    RETURN_IF_ERROR(names.Find(UidKind::kMetric, ToLatin1(query.metric)).status());
+    for (const auto& [key, value] : query.tags)
+      RETURN_IF_ERROR(names.Find(UidKind::kTagk, ToLatin1(key)).status());
+  }
+  return {};
+}
+
+/// Query by query, so that what precedes a failing one is printed.
+Status RunQueries(Invocation& call, const WordQueries& queries, const query::Options& options) {
+  Session& session = call.session;
+  RETURN_IF_ERROR(CheckNames(queries, session.names()));
+  query::Engine engine(session.points(), session.names(), session.cells(), call.clock, options);
+  for (const WordQuery& words : queries.queries) {
+    ASSIGN_OR_RETURN(const query::ValidQuery valid, engine.Validate(ToRequest(queries, words)));
+    query::RunOptions run;
+    run.trim = false;
+    ASSIGN_OR_RETURN(const query::Answer answer, engine.Run(valid, run));
+    for (const query::Group& group : answer.groups) PrintGroup(group, call.out);
+  }
+  return {};
+}
+
+int RunQuery(Invocation& call) {
+  if (call.line.words().size() < kQueryWordsMin) return call.Misused("not enough arguments");
+  if (call.line.Has("--graph"))
+    return call.Fail(Status::Unsupported("--graph: plot files are not written"));
+  const auto zone = ReadTimeZone(call.session.config());
+  if (!zone.ok()) return call.Fail(zone.status());
+  const auto queries = ParseQueryWords(call.line.words(), call.clock.NowMs(), *zone);
+  if (!queries.ok()) return call.Fail(queries.status());
+  const auto options = ReadQueryOptions(call.session.config());
+  if (!options.ok()) return call.Fail(options.status());
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = RunQueries(call, *queries, *options); !s.ok()) return call.Fail(s);
+  return kExitOk;
+}
+
+constexpr OptionSpec kQueryOptions[] = {
+    {"--graph", "BASE", "plot files; not available"},
+    {"--verbose", "", "log more", "-v"},
+};
+
+}  // namespace
+
+const Command kQueryCommand{
+    "query",
+    "START [END] query [query...]",
+    "Prints the points that queries answer, a line each.",
+    "A query is: AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv...]\n"
+    "Without downsampling whole hours are answered, whatever part of them the times name.",
+    kQueryOptions,
+    "/api/query?start=START&m=AGG:METRIC",
+    RunQuery};
+
+}  // namespace hg::tsd

@@ -1,0 +1,264 @@
+// scan: the rows that a query would read, cell by cell (spec cli.md §4).
+
+#include <algorithm>
+
+#include "storage/model/number_text.h"
+#include "storage/codec/append_cell.h"
+#include "storage/codec/cell_class.h"
+#include "storage/codec/compacted.h"
+#include "storage/codec/row_key.h"
+#include "storage/codec/value.h"
+#include "tsd/tools/cell_text.h"
+#include "tsd/tools/query_words.h"
+#include "tsd/tools/tools.h"
+#include "storage/model/name_text.h"
+
+namespace hg::tsd {
+namespace {
+
+/// What the cells of one row share.
+struct RowContext {
+  uint32_t base = 0;
+  std::string metric;
+  std::string tags;  // import form: " k=v k=v"
+};
+
+int64_t PointTimeMs(const RowContext& row, const codec::StoredPoint& point) {
+  return int64_t{row.base} * 1000 + point.offset_ms();
+}
+
+/// Time in the point's own resolution.
+int64_t PointTime(const RowContext& row, const codec::StoredPoint& point) {
+  const int64_t ms = PointTimeMs(row, point);
+  return point.qualifier.is_millis() ? ms : ms / 1000;
+}
+
+std::string ValueText(const PointValue& value) {
+  if (!value.is_float()) return std::to_string(value.as_int());
+  std::string out;
+  AppendJavaDouble(&out, value.as_double());
+  return out;
+}
+
+std::string ImportLine(const RowContext& row, const codec::StoredPoint& point) {
+  return row.metric + " " + std::to_string(PointTime(row, point)) + " " + ValueText(point.value()) +
+         row.tags + "\n";
+}
+
+std::string RawPoint(const RowContext& row, const codec::StoredPoint& point) {
+  const uint32_t offset =
+      point.qualifier.is_millis() ? point.offset_ms() : point.offset_ms() / 1000;
+  return ByteListText(point.qualifier.Encode()) + "\t" +
+         ByteListText(codec::EncodeValue(point.value())) + "\t" + std::to_string(offset) + "\t" +
+         (point.qualifier.is_float() ? "f" : "l") + "\t" + std::to_string(PointTime(row, point)) +
+         "\t(" + DateText(PointTimeMs(row, point)) + ")\n";
+}
+
+/// OpenTSDB reads an annotation's qualifier as if it were a point's, so the times are wrong; kept, as this is what
+/// its scan prints (spec cli.md §4).
+std::string RawAnnotation(const RowContext& row, const Cell& cell) {
+  const codec::Qualifier qualifier{ReadBig16(cell.qualifier.data())};
+  const codec::StoredPoint point{qualifier, 0};
+  return ByteListText(cell.qualifier) + "\t" + ByteListText(cell.value) + "\t" +
+         std::to_string(point.offset_ms() / 1000) + "\t" + FromLatin1(cell.value) + "\t" +
+         std::to_string(PointTime(row, point)) + "\t(" + DateText(PointTimeMs(row, point)) + ")\n";
+}
+
+std::string RawPoints(const RowContext& row, const Cell& cell,
+                      const std::vector<codec::StoredPoint>& points) {
+  std::string out = ByteListText(cell.qualifier) + "\t" + ByteListText(cell.value) + " = " +
+                    std::to_string(points.size()) + " values:\n";
+  for (const codec::StoredPoint& point : points) out += "    " + RawPoint(row, point);
+  return out;
+}
+
+/// The points of a cell that has any; empty for annotations and the like.
+Result<std::vector<codec::StoredPoint>> PointsOf(const Cell& cell) {
+  switch (codec::ClassifyQualifier(cell.qualifier)) {
+    case codec::CellClass::kAppend: {
+      ASSIGN_OR_RETURN(codec::AppendCell append, codec::ParseAppendCell(cell.value));
+      return std::move(append.points);
+    }
+    case codec::CellClass::kPoint:
+    case codec::CellClass::kCompacted:
+    case codec::CellClass::kMalformed: {
+      ASSIGN_OR_RETURN(codec::StrictCell strict,
+                       codec::ParsePointCell(cell.qualifier, cell.value));
+      return std::move(strict.points);
+    }
+    default:
+      return std::vector<codec::StoredPoint>();
+  }
+}
+
+Result<std::string> ImportText(const RowContext& row, const Cell& cell) {
+  ASSIGN_OR_RETURN(const auto points, PointsOf(cell));
+  std::string out;
+  for (const codec::StoredPoint& point : points) out += ImportLine(row, point);
+  return out;
+}
+
+Result<std::string> RawText(const RowContext& row, const Cell& cell) {
+  const codec::CellClass kind = codec::ClassifyQualifier(cell.qualifier);
+  if (kind == codec::CellClass::kAnnotation) return "  " + RawAnnotation(row, cell);
+  if (codec::IsObjectQualifier(cell.qualifier) && kind != codec::CellClass::kAppend)
+    return "  " + ByteListText(cell.value) + "\t[Not a data point]\n";
+  ASSIGN_OR_RETURN(const auto points, PointsOf(cell));
+  if (kind == codec::CellClass::kPoint) return "  " + RawPoint(row, points.at(0));
+  return "  " + RawPoints(row, cell, points);
+}
+
+class Scanner {
+ public:
+  Scanner(Invocation& call, bool import_form, bool delete_rows)
+      : call_(call), import_form_(import_form), delete_rows_(delete_rows) {}
+
+  Status Run(const WordQueries& queries) {
+    std::vector<Selection> selections;
+    for (const WordQuery& query : queries.queries) {
+      ASSIGN_OR_RETURN(Selection selection, Select(query, call_.session.names()));
+      selections.push_back(std::move(selection));
+    }
+    for (const Selection& selection : selections)
+      RETURN_IF_ERROR(ScanSelection(queries, selection));
+    return {};
+  }
+
+ private:
+  const KeyLayout& layout() const { return call_.session.layout(); }
+
+  Status ScanSelection(const WordQueries& queries, const Selection& selection) {
+    for (uint64_t bucket = 0; bucket < SaltCount(); ++bucket) {
+      ScanSpec spec;
+      spec.table = call_.session.data_table();
+      spec.family = "t";
+      spec.start = RangeKey(bucket, selection.metric, queries.start_s / kRowSpan * kRowSpan);
+      // Always the next hour, also for an end on the hour (spec schema.md §16.1).
+      spec.stop = RangeKey(bucket, selection.metric,
+                           queries.end_s ? *queries.end_s / kRowSpan * kRowSpan + kRowSpan : 0xffffffff);
+      ASSIGN_OR_RETURN(auto cursor, call_.session.cells().Scan(spec));
+      std::vector<Row> rows;
+      while (true) {
+        RETURN_IF_ERROR(cursor->Next(&rows));
+        if (rows.empty()) break;
+        for (const Row& row : rows)
+          if (Matches(row.key, selection.matcher)) RETURN_IF_ERROR(PrintRow(row));
+      }
+    }
+    return {};
+  }
+
+  /// Different salts there can be: a bucket's number is cut to the salt's width.
+  [[nodiscard]] uint64_t SaltCount() const {
+    if (layout().salt_width == 0) return 1;
+    const auto buckets = static_cast<uint64_t>(layout().salt_buckets);
+    return layout().salt_width >= 4 ? buckets
+                                    : std::min(buckets, uint64_t{1} << (8 * layout().salt_width));
+  }
+
+  Bytes RangeKey(uint64_t bucket, ByteView metric, int64_t base) const {
+    Bytes key;
+    AppendBig(&key, bucket, layout().salt_width);
+    key += metric;
+    AppendBig(&key, static_cast<uint64_t>(base), 4);
+    return key;
+  }
+
+  /// A key that does not fit the layout has no pairs to match, yet is shown where nothing is asked of them.
+  [[nodiscard]] bool Matches(ByteView key, const SeriesMatcher& matcher) const {
+    if (matcher.clauses.empty()) return true;
+    const auto row = codec::RowKey::Decode(layout(), key);
+    if (!row.ok()) return false;
+    for (const TagClause& clause : matcher.clauses)
+      if (!HasTag(*row, clause)) return false;
+    return true;
+  }
+
+  static bool HasTag(const codec::RowKey& row, const TagClause& clause) {
+    for (size_t i = 0; i < row.pair_count(); ++i) {
+      if (row.tagk(i) != clause.tagk) continue;
+      return clause.kind == TagClause::Kind::kAny ||
+             std::binary_search(clause.values.begin(), clause.values.end(), row.tagv(i));
+    }
+    return false;
+  }
+
+  Status PrintRow(const Row& row) {
+    const auto prefix = static_cast<size_t>(layout().prefix_width());
+    if (row.key.size() < prefix) return Status::Corruption("row key cut short: " + ToHex(row.key));
+    const size_t salt = static_cast<size_t>(layout().salt_width);
+    const size_t metric_width = static_cast<size_t>(layout().metric_width);
+    RowContext context;
+    context.base = ReadBig32(row.key.data() + salt + metric_width);
+    ASSIGN_OR_RETURN(const Bytes metric,
+                     call_.session.names().NameOf(UidKind::kMetric, row.key.substr(salt, metric_width)));
+    context.metric = FromLatin1(metric);
+
+    const Result<TagNames> tags = Tags(row.key);
+    if (import_form_) {
+      if (!tags.ok()) return tags.status();
+      for (const auto& [key, value] : *tags) context.tags += " " + key + "=" + value;
+    } else {
+      call_.out << ByteListText(row.key) << " " << context.metric << " " << context.base << " ("
+                << DateText(int64_t{context.base} * 1000) << ") "
+                << (tags.ok() ? TagMapText(*tags) : tags.status().ToString()) << "\n";
+    }
+    for (const Cell& cell : row.cells) {
+      ASSIGN_OR_RETURN(const std::string text,
+                       import_form_ ? ImportText(context, cell) : RawText(context, cell));
+      call_.out << text;
+    }
+    if (!delete_rows_) return {};
+    return call_.session.cells().DeleteRow(call_.session.data_table(), row.key);
+  }
+
+  Result<TagNames> Tags(ByteView key) {
+    ASSIGN_OR_RETURN(const codec::RowKey row, codec::RowKey::Decode(layout(), key));
+    TagNames tags;
+    uid::Names& names = call_.session.names();
+    for (size_t i = 0; i < row.pair_count(); ++i) {
+      ASSIGN_OR_RETURN(const Bytes tagk, names.NameOf(UidKind::kTagk, row.tagk(i)));
+      ASSIGN_OR_RETURN(const Bytes tagv, names.NameOf(UidKind::kTagv, row.tagv(i)));
+      tags.emplace_back(FromLatin1(tagk), FromLatin1(tagv));
+    }
+    SortAsPrinted(&tags);
+    return tags;
+  }
+
+  Invocation& call_;
+  const bool import_form_;
+  const bool delete_rows_;
+};
+
+int RunScan(Invocation& call) {
+  if (call.line.words().size() < kQueryWordsMin) return call.Misused("not enough arguments");
+  const auto zone = ReadTimeZone(call.session.config());
+  if (!zone.ok()) return call.Fail(zone.status());
+  const auto queries = ParseQueryWords(call.line.words(), call.clock.NowMs(), *zone);
+  if (!queries.ok()) return call.Fail(queries.status());
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+
+  const bool delete_rows = call.line.Has("--delete");
+  Scanner scanner(call, delete_rows || call.line.Has("--import"), delete_rows);
+  if (Status s = scanner.Run(*queries); !s.ok()) return call.Fail(s);
+  return kExitOk;
+}
+
+constexpr OptionSpec kScanOptions[] = {
+    {"--import", "", "print lines that `import` reads"},
+    {"--delete", "", "delete each row after printing it; implies --import"},
+};
+
+}  // namespace
+
+const Command kScanCommand{
+    "scan",
+    "START [END] query [query...]",
+    "Prints the stored rows that queries would read, whole hours at a time.",
+    "A query is: AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv...]\n"
+    "Aggregator, rate and downsampling are checked and ignored.",
+    kScanOptions,
+    "/api/query?start=START&m=none:METRIC",
+    RunScan};
+
+}  // namespace hg::tsd

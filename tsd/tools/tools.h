@@ -1,0 +1,18 @@
+#pragma once
+// The sub-commands, one file each (spec cli.md; dump and load: conformance/README.md, design.md §3).
+
+#include "tsd/command.h"
+
+namespace hg::tsd {
+
+extern const Command kTsdCommand;       // tsd/tsd_command.cc
+extern const Command kImportCommand;    // import.cc
+extern const Command kQueryCommand;     // query.cc
+extern const Command kScanCommand;      // scan.cc
+extern const Command kUidCommand;       // uid.cc
+extern const Command kMkmetricCommand;  // uid.cc
+extern const Command kDumpCommand;      // dump.cc
+extern const Command kLoadCommand;      // load.cc
+extern const Command kVersionCommand;   // version.cc
+
+}  // namespace hg::tsd

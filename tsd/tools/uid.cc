@@ -1,0 +1,237 @@
+// uid and mkmetric: names and their ids (spec cli.md §6).
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "query/regexp.h"
+#include "tsd/tools/cell_text.h"
+#include "tsd/tools/tools.h"
+#include "storage/model/name_text.h"
+
+namespace hg::tsd {
+namespace {
+
+// Exit codes of `uid` alone (spec cli.md §6).
+constexpr int kExitRefused = 3;
+constexpr int kExitNoSuchKind = 4;
+
+using Words = std::vector<std::string>;
+
+Result<UidKind> ParseKind(std::string_view word) {
+  for (UidKind kind : kUidKinds)
+    if (UidKindName(kind) == word) return kind;
+  return Status::InvalidArgument("no such kind of name: " + std::string(word) +
+                                 " (metrics, tagk or tagv)");
+}
+
+/// The kinds that a word in front of a name asks for: all without one.
+Result<std::vector<UidKind>> KindsAsked(const Words& words, size_t words_without_kind) {
+  if (words.size() == words_without_kind)
+    return std::vector<UidKind>(std::begin(kUidKinds), std::end(kUidKinds));
+  ASSIGN_OR_RETURN(const UidKind kind, ParseKind(words[words.size() - 2]));
+  return std::vector<UidKind>{kind};
+}
+
+void PrintMapping(Invocation& call, UidKind kind, ByteView name, ByteView id) {
+  call.out << UidKindName(kind) << " " << FromLatin1(name) << ": " << ByteListText(id) << "\n";
+}
+
+/// A word of digits, which therefore is an id; none if it is a name.
+std::optional<uint64_t> ParseId(std::string_view word) {
+  uint64_t id = 0;
+  auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return id;
+}
+
+/// Bytes of ids looked up by number; 0 = as wide as each kind is configured.
+Result<int> ReadIdWidth(const CommandLine& line) {
+  const auto text = line.Value("--idwidth");
+  if (!text) return 0;
+  int width = 0;
+  auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), width);
+  if (error != std::errc() || end != text->data() + text->size())
+    return Status::InvalidArgument("--idwidth=" + *text + " is not a number");
+  return width;
+}
+
+int LookUpId(Invocation& call, const std::vector<UidKind>& kinds, uint64_t id, int id_width) {
+  bool found = false;
+  for (UidKind kind : kinds) {
+    const int width = id_width > 0 ? id_width : UidWidth(call.session.layout(), kind);
+    if (width < 8 && id >> (8 * width) != 0) continue;
+    Bytes bytes;
+    if (width > 8) bytes.assign(static_cast<size_t>(width) - 8, '\0');
+    AppendBig(&bytes, id, std::min(width, 8));
+    const Bytes qualifier(UidKindName(kind));
+    const auto row = call.session.cells().Get(call.session.uid_table(), bytes, "name", {qualifier});
+    if (!row.ok()) return call.Fail(row.status());
+    if (row->empty()) continue;
+    PrintMapping(call, kind, row->cells[0].value, bytes);
+    found = true;
+  }
+  return found ? kExitOk : kExitFailed;
+}
+
+int LookUpName(Invocation& call, const std::vector<UidKind>& kinds, const std::string& word) {
+  const Bytes name = ToLatin1(word);
+  bool found = false;
+  for (UidKind kind : kinds) {
+    const auto id = call.session.names().Find(kind, name);
+    if (id.status().code() == StatusCode::kNotFound) continue;
+    if (!id.ok()) return call.Fail(id.status());
+    PrintMapping(call, kind, name, *id);
+    found = true;
+  }
+  return found ? kExitOk : kExitFailed;
+}
+
+int RunLookUp(Invocation& call, const Words& words, int id_width) {
+  if (words.size() > 2) return call.Misused("wrong number of arguments");
+  const auto kinds = KindsAsked(words, 1);
+  if (!kinds.ok()) return call.Fail(kinds.status());
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (const auto id = ParseId(words.back())) return LookUpId(call, *kinds, *id, id_width);
+  return LookUpName(call, *kinds, words.back());
+}
+
+/// Prints every forward mapping whose name contains a match, in row order.
+Result<bool> GrepRows(Invocation& call, const std::vector<UidKind>& kinds,
+                      const query::Regexp& regexp) {
+  ScanSpec spec;
+  spec.table = call.session.uid_table();
+  spec.family = "id";
+  for (UidKind kind : kinds) spec.qualifiers.emplace_back(UidKindName(kind));
+  ASSIGN_OR_RETURN(auto cursor, call.session.cells().Scan(spec));
+  bool found = false;
+  std::vector<Row> rows;
+  while (true) {
+    RETURN_IF_ERROR(cursor->Next(&rows));
+    if (rows.empty()) return found;
+    for (const Row& row : rows) {
+      if (!regexp.Search(FromLatin1(row.key))) continue;
+      for (const Cell& cell : row.cells) {
+        const auto kind = ParseKind(cell.qualifier);
+        if (!kind.ok()) continue;
+        PrintMapping(call, *kind, row.key, cell.value);
+        found = true;
+      }
+    }
+  }
+}
+
+int RunGrep(Invocation& call, const Words& words) {
+  if (words.size() < 2 || words.size() > 3) return call.Misused("wrong number of arguments");
+  const auto kinds = KindsAsked(words, 2);
+  if (!kinds.ok()) return call.Fail(kinds.status());
+  const std::string flags = call.line.Has("--ignore-case") ? "(?i)" : "";
+  const auto regexp = query::Regexp::Compile(flags + words.back());
+  if (!regexp.ok()) {
+    call.Fail(regexp.status());
+    return kExitRefused;
+  }
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  const auto found = GrepRows(call, *kinds, **regexp);
+  if (!found.ok()) return call.Fail(found.status());
+  return *found ? kExitOk : kExitFailed;
+}
+
+int Assign(Invocation& call, std::string_view kind_word, std::span<const std::string> names) {
+  const auto kind = ParseKind(kind_word);
+  if (!kind.ok()) return call.Fail(kind.status());
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  for (const std::string& word : names) {
+    // The characters are not checked here: OpenTSDB's tool does not either (spec cli.md §6, quirk).
+    const Bytes name = ToLatin1(word);
+    const auto id = call.session.names().FindOrAssign(*kind, name);
+    if (!id.ok()) return call.Fail(id.status());
+    PrintMapping(call, *kind, name, *id);
+  }
+  return kExitOk;
+}
+
+int RunAssign(Invocation& call, const Words& words) {
+  if (words.size() < 3) return call.Misused("wrong number of arguments");
+  return Assign(call, words[1], std::span(words).subspan(2));
+}
+
+int RunRename(Invocation& call, const Words& words) {
+  if (words.size() != 4) return call.Misused("wrong number of arguments");
+  const auto kind = ParseKind(words[1]);
+  if (!kind.ok()) return call.Fail(kind.status());
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = call.session.names().Rename(*kind, ToLatin1(words[2]), ToLatin1(words[3]));
+      !s.ok())
+    return call.Fail(s);
+  call.out << words[1] << " " << words[2] << " -> " << words[3] << "\n";
+  return kExitOk;
+}
+
+int RunDelete(Invocation& call, const Words& words) {
+  if (words.size() != 3) return call.Misused("wrong number of arguments");
+  const auto kind = ParseKind(words[1]);
+  if (!kind.ok()) {
+    call.Fail(kind.status());
+    return kExitNoSuchKind;
+  }
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = call.session.names().Delete(*kind, ToLatin1(words[2])); !s.ok())
+    return call.Fail(s);
+  return kExitOk;
+}
+
+int RunUid(Invocation& call) {
+  const auto id_width = ReadIdWidth(call.line);
+  if (!id_width.ok()) return call.Fail(id_width.status());
+  if (call.line.Has("--idwidth") && *id_width <= 0) {
+    call.Misused("--idwidth must be at least 1");
+    return kExitRefused;
+  }
+  const Words& words = call.line.words();
+  if (words.empty()) return call.Misused("not enough arguments");
+  const std::string& what = words[0];
+  if (what == "grep") return RunGrep(call, words);
+  if (what == "assign") return RunAssign(call, words);
+  if (what == "rename") return RunRename(call, words);
+  if (what == "delete") return RunDelete(call, words);
+  return RunLookUp(call, words, *id_width);
+}
+
+int RunMkmetric(Invocation& call) {
+  if (call.line.words().empty()) return call.Misused("wrong number of arguments");
+  return Assign(call, UidKindName(UidKind::kMetric), call.line.words());
+}
+
+constexpr OptionSpec kUidOptions[] = {
+    {"--idwidth", "N", "bytes of the id in a look-up by number (the configured width)"},
+    {"--ignore-case", "", "grep without regard to case", "-i"},
+    {"--verbose", "", "log more", "-v"},
+};
+constexpr OptionSpec kMkmetricOptions[] = {
+    {"--idwidth", "N", "accepted; ids are as wide as configured"},
+    {"--verbose", "", "log more", "-v"},
+};
+
+}  // namespace
+
+const Command kUidCommand{
+    "uid",
+    "WORDS",
+    "Looks up, assigns, renames and deletes names and their ids.",
+    "  [kind] NAME | NUMBER     look up; a word of digits is an id\n"
+    "  grep [kind] REGEX        every name in which the expression is found\n"
+    "  assign kind NAME...      ids of names, new ones where there are none\n"
+    "  rename kind OLD NEW\n"
+    "  delete kind NAME         the name; points keep its id\n"
+    "A kind is metrics, tagk or tagv.",
+    kUidOptions,
+    "/api/suggest, /api/uid/assign, /api/uid/rename",
+    RunUid};
+
+const Command kMkmetricCommand{
+    "mkmetric",         "NAME...", "Assigns ids to metrics: the same as uid assign metrics NAME...", "",
+    kMkmetricOptions, "/api/uid/assign?metric=NAME",
+    RunMkmetric};
+
+}  // namespace hg::tsd
