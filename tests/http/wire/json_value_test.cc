@@ -1,0 +1,104 @@
+#include "http/wire/json_value.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+namespace hg::http {
+namespace {
+
+JsonValue Parsed(std::string_view text) {
+  Result<JsonValue> value = ParseJson(text);
+  REQUIRE_MESSAGE(value.ok(), value.status().ToString());
+  return std::move(*value);
+}
+
+TEST_CASE("a document becomes a tree in order of appearance") {
+  const JsonValue root = Parsed(R"( {"a":[1,"x",true,null,{}],"b":{"c":"é"}} )");
+  REQUIRE(root.is_object());
+  REQUIRE(root.members.size() == 2);
+  const JsonValue* a = root.Find("a");
+  REQUIRE(a != nullptr);
+  REQUIRE(a->items.size() == 5);
+  CHECK(a->items[0].kind == JsonValue::Kind::kNumber);
+  CHECK(a->items[1].text == "x");
+  CHECK(a->items[2].AsBool() == true);
+  CHECK(a->items[3].is_null());
+  CHECK(a->items[4].is_object());
+  CHECK(root.Find("b")->Find("c")->text == "é");
+  CHECK(root.Find("z") == nullptr);
+}
+
+TEST_CASE("of equal keys the last one counts") {
+  CHECK(Parsed(R"({"a":1,"a":2})").Find("a")->text == "2");
+}
+
+TEST_CASE("numbers keep the text of their token") {
+  const JsonValue root = Parsed(R"([1.50,-0,1e300,12345678901234567890])");
+  CHECK(root.items[0].text == "1.50");
+  CHECK(root.items[1].text == "-0");
+  CHECK(root.items[2].text == "1e300");
+  CHECK(root.items[3].text == "12345678901234567890");
+}
+
+TEST_CASE("bare NaN and infinities are numbers") {
+  const JsonValue root = Parsed("[NaN,Infinity,-Infinity]");
+  REQUIRE(root.items.size() == 3);
+  CHECK(std::isnan(*root.items[0].AsDouble()));
+  CHECK(*root.items[1].AsDouble() == HUGE_VAL);
+  CHECK(*root.items[2].AsDouble() == -HUGE_VAL);
+}
+
+TEST_CASE("text after the first value is ignored") {
+  CHECK(Parsed("{\"a\":1} trailing").Find("a")->text == "1");
+}
+
+TEST_CASE("integers are read from numbers and from strings") {
+  const JsonValue root =
+      Parsed(R"([5,"5","+5",-7,1.9,"1.9","x",9223372036854775807,9223372036854775808,true,null])");
+  CHECK(root.items[0].AsInt() == 5);
+  CHECK(root.items[1].AsInt() == 5);
+  CHECK(root.items[2].AsInt() == 5);
+  CHECK(root.items[3].AsInt() == -7);
+  CHECK(root.items[4].AsInt() == 1);
+  CHECK_FALSE(root.items[5].AsInt().has_value());
+  CHECK_FALSE(root.items[6].AsInt().has_value());
+  CHECK(root.items[7].AsInt() == INT64_MAX);
+  CHECK_FALSE(root.items[8].AsInt().has_value());
+  CHECK_FALSE(root.items[9].AsInt().has_value());
+  CHECK_FALSE(root.items[10].AsInt().has_value());
+}
+
+TEST_CASE("doubles beyond the range are infinite or zero, and words are no numbers") {
+  const JsonValue root = Parsed(R"(["1e400","1e-400","2.5","inf","nan",""])");
+  CHECK(*root.items[0].AsDouble() == HUGE_VAL);
+  CHECK(*root.items[1].AsDouble() == 0);
+  CHECK(*root.items[2].AsDouble() == 2.5);
+  CHECK_FALSE(root.items[3].AsDouble().has_value());
+  CHECK_FALSE(root.items[4].AsDouble().has_value());
+  CHECK_FALSE(root.items[5].AsDouble().has_value());
+}
+
+TEST_CASE("what is no JSON is refused with its place") {
+  for (const char* text :
+       {"", "hello", "{", "[1,]", "{'a':1}", "{\"a\":1,}", "{\"a\" 1}", "// x\n1"}) {
+    CAPTURE(text);
+    const Result<JsonValue> value = ParseJson(text);
+    REQUIRE_FALSE(value.ok());
+    CHECK(value.status().code() == StatusCode::kInvalidArgument);
+    CHECK(value.status().message().find("at byte") != std::string_view::npos);
+  }
+}
+
+TEST_CASE("nesting has a limit") {
+  const std::string open(kJsonDepthMax, '['), close(kJsonDepthMax, ']');
+  CHECK(ParseJson(open + close).ok());
+  const Result<JsonValue> deeper = ParseJson("[" + open + close + "]");
+  REQUIRE_FALSE(deeper.ok());
+  CHECK(deeper.status().message().find("nested deeper than 128") != std::string_view::npos);
+  CHECK_FALSE(ParseJson(std::string(1 << 20, '[')).ok());
+}
+
+}  // namespace
+}  // namespace hg::http
