@@ -48,7 +48,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
       JsonValue* parent = open_.back();
       value = parent->kind == JsonValue::Kind::kArray
                   ? &parent->items.emplace_back()
-                  : &parent->members.emplace_back(std::move(key_), JsonValue()).second;
+                  : &parent->members.emplace_back(JsonMember{std::move(key_), JsonValue()}).value;
     }
     value->kind = kind;
     value->text = text;
@@ -72,7 +72,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
 const JsonValue* JsonValue::Find(std::string_view name) const {
   for (auto it = members.rbegin(); it != members.rend(); ++it)
-    if (it->first == name) return &it->second;
+    if (it->name == name) return &it->value;
   return nullptr;
 }
 

@@ -8,12 +8,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "storage/base/status.h"
 
 namespace hg::http {
+
+struct JsonMember;
 
 /// One value and all below it. Immutable once parsed.
 struct JsonValue {
@@ -22,7 +23,7 @@ struct JsonValue {
   Kind kind = Kind::kNull;
   std::string text;              // kString: decoded; kNumber: as written; kBool: "true" or "false"
   std::vector<JsonValue> items;  // kArray
-  std::vector<std::pair<std::string, JsonValue>> members;  // kObject, in order of appearance
+  std::vector<JsonMember> members;  // kObject, in order of appearance
 
   [[nodiscard]] bool is_null() const { return kind == Kind::kNull; }
   [[nodiscard]] bool is_array() const { return kind == Kind::kArray; }
@@ -41,6 +42,12 @@ struct JsonValue {
   [[nodiscard]] std::optional<bool> AsBool() const;
   /// The value as a double: a number, or a string that is one.
   [[nodiscard]] std::optional<double> AsDouble() const;
+};
+
+/// A name and its value; a std::pair of an incomplete type is more than clang 14 takes.
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 /// Levels of nesting that are accepted: no request needs more, and a value frees itself
