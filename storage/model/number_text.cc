@@ -150,13 +150,8 @@ struct Decimal {
   int point = 0;
 };
 
-template <typename Float>
-Decimal ShortestDigits(Float v) {
-  char text[40];
-  const auto [end, code] =
-      std::to_chars(text, text + sizeof(text), v, std::chars_format::scientific);
+Decimal ReadScientific(const char* p, const char* end) {
   Decimal d;
-  const char* p = text;
   for (; p != end && *p != 'e'; ++p) {
     if (*p != '.') d.digits[d.count++] = *p;
   }
@@ -165,6 +160,20 @@ Decimal ShortestDigits(Float v) {
   int exponent = 0;
   std::from_chars(p, end, exponent);
   d.point = exponent + 1;
+  return d;
+}
+
+template <typename Float>
+Decimal ShortestDigits(Float v) {
+  char text[40];
+  auto written = std::to_chars(text, text + sizeof(text), v, std::chars_format::scientific);
+  Decimal d = ReadScientific(text, written.ptr);
+  // Java shows two digits at least, and of those that read back to a subnormal number the
+  // closest: 4.9E-324, not 5.0.
+  if (d.count == 1 && std::fpclassify(v) == FP_SUBNORMAL) {
+    written = std::to_chars(text, text + sizeof(text), v, std::chars_format::scientific, 1);
+    d = ReadScientific(text, written.ptr);
+  }
   return d;
 }
 
