@@ -80,6 +80,10 @@ class PointScan {
   virtual Result<bool> Next(RowHour* row) = 0;
 };
 
+/// Told by scans of each row whose stored form is not what reconciling it gives: worth a rewrite once it is old
+/// (compaction/row_fold). Called on the scan's thread; thread-safe, does not block.
+using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
+
 /// Thread-safe.
 class Points {
  public:
@@ -111,6 +115,9 @@ class Points {
   /// false. Order: TSUID bytes. Served from the index, not from rows.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
+
+  /// At most once, before the first scan. An engine that never needs it may ignore it.
+  virtual void ListenForUnsettledRows(UnsettledRowListener listener) { (void)listener; }
 };
 
 }  // namespace hg

@@ -1,0 +1,178 @@
+#include "storage/points/points_over_cells.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "storage/codec/append_cell.h"
+#include "storage/codec/row_key.h"
+#include "storage/codec/value.h"
+#include "storage/points/cell_scan.h"
+#include "storage/points/match_series.h"
+#include "storage/points/render.h"
+
+namespace hg::points {
+namespace {
+
+// First key after all keys with the prefix; "" if there is none.
+Bytes AfterPrefix(Bytes prefix) {
+  while (!prefix.empty() && static_cast<uint8_t>(prefix.back()) == 0xFF) prefix.pop_back();
+  if (!prefix.empty()) ++prefix.back();
+  return prefix;
+}
+
+std::set<Bytes> Salts(const KeyLayout& layout) {
+  std::set<Bytes> salts;
+  const int buckets = layout.salt_width > 0 ? layout.salt_buckets : 1;
+  for (int bucket = 0; bucket < buckets; ++bucket) {
+    Bytes salt;
+    AppendBig(&salt, static_cast<uint64_t>(bucket), layout.salt_width);
+    salts.insert(std::move(salt));
+  }
+  return salts;
+}
+
+}  // namespace
+
+std::vector<ScanSpec> BucketScans(const KeyLayout& layout, const std::string& table,
+                                  ByteView metric, const RowRange& rows, size_t batch_rows) {
+  std::vector<ScanSpec> scans;
+  for (const Bytes& salt : Salts(layout)) {
+    ScanSpec scan;
+    scan.table = table;
+    scan.family = Bytes(kFamily);
+    scan.batch_rows = batch_rows;
+    scan.start = salt + Bytes(metric);
+    scan.stop = scan.start;
+    AppendBig(&scan.start, rows.begin, 4);
+    if (rows.end > 0xFFFFFFFF) {
+      scan.stop = AfterPrefix(scan.stop);
+    } else {
+      AppendBig(&scan.stop, rows.end, 4);
+    }
+    if (scan.stop.empty() || scan.start < scan.stop) scans.push_back(std::move(scan));
+  }
+  return scans;
+}
+
+Result<SeriesNumber> PointsOverCells::Register(ByteView tsuid) {
+  RETURN_IF_ERROR(codec::CheckTsuid(options_.layout, tsuid));
+  std::unique_lock lock(mutex_);
+  auto known = numbers_.find(tsuid);
+  if (known != numbers_.end()) return known->second;
+  const auto number = static_cast<SeriesNumber>(tsuids_.size());
+  numbers_.emplace(tsuids_.emplace_back(tsuid), number);
+  return number;
+}
+
+Status PointsOverCells::CheckBatch(std::span<const PointEntry> batch) const {
+  std::shared_lock lock(mutex_);
+  for (const PointEntry& entry : batch) {
+    if (entry.series >= tsuids_.size()) {
+      return Status::InvalidArgument("no such series: " + std::to_string(entry.series));
+    }
+  }
+  return {};
+}
+
+Bytes PointsOverCells::RowKeyOf(const PointEntry& entry) const {
+  std::shared_lock lock(mutex_);
+  return codec::MakeRowKey(options_.layout, tsuids_[entry.series], entry.base);
+}
+
+Status PointsOverCells::AppendOperands(std::span<const PointEntry> batch) {
+  for (const PointEntry& entry : batch) {
+    Bytes pair;
+    codec::AppendPair(&pair, {{entry.qualifier}, entry.bits});
+    RETURN_IF_ERROR(
+        store_->Append(options_.table, RowKeyOf(entry), kFamily, codec::kAppendQualifier, pair));
+  }
+  return {};
+}
+
+Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
+  std::vector<RowMutation> rows;
+  std::unordered_map<uint64_t, size_t> index;  // series, base → place in rows
+  for (const PointEntry& entry : batch) {
+    auto [at, fresh] = index.try_emplace(uint64_t{entry.series} << 32 | entry.base, rows.size());
+    if (fresh) rows.push_back({RowKeyOf(entry), {}});
+    const codec::Qualifier q{entry.qualifier};
+    CellChange put =
+        PutCell(Bytes(kFamily), q.Encode(), codec::EncodeValue({entry.bits, q.flags()}));
+    if (options_.use_otsdb_timestamp) {
+      put.timestamp_ms = int64_t{entry.base} * 1000 + q.offset_ms();
+    }
+    rows[at->second].changes.push_back(std::move(put));
+  }
+  return store_->Mutate(options_.table, rows);
+}
+
+Result<LogPosition> PointsOverCells::Append(std::span<const PointEntry> batch) {
+  RETURN_IF_ERROR(CheckBatch(batch));
+  RETURN_IF_ERROR(options_.enable_appends ? AppendOperands(batch) : PutPoints(batch));
+  return LogPosition{0};
+}
+
+void PointsOverCells::Commit(LogPosition, std::function<void(Status)> done) { done(Status::Ok()); }
+
+Result<std::unique_ptr<PointScan>> PointsOverCells::Scan(const PointScanSpec& spec,
+                                                         const ReconcileOptions& options) {
+  auto scans =
+      BucketScans(options_.layout, options_.table, spec.metric, spec.rows, spec.batch_rows);
+  const auto salt_width = static_cast<size_t>(options_.layout.salt_width);
+  ASSIGN_OR_RETURN(auto cursors, BucketCursors::Open(store_, scans, salt_width));
+  return std::unique_ptr<PointScan>(std::make_unique<CellPointScan>(
+      std::move(cursors), options_.layout, spec, options, unsettled_));
+}
+
+Status PointsOverCells::DeleteRows(const PointScanSpec& spec) {
+  for (ScanSpec& scan :
+       BucketScans(options_.layout, options_.table, spec.metric, spec.rows, spec.batch_rows)) {
+    scan.keys_only = true;
+    ASSIGN_OR_RETURN(auto cursor, store_->Scan(scan));
+    std::vector<Row> rows;
+    do {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      for (const Row& row : rows) {
+        auto key = codec::RowKey::Decode(options_.layout, row.key);
+        if (!key.ok()) continue;
+        if (!MatchesSeries(spec.matcher, options_.layout, key->metric(), key->pairs())) continue;
+        RETURN_IF_ERROR(store_->DeleteRow(options_.table, row.key));
+      }
+    } while (!rows.empty());
+  }
+  return {};
+}
+
+Status PointsOverCells::ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                                   const std::function<bool(ByteView tsuid)>& visit) {
+  std::vector<ScanSpec> scans;
+  if (metric.empty()) {
+    scans.emplace_back();
+    scans[0].table = options_.table;
+    scans[0].family = Bytes(kFamily);
+  } else {
+    scans = BucketScans(options_.layout, options_.table, metric, RowRange(), ScanSpec().batch_rows);
+  }
+  std::set<Bytes> found;
+  for (ScanSpec& scan : scans) {
+    scan.keys_only = true;
+    ASSIGN_OR_RETURN(auto cursor, store_->Scan(scan));
+    std::vector<Row> rows;
+    do {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      for (const Row& row : rows) {
+        auto key = codec::RowKey::Decode(options_.layout, row.key);
+        if (!key.ok()) continue;
+        if (!MatchesSeries(matcher, options_.layout, key->metric(), key->pairs())) continue;
+        found.insert(key->tsuid());
+      }
+    } while (!rows.empty());
+  }
+  for (const Bytes& tsuid : found) {
+    if (!visit(tsuid)) break;
+  }
+  return {};
+}
+
+}  // namespace hg::points
