@@ -1,0 +1,403 @@
+#include "uid/names.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <deque>
+#include <set>
+#include <thread>
+
+#include "storage/model/name_text.h"
+#include "tests/support/model_store.h"
+
+namespace hg::uid {
+namespace {
+
+Bytes Hex(std::string_view hex) {
+  Bytes out;
+  REQUIRE(FromHex(hex, &out));
+  return out;
+}
+
+// Writes down what reaches storage, in the notation of spec schema.md §23.5, and fails calls on
+// demand.
+class TracingStore final : public ModelStore {
+ public:
+  TracingStore() {
+    REQUIRE(CreateTable({.name = "tsdb-uid", .families = {{"id"}, {"name"}}}).ok());
+    trace_.clear();
+  }
+
+  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override {
+    for (const RowMutation& row : rows) {
+      for (const CellChange& change : row.changes) {
+        const bool put = change.kind == CellChange::Kind::kPut;
+        trace_.push_back((put ? "PUT " : "DEL ") +
+                         Column(row.key, change.family, change.qualifier) +
+                         (put ? " = " + ToHexUpper(change.value) : ""));
+      }
+    }
+    return ModelStore::Mutate(table, rows);
+  }
+
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override {
+    if (failures_ > 0) {
+      --failures_;
+      return Status::Unavailable("not now");
+    }
+    const Result<int64_t> value = ModelStore::Increment(table, key, family, qualifier, by);
+    trace_.push_back("INC " + Column(key, family, qualifier) + " -> " + std::to_string(*value));
+    return value;
+  }
+
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override {
+    const Result<bool> done =
+        ModelStore::CompareAndMutate(family, qualifier, expected, table, mutation);
+    std::lock_guard lock(mutex_);
+    trace_.push_back("CAS " + Column(mutation.key, family, qualifier) +
+                     " := " + ToHexUpper(mutation.changes[0].value) + (*done ? " true" : " false"));
+    return done;
+  }
+
+  // What came in since the last call.
+  std::vector<std::string> Trace() { return std::exchange(trace_, {}); }
+  void FailIncrements(int n) { failures_ = n; }
+
+  void Put(std::string_view row, const char* family, const char* qualifier,
+           std::string_view value) {
+    REQUIRE(ModelStore::Mutate("tsdb-uid", {{Hex(row), {PutCell(family, qualifier, Hex(value))}}})
+                .ok());
+  }
+  // "" if there is none.
+  std::string Value(std::string_view row, const char* family, const char* qualifier) {
+    const Result<Row> found = Get("tsdb-uid", Hex(row), family, {qualifier});
+    REQUIRE(found.ok());
+    return found->cells.empty() ? "" : ToHexUpper(found->cells[0].value);
+  }
+
+ private:
+  static std::string Column(ByteView key, ByteView family, ByteView qualifier) {
+    return ToHexUpper(key) + " " + std::string(family) + ":" + std::string(qualifier);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> trace_;  // increments and mutations are traced by one thread only
+  int failures_ = 0;
+};
+
+using Lines = std::vector<std::string>;
+
+TEST_CASE("an assignment counts up, writes the reverse mapping, then the forward one") {
+  TracingStore store;
+  Names names(store, {});
+  bool assigned = false;
+  const Result<Bytes> host = names.FindOrAssign(UidKind::kTagk, "host", &assigned);
+  REQUIRE(host.ok());
+  CHECK(ToHexUpper(*host) == "000001");
+  CHECK(assigned);
+  CHECK(store.Trace() == Lines{"INC 00 id:tagk -> 1", "CAS 000001 name:tagk := 686F7374 true",
+                               "CAS 686F7374 id:tagk := 000001 true"});
+  REQUIRE(names.FindOrAssign(UidKind::kTagk, "dc").ok());
+  CHECK(store.Trace() == Lines{"INC 00 id:tagk -> 2", "CAS 000002 name:tagk := 6463 true",
+                               "CAS 6463 id:tagk := 000002 true"});
+  assigned = false;
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagk, "host", &assigned)) == "000001");
+  CHECK_FALSE(assigned);
+  CHECK(store.Trace().empty());
+}
+
+TEST_CASE("metric, tag key and tag value number for themselves and share rows (§3.2)") {
+  TracingStore store;
+  Names names(store, {});
+  REQUIRE(names.FindOrAssign(UidKind::kMetric, "sys.cpu.user").ok());
+  REQUIRE(names.FindOrAssign(UidKind::kTagk, "host").ok());
+  REQUIRE(names.FindOrAssign(UidKind::kTagv, "web01").ok());
+  for (const char* kind : {"metrics", "tagk", "tagv"})
+    CHECK(store.Value("00", "id", kind) == "0000000000000001");
+  CHECK(store.Value("000001", "name", "metrics") == "7379732E6370752E75736572");
+  CHECK(store.Value("000001", "name", "tagk") == "686F7374");
+  CHECK(store.Value("000001", "name", "tagv") == "7765623031");
+  CHECK(store.Value("686F7374", "id", "tagk") == "000001");
+  CHECK(store.Value("7379732E6370752E75736572", "id", "metrics") == "000001");
+  CHECK(store.Value("7765623031", "id", "tagv") == "000001");
+  CHECK(*names.HighestId(UidKind::kTagv) == 1);
+}
+
+TEST_CASE("a counter behind its ids burns one id, and gives up after two") {
+  {
+    TracingStore store;
+    store.Put("000001", "name", "tagk", "78");
+    Names names(store, {});
+    CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagk, "host")) == "000002");
+    CHECK(store.Trace() == Lines{"INC 00 id:tagk -> 1", "CAS 000001 name:tagk := 686F7374 false",
+                                 "INC 00 id:tagk -> 2", "CAS 000002 name:tagk := 686F7374 true",
+                                 "CAS 686F7374 id:tagk := 000002 true"});
+  }
+  TracingStore store;
+  store.Put("000001", "name", "tagk", "78");
+  store.Put("000002", "name", "tagk", "79");
+  Names names(store, {});
+  CHECK(names.FindOrAssign(UidKind::kTagk, "host").status().code() == StatusCode::kConflict);
+  CHECK(store.Trace().size() == 4);
+  CHECK(store.Value("686F7374", "id", "tagk").empty());
+  CHECK(*names.HighestId(UidKind::kTagk) == 2);
+  // The next call begins behind the burnt ids.
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagk, "host")) == "000003");
+}
+
+TEST_CASE("failures of the store use up tries and are reported") {
+  TracingStore store;
+  Names names(store, {});
+  store.FailIncrements(1);
+  CHECK(names.FindOrAssign(UidKind::kTagk, "host").ok());
+  store.FailIncrements(2);
+  CHECK(names.FindOrAssign(UidKind::kTagk, "dc").status().code() == StatusCode::kUnavailable);
+}
+
+TEST_CASE("another writer of the same name wins, and our id stays an orphan") {
+  // The winner's forward mapping appears between our look-up and our compare-and-set.
+  class RacedStore final : public ModelStore {
+   public:
+    Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                  const std::string& table, const RowMutation& mutation) override {
+      if (family == "id" && mutation.key == "host") {
+        REQUIRE(Mutate("tsdb-uid", {{"host", {PutCell("id", "tagk", Bytes("\0\0\x09", 3))}}}).ok());
+      }
+      return ModelStore::CompareAndMutate(family, qualifier, expected, table, mutation);
+    }
+  } store;
+  REQUIRE(store.CreateTable({.name = "tsdb-uid", .families = {{"id"}, {"name"}}}).ok());
+  Names names(store, {});
+  bool assigned = false;
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagk, "host", &assigned)) == "000009");
+  CHECK_FALSE(assigned);
+  CHECK(store.Get("tsdb-uid", Hex("000001"), "name", {"tagk"})->cells.at(0).value == "host");
+}
+
+TEST_CASE("when all ids are assigned the counter still rises, and nothing else is written") {
+  TracingStore store;
+  NamesOptions options;
+  options.layout.tagv_width = 1;
+  Names names(store, options);
+  store.Put("00", "id", "tagv", "00000000000000FE");
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagv, "last")) == "FF");
+  store.Trace();
+  CHECK(names.FindOrAssign(UidKind::kTagv, "more").status().code() == StatusCode::kInvalidArgument);
+  CHECK(store.Trace() == Lines{"INC 00 id:tagv -> 256"});
+  CHECK(*names.HighestId(UidKind::kTagv) == 256);
+}
+
+TEST_CASE("random metric ids touch no counter and are retried nine times") {
+  TracingStore store;
+  std::deque<uint64_t> bits = {0xFF000000ABCDEF, 0xABCDEF, 0, 5};
+  NamesOptions options;
+  options.random_metrics = true;
+  options.random_bits = [&] {
+    const uint64_t next = bits.front();
+    if (bits.size() > 1) bits.pop_front();
+    return next;
+  };
+  Names names(store, options);
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kMetric, "a")) == "ABCDEF");
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kMetric, "b")) == "000001");  // a collision, then 0
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kMetric, "c")) == "000005");
+  store.Trace();
+  CHECK_FALSE(names.FindOrAssign(UidKind::kMetric, "d").ok());
+  CHECK(store.Trace().size() == 9);
+  CHECK(names.Stats(UidKind::kMetric).random_collisions == 10);
+  CHECK(*names.HighestId(UidKind::kMetric) == 0);
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagk, "k")) ==
+        "000001");  // only metrics are random
+}
+
+TEST_CASE("unknown names and ids are not found, in OpenTSDB's words") {
+  TracingStore store;
+  Names names(store, {});
+  Status status = names.Find(UidKind::kMetric, "room.tmp").status();
+  CHECK(status.code() == StatusCode::kNotFound);
+  CHECK(status.message() == "No such name for 'metrics': 'room.tmp'");
+  status = names.NameOf(UidKind::kTagv, Hex("0000E4")).status();
+  CHECK(status.code() == StatusCode::kNotFound);
+  CHECK(status.message() == "No such unique ID for 'tagv': [0, 0, -28]");
+  CHECK(names.NameOf(UidKind::kTagv, Hex("00E4")).status().code() == StatusCode::kInvalidArgument);
+  CHECK(names.Find(UidKind::kMetric, "").status().code() == StatusCode::kNotFound);
+  CHECK(names.FindOrAssign(UidKind::kMetric, "").status().code() == StatusCode::kInvalidArgument);
+  CHECK(store.Trace().empty());
+}
+
+TEST_CASE("a stored id of another width is corruption") {
+  TracingStore store;
+  store.Put("686F7374", "id", "tagk", "0001");
+  Names names(store, {});
+  CHECK(names.Find(UidKind::kTagk, "host").status().code() == StatusCode::kCorruption);
+  CHECK(names.FindOrAssign(UidKind::kTagk, "host").status().code() == StatusCode::kCorruption);
+  CHECK(store.Trace().empty());
+}
+
+TEST_CASE(
+    "names beyond ISO-8859-1 share ids: the first spelling is given back, a second one is "
+    "refused") {
+  TracingStore store;
+  Names names(store, {});
+  const Bytes first = *names.FindOrAssign(UidKind::kTagv, "温度");
+  CHECK(store.Value("3F3F", "id", "tagv") == ToHexUpper(first));
+  CHECK(store.Value(ToHexUpper(first), "name", "tagv") == "3F3F");
+  CHECK(*names.NameOf(UidKind::kTagv, first) == "温度");
+
+  for (int i = 0; i < 2; ++i) {  // uncached, then cached
+    CHECK(names.FindOrAssign(UidKind::kTagv, "湿度").status().code() == StatusCode::kConflict);
+    CHECK(*names.Find(UidKind::kTagv, "湿度") == first);
+  }
+  CHECK(*names.NameOf(UidKind::kTagv, first) == "温度");
+  CHECK(names.FindOrAssign(UidKind::kTagv, "温度").ok());
+  CHECK(names.Suggest(UidKind::kTagv, "?", 10).status().code() == StatusCode::kConflict);
+  CHECK(*names.HighestId(UidKind::kTagv) == 1);
+
+  // A process that has met neither reads the stored text.
+  Names fresh(store, {});
+  CHECK(*fresh.Suggest(UidKind::kTagv, "?", 10) == Lines{"??"});
+  CHECK(*fresh.NameOf(UidKind::kTagv, first) == "??");
+
+  const Bytes latin = *names.FindOrAssign(UidKind::kTagv, "température");
+  CHECK(store.Value("74656D70E9726174757265", "id", "tagv") == ToHexUpper(latin));
+  CHECK(*fresh.NameOf(UidKind::kTagv, latin) == "température");
+  CHECK(*fresh.Suggest(UidKind::kTagv, "tempé", 10) == Lines{"température"});
+}
+
+TEST_CASE("suggestions come in byte order, of one kind, up to a number") {
+  TracingStore store;
+  Names names(store, {});
+  for (const char* name :
+       {"sys.mem", "sys.cpu", "sys", "app", "syz", "~tilde", "ümlaut", " blank"}) {
+    REQUIRE(names.FindOrAssign(UidKind::kMetric, name).ok());
+  }
+  REQUIRE(names.FindOrAssign(UidKind::kTagk, "sys.key").ok());
+  CHECK(*names.Suggest(UidKind::kMetric, "sys", 25) == Lines{"sys", "sys.cpu", "sys.mem"});
+  CHECK(*names.Suggest(UidKind::kMetric, "sys", 2) == Lines{"sys", "sys.cpu"});
+  CHECK(names.Suggest(UidKind::kMetric, "sys", 0)->empty());
+  CHECK(names.Suggest(UidKind::kMetric, "nothing", 25)->empty());
+  CHECK(*names.Suggest(UidKind::kMetric, "", 25) ==
+        Lines{"app", "sys", "sys.cpu", "sys.mem", "syz"});
+  CHECK(*names.Suggest(UidKind::kMetric, "ü", 25) == Lines{"ümlaut"});
+  CHECK(*names.Suggest(UidKind::kMetric, "~", 25) == Lines{"~tilde"});
+  CHECK(names.Suggest(UidKind::kMetric, "ÿ", 25)->empty());  // the last byte: no end to the range
+}
+
+TEST_CASE("a rename puts both new mappings and then deletes the old one (§23.5)") {
+  TracingStore store;
+  Names names(store, {});
+  const Bytes id = *names.FindOrAssign(UidKind::kMetric, "sys.cpu.user");
+  REQUIRE(names.FindOrAssign(UidKind::kMetric, "taken").ok());
+  store.Trace();
+  REQUIRE(names.Rename(UidKind::kMetric, "sys.cpu.user", "sys.cpu.usr").ok());
+  CHECK(store.Trace() == Lines{"PUT 000001 name:metrics = 7379732E6370752E757372",
+                               "PUT 7379732E6370752E757372 id:metrics = 000001",
+                               "DEL 7379732E6370752E75736572 id:metrics"});
+  CHECK(*names.NameOf(UidKind::kMetric, id) == "sys.cpu.usr");
+  CHECK(*names.Find(UidKind::kMetric, "sys.cpu.usr") == id);
+  CHECK_FALSE(names.Find(UidKind::kMetric, "sys.cpu.user").ok());
+
+  CHECK(names.Rename(UidKind::kMetric, "nobody", "x").code() == StatusCode::kNotFound);
+  const Status taken = names.Rename(UidKind::kMetric, "sys.cpu.usr", "taken");
+  CHECK(taken.code() == StatusCode::kConflict);
+  CHECK(taken.message() ==
+        "When trying rename(\"sys.cpu.usr\", \"taken\") on UniqueId(tsdb-uid, metrics, 3): "
+        "new name already assigned ID=[0, 0, 2]");
+  CHECK(names.Rename(UidKind::kMetric, "taken", "taken").code() == StatusCode::kConflict);
+  CHECK(store.Trace().empty());
+}
+
+TEST_CASE(
+    "a delete removes both mappings and the metadata, and the name may come back with a new id") {
+  TracingStore store;
+  Names names(store, {});
+  REQUIRE(names.FindOrAssign(UidKind::kTagv, "web01").ok());
+  REQUIRE(names.FindOrAssign(UidKind::kTagv, "web02").ok());
+  store.Put("000002", "name", "tagv_meta", "7B7D");
+  store.Trace();
+  REQUIRE(names.Delete(UidKind::kTagv, "web02").ok());
+  CHECK(store.Trace() ==
+        Lines{"DEL 7765623032 id:tagv", "DEL 000002 name:tagv", "DEL 000002 name:tagv_meta"});
+  CHECK_FALSE(names.Find(UidKind::kTagv, "web02").ok());
+  CHECK_FALSE(names.NameOf(UidKind::kTagv, Hex("000002")).ok());
+  CHECK(names.Delete(UidKind::kTagv, "web02").code() == StatusCode::kNotFound);
+  CHECK(ToHexUpper(*names.FindOrAssign(UidKind::kTagv, "web02")) == "000003");
+  REQUIRE(names.FindOrAssign(UidKind::kMetric, "m").ok());
+  store.Trace();
+  REQUIRE(names.Delete(UidKind::kMetric, "m").ok());
+  CHECK(store.Trace().back() == "DEL 000001 name:metric_meta");
+}
+
+TEST_CASE("caches answer without the store until they are dropped") {
+  TracingStore store;
+  Names names(store, {});
+  const Bytes id = *names.FindOrAssign(UidKind::kTagk, "host");
+  REQUIRE(store.DeleteRow("tsdb-uid", "host").ok());
+  REQUIRE(store.DeleteRow("tsdb-uid", id).ok());
+  CHECK(*names.Find(UidKind::kTagk, "host") == id);
+  CHECK(*names.NameOf(UidKind::kTagk, id) == "host");
+  CHECK(names.Stats(UidKind::kTagk).size == 2);
+  CHECK(names.Stats(UidKind::kTagk).hits == 2);
+  CHECK(names.Stats(UidKind::kTagk).misses == 1);
+  names.DropCaches();
+  CHECK_FALSE(names.Find(UidKind::kTagk, "host").ok());
+  CHECK_FALSE(names.NameOf(UidKind::kTagk, id).ok());
+  CHECK(names.Stats(UidKind::kTagk).size == 0);
+  names.CountRejected(UidKind::kTagk);
+  CHECK(names.Stats(UidKind::kTagk).rejected == 1);
+}
+
+TEST_CASE("many threads asking for the same new names share one assignment of each") {
+  ModelStore store;
+  REQUIRE(store.CreateTable({.name = "tsdb-uid", .families = {{"id"}, {"name"}}}).ok());
+  Names names(store, {});
+  constexpr int kThreads = 8;
+  constexpr int kNames = 200;
+  std::vector<std::vector<Bytes>> ids(kThreads);
+  std::atomic<int> assigned_count{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int n = 0; n < kNames; ++n) {
+        bool assigned = false;
+        const Result<Bytes> id =
+            names.FindOrAssign(UidKind::kTagv, "v" + std::to_string(n), &assigned);
+        ids[static_cast<size_t>(t)].push_back(id.ok() ? *id : Bytes());
+        if (assigned) ++assigned_count;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& of_thread : ids) CHECK(of_thread == ids[0]);
+  CHECK(std::set<Bytes>(ids[0].begin(), ids[0].end()).size() == kNames);
+  CHECK(assigned_count == kNames);
+  CHECK(*names.HighestId(UidKind::kTagv) == kNames);
+}
+
+TEST_CASE("two processes on one store agree on the ids") {
+  ModelStore store;
+  REQUIRE(store.CreateTable({.name = "tsdb-uid", .families = {{"id"}, {"name"}}}).ok());
+  Names one(store, {});
+  Names two(store, {});
+  std::vector<std::thread> threads;
+  for (Names* names : {&one, &two}) {
+    threads.emplace_back([names] {
+      for (int n = 0; n < 200; ++n)
+        (void)names->FindOrAssign(UidKind::kTagk, "k" + std::to_string(n));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::set<Bytes> ids;
+  for (int n = 0; n < 200; ++n) {
+    const Result<Bytes> id = one.Find(UidKind::kTagk, "k" + std::to_string(n));
+    REQUIRE(id.ok());
+    CHECK(*two.Find(UidKind::kTagk, "k" + std::to_string(n)) == *id);
+    ids.insert(*id);
+  }
+  CHECK(ids.size() == 200);
+}
+
+}  // namespace
+}  // namespace hg::uid
