@@ -1,6 +1,6 @@
 #pragma once
-// A store as the program opens it: both doors (design.md §1) with one life. The program itself cannot tell which
-// engine is behind it; main.cc and tests/support/model_tsdb.cc each bring one.
+// A store as the program opens it: both doors (design.md §1) with one life. The program itself
+// cannot tell which engine is behind it; main.cc and tests/support/model_tsdb.cc each bring one.
 
 #include <functional>
 #include <memory>
@@ -30,8 +30,9 @@ class Backend {
   virtual Status Close() = 0;
 };
 
-/// Opens the store that the settings name, with all tables of tsd/tables.h. `words` tell others what this process is.
-/// Busy: the data directory is in use; the message says by which process and shows its words.
+/// Opens the store that the settings name, with all tables of tsd/tables.h. `words` tell others
+/// what this process is. Busy: the data directory is in use; the message says by which process and
+/// shows its words.
 using BackendOpener =
     std::function<Result<std::unique_ptr<Backend>>(const Config&, const std::string& words)>;
 

@@ -18,9 +18,10 @@ Status Invocation::Open() {
   Status opened = session.Open();
   if (opened.code() != StatusCode::kBusy) return opened;
   std::string message(opened.message());
-  message += command.http_instead.empty()
-                 ? "; stop it first"
-                 : "; ask it over HTTP (" + std::string(command.http_instead) + ") or stop it first";
+  message +=
+      command.http_instead.empty()
+          ? "; stop it first"
+          : "; ask it over HTTP (" + std::string(command.http_instead) + ") or stop it first";
   return Status::Busy(message);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a sub-command is, and what it may touch. Standard output holds answers and nothing else (spec cli.md);
-// everything said to the person goes to the error stream.
+// What a sub-command is, and what it may touch. Standard output holds answers and nothing else
+// (spec cli.md); everything said to the person goes to the error stream.
 
 #include <istream>
 #include <ostream>
@@ -35,7 +35,8 @@ struct Invocation {
   int Fail(const Status& status);
   /// Says why and how the command is called; gives kExitUsage.
   int Misused(std::string_view why);
-  /// Opens the session. A data directory that another process holds is explained with the command's own hint.
+  /// Opens the session. A data directory that another process holds is explained with the command's
+  /// own hint.
   Status Open();
 };
 

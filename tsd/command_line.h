@@ -1,7 +1,10 @@
 #pragma once
-// Options and words of one command, in OpenTSDB's own syntax (spec cli.md §1, schema.md §18.1): "--name value" and
-// "--name=value" are the same, options and words mix, "--" ends the options, and any other word that begins with
-// '-' is refused. No library's parser has exactly these rules ("-" alone must be refused, a flag may not cluster).
+// Options and words of one command, in OpenTSDB's own syntax (spec cli.md §1, schema.md §18.1):
+// "--name value" and
+// "--name=value" are the same, options and words mix, "--" ends the options, and any other word
+// that begins with
+// '-' is refused. No library's parser has exactly these rules ("-" alone must be refused, a flag
+// may not cluster).
 
 #include <map>
 #include <optional>

@@ -158,7 +158,8 @@ constexpr Default kDefaults[] = {
     {"tsd.memory.limit", ""},
 };
 
-/// Keys whose family is open: the HBase client's own, and those of plugins, which OpenTSDB reads from the same file.
+/// Keys whose family is open: the HBase client's own, and those of plugins, which OpenTSDB reads
+/// from the same file.
 bool KnownFamily(std::string_view key) {
   return key.starts_with("hbase.") || key.starts_with("zookeeper.");
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The settings of a process: OpenTSDB's keys and ours with their defaults, a Java properties file over them, the
-// command line over both (spec schema.md §19; our deviations: design.md §3). Only this folder knows the keys; every
-// other room is handed a plain options struct (tsd/settings.h).
+// The settings of a process: OpenTSDB's keys and ours with their defaults, a Java properties file
+// over them, the command line over both (spec schema.md §19; our deviations: design.md §3). Only
+// this folder knows the keys; every other room is handed a plain options struct (tsd/settings.h).
 
 #include <cstdint>
 #include <limits>
@@ -20,8 +20,8 @@ class Config {
   /// Every known key at its default.
   Config();
 
-  /// The defaults and a file over them. Empty path: the first readable one of the default places, or none at all.
-  /// IoError: a path was given and cannot be read.
+  /// The defaults and a file over them. Empty path: the first readable one of the default places,
+  /// or none at all. IoError: a path was given and cannot be read.
   static Result<Config> Load(const std::string& path);
   /// Where Load looks without a path, first one first.
   static const std::vector<std::string>& DefaultPlaces();
@@ -39,7 +39,8 @@ class Config {
   [[nodiscard]] const std::string& String(std::string_view key) const;
   /// "1", "true", "yes" in any case, trimmed; everything else is false.
   [[nodiscard]] bool Bool(std::string_view key) const;
-  /// A trimmed decimal number of [min, max]; absent or empty = `absent`. InvalidArgument names key and value.
+  /// A trimmed decimal number of [min, max]; absent or empty = `absent`. InvalidArgument names key
+  /// and value.
   [[nodiscard]] Result<int64_t> Int(std::string_view key, int64_t absent, int64_t min,
                                     int64_t max = std::numeric_limits<int64_t>::max()) const;
   /// Words between commas, trimmed, empty ones left out.

@@ -1,6 +1,6 @@
 #pragma once
-// The process's log: lines on standard error, never on standard output, which belongs to the tools' answers.
-// Only tsd logs; the rooms below return a Status and are told nothing about logging.
+// The process's log: lines on standard error, never on standard output, which belongs to the tools'
+// answers. Only tsd logs; the rooms below return a Status and are told nothing about logging.
 
 #include <string_view>
 

@@ -25,8 +25,8 @@ constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
 };
 
 constexpr const Command* kCommands[] = {
-    &kTsdCommand, &kImportCommand,  &kQueryCommand, &kScanCommand, &kUidCommand,
-    &kMkmetricCommand, &kDumpCommand, &kLoadCommand,  &kVersionCommand,
+    &kTsdCommand,      &kImportCommand, &kQueryCommand, &kScanCommand,    &kUidCommand,
+    &kMkmetricCommand, &kDumpCommand,   &kLoadCommand,  &kVersionCommand,
 };
 
 std::string DescribeProgram() {
@@ -49,8 +49,8 @@ const Command* FindCommand(std::string_view name) {
 std::string ProcessWords(const Command& command, const Config& config) {
   std::string words = "tsdb " + std::string(command.name);
   if (command.name == kTsdCommand.name) {
-    words += " at http://" + config.String("tsd.network.bind") + ":" +
-             config.String("tsd.network.port");
+    words +=
+        " at http://" + config.String("tsd.network.bind") + ":" + config.String("tsd.network.port");
   }
   return words;
 }
@@ -75,8 +75,7 @@ int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& o
 
   std::vector<OptionSpec> known(command->options.begin(), command->options.end());
   known.insert(known.end(), std::begin(kCommonOptions), std::end(kCommonOptions));
-  Result<CommandLine> line =
-      CommandLine::Parse(known, std::span(arguments).subspan(1));
+  Result<CommandLine> line = CommandLine::Parse(known, std::span(arguments).subspan(1));
   if (!line.ok()) {
     err << "tsdb " << command->name << ": " << line.status().message() << "\n"
         << DescribeCommand(*command);

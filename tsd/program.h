@@ -1,6 +1,6 @@
 #pragma once
-// The program behind main: finds the command, reads options and settings, runs it. It is handed the engine, so the
-// same program stands over any store.
+// The program behind main: finds the command, reads options and settings, runs it. It is handed the
+// engine, so the same program stands over any store.
 
 #include <istream>
 #include <ostream>
@@ -16,7 +16,8 @@ namespace hg::tsd {
 /// Options of every command: --config, --table, ….
 std::span<const OptionSpec> CommonOptions();
 
-/// Runs "tsdb <arguments>" and returns its exit status (spec cli.md §1). Blocks until the command is done.
+/// Runs "tsdb <arguments>" and returns its exit status (spec cli.md §1). Blocks until the command
+/// is done.
 int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& opener,
                std::istream& in, std::ostream& out, std::ostream& err);
 

@@ -1,5 +1,6 @@
 #pragma once
-// What every command works with: the settings and, once opened, the store behind both doors with its names.
+// What every command works with: the settings and, once opened, the store behind both doors with
+// its names.
 
 #include <memory>
 #include <string>
@@ -15,7 +16,8 @@ namespace hg::tsd {
 /// One thread opens and closes it; what it gives out is thread-safe in between.
 class Session {
  public:
-  /// `words` tell whoever finds the data directory in use what this process is. Borrows both references.
+  /// `words` tell whoever finds the data directory in use what this process is. Borrows both
+  /// references.
   Session(const Config& config, const BackendOpener& opener, std::string words)
       : config_(config), opener_(opener), words_(std::move(words)) {}
   ~Session();

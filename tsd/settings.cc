@@ -1,8 +1,6 @@
 #include "tsd/settings.h"
 
 #include "storage/model/name_text.h"
-#include "tsd/machine_memory.h"
-#include "tsd/tables.h"
 
 namespace hg::tsd {
 namespace {
@@ -17,8 +15,6 @@ Status ReadInt(const Config& config, std::string_view key, int64_t min, int64_t 
 
 constexpr int64_t kIntMax = 2147483647;
 constexpr int64_t kLongMax = std::numeric_limits<int64_t>::max();
-/// Bytes below which the store could not hold one frozen and one active memory.
-constexpr int64_t kMemoryLimitMin = 16 << 20;
 
 http::Mode ReadMode(const Config& config) {
   const std::string& mode = config.String("tsd.mode");
@@ -27,18 +23,8 @@ http::Mode ReadMode(const Config& config) {
   return http::Mode::kReadWrite;
 }
 
-Result<Durability> ReadDurability(const Config& config) {
-  const std::string& text = config.String("tsd.storage.durability");
-  if (text == "synced") return Durability::kSynced;
-  if (text == "logged") return Durability::kLogged;
-  if (text == "buffered") return Durability::kBuffered;
-  if (text == "none") return Durability::kNone;
-  return Status::InvalidArgument("setting tsd.storage.durability = \"" + text +
-                                 "\" is none of synced, logged, buffered, none");
-}
-
-/// UTF-8 of a text read as Latin-1, as the file is. Blanks at either end do not count, blanks inside do (spec
-/// schema.md §19.2).
+/// UTF-8 of a text read as Latin-1, as the file is. Blanks at either end do not count, blanks
+/// inside do (spec schema.md §19.2).
 std::string ExtraNameCharacters(const Config& config) {
   const std::string& text = config.String("tsd.core.tag.allow_specialchars");
   const size_t begin = text.find_first_not_of(' ');
@@ -72,7 +58,8 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.port", 0, 65535, &options.port));
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.backlog", 1, kIntMax, &options.backlog));
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.worker_threads", 0, 1024, &options.loop_threads));
-  RETURN_IF_ERROR(ReadInt(config, "tsd.core.response.worker.num", 1, 1024, &options.worker_threads));
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.core.response.worker.num", 1, 1024, &options.worker_threads));
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.core.connections.limit", 0, kLongMax, &options.connections_max));
   RETURN_IF_ERROR(ReadInt(config, "tsd.core.socket.timeout", 0, kIntMax, &options.idle_timeout_s));
@@ -136,28 +123,11 @@ Result<query::Options> ReadQueryOptions(const Config& config) {
   options.tsuid_tracking = config.Bool("tsd.core.meta.enable_tsuid_tracking");
   options.tsuid_incrementing = config.Bool("tsd.core.meta.enable_tsuid_incrementing");
   options.reconcile = ReadReconcileOptions(config);
-  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.hbase.scanner.maxNumRows", 1, kIntMax,
-                          &options.batch_rows));
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.storage.hbase.scanner.maxNumRows", 1, kIntMax, &options.batch_rows));
   options.timezone = config.String("tsd.core.timezone");
   options.data_table = config.String("tsd.storage.hbase.data_table");
   options.meta_table = config.String("tsd.storage.hbase.meta_table");
-  return options;
-}
-
-Result<EmbeddedOptions> ReadEmbeddedOptions(const Config& config, const std::string& words) {
-  EmbeddedOptions options;
-  options.path = config.String("tsd.storage.path");
-  ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
-  ASSIGN_OR_RETURN(options.durability, ReadDurability(config));
-  RETURN_IF_ERROR(
-      ReadInt(config, "tsd.storage.sync_interval", 1, kIntMax, &options.sync_interval_ms));
-  options.memory_limit_bytes = MachineMemoryBytes() / 2;
-  RETURN_IF_ERROR(ReadInt(config, "tsd.memory.limit", kMemoryLimitMin, kLongMax,
-                          &options.memory_limit_bytes));
-  RETURN_IF_ERROR(ReadInt(config, "tsd.storage.log.max", 1, kLongMax, &options.log_max_bytes));
-  options.enable_compaction = config.Bool("tsd.storage.enable_compaction");
-  options.lock_note = words;
-  ASSIGN_OR_RETURN(options.tables, DescribeTables(config));
   return options;
 }
 

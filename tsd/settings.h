@@ -1,11 +1,10 @@
 #pragma once
-// From settings to the options structs of the rooms. The only place that knows which key feeds which field. Each
-// function fails with InvalidArgument that names key and value.
+// From settings to the options structs of the rooms. The only place that knows which key feeds
+// which field. Each function fails with InvalidArgument that names key and value.
 
 #include "http/options.h"
 #include "query/options.h"
 #include "storage/model/key_layout.h"
-#include "storage/points/embedded.h"
 #include "storage/points/points.h"
 #include "tsd/config.h"
 #include "tsd/ingest/ingest.h"
@@ -19,7 +18,5 @@ Result<http::Options> ReadHttpOptions(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
 Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<query::Options> ReadQueryOptions(const Config& config);
-/// Also for stores that keep nothing: tables and layout are checked in any case.
-Result<EmbeddedOptions> ReadEmbeddedOptions(const Config& config, const std::string& words);
 
 }  // namespace hg::tsd

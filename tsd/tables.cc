@@ -9,7 +9,8 @@
 namespace hg::tsd {
 namespace {
 
-/// The setting is JSON text, or the path of a file of it if it ends in ".json" (spec schema.md §13.1).
+/// The setting is JSON text, or the path of a file of it if it ends in ".json" (spec schema.md
+/// §13.1).
 Result<std::string> RollupText(const std::string& setting) {
   if (!setting.ends_with(".json")) return setting;
   std::ifstream in(setting, std::ios::binary);

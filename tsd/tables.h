@@ -9,8 +9,8 @@
 
 namespace hg::tsd {
 
-/// Data, ids, metadata and trees; with rollups enabled their tables too. InvalidArgument: tsd.rollups.config cannot
-/// be understood.
+/// Data, ids, metadata and trees; with rollups enabled their tables too. InvalidArgument:
+/// tsd.rollups.config cannot be understood.
 Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 
 /// Creates those that are missing.

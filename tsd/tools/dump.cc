@@ -1,4 +1,5 @@
-// dump TABLE: every cell as the store would give it to OpenTSDB, in a form that `load` reads and a text tool compares.
+// dump TABLE: every cell as the store would give it to OpenTSDB, in a form that `load` reads and a
+// text tool compares.
 
 #include "tsd/tools/tools.h"
 

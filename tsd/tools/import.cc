@@ -71,8 +71,7 @@ void OrderTags(std::vector<TagText>* tags) {
   std::vector<uint32_t> hashes;
   for (const TagText& tag : *tags) hashes.push_back(JavaHashUtf8(tag.key));
   std::vector<TagText> ordered;
-  for (size_t i : JavaMapOrder(hashes, Hash16Capacity(tags->size())))
-    ordered.push_back((*tags)[i]);
+  for (size_t i : JavaMapOrder(hashes, Hash16Capacity(tags->size()))) ordered.push_back((*tags)[i]);
   *tags = std::move(ordered);
 }
 
@@ -81,8 +80,7 @@ class Importer {
   Importer(Invocation& call, IngestOptions options)
       : call_(call),
         ingest_(call.session.points(), call.session.names(), std::move(options)),
-        any_order_(
-            call.session.config().Bool("tsd.core.bulk.allow_out_of_order_timestamps")),
+        any_order_(call.session.config().Bool("tsd.core.bulk.allow_out_of_order_timestamps")),
         skip_errors_(call.line.Has("--skip-errors")) {}
 
   Status ImportPath(const std::string& path) {
@@ -96,8 +94,8 @@ class Importer {
       Status added = AddLine(line);
       if (added.ok()) continue;
       added = Prepend(added, path + ":" + std::to_string(number));
-      const bool about_the_line = added.code() == StatusCode::kInvalidArgument ||
-                                  added.code() == StatusCode::kNotFound;
+      const bool about_the_line =
+          added.code() == StatusCode::kInvalidArgument || added.code() == StatusCode::kNotFound;
       if (!skip_errors_ || !about_the_line) {
         // What precedes the bad line is stored.
         RETURN_IF_ERROR(Flush());
@@ -130,7 +128,8 @@ class Importer {
     if (time.raw <= 0) return Status::InvalidArgument("invalid time: " + std::string(parts.time));
     if (parts.value.empty())
       return Status::InvalidArgument("no value in \"" + std::string(line) + "\"");
-    // The series first: a line whose value is bad leaves its ids behind, as OpenTSDB's does (spec cli.md §5).
+    // The series first: a line whose value is bad leaves its ids behind, as OpenTSDB's does (spec
+    // cli.md §5).
     ASSIGN_OR_RETURN(const SeriesNumber series, FindSeries(parts, time));
     PointValue value;
     if (!ParseValue(parts.value, EntryPath::kImport, &value, &error))
@@ -159,10 +158,9 @@ class Importer {
     if (any_order_) return {};
     int64_t& last_ms = last_ms_[series];
     if (time.millis() <= last_ms)
-      return Status::InvalidArgument(
-          "the time " + std::to_string(time.raw) +
-          " is not after the series' previous point (setting "
-          "tsd.core.bulk.allow_out_of_order_timestamps allows it)");
+      return Status::InvalidArgument("the time " + std::to_string(time.raw) +
+                                     " is not after the series' previous point (setting "
+                                     "tsd.core.bulk.allow_out_of_order_timestamps allows it)");
     last_ms = time.millis();
     return {};
   }
@@ -190,7 +188,8 @@ class Importer {
 
   void Report(const std::string& what, uint64_t points, int64_t ns) {
     const int64_t ms = ns / 1'000'000;
-    const double per_second = ns > 0 ? static_cast<double>(points) * 1e9 / static_cast<double>(ns) : 0;
+    const double per_second =
+        ns > 0 ? static_cast<double>(points) * 1e9 / static_cast<double>(ns) : 0;
     call_.err << "tsdb import: " << what << ": " << points << " points in " << ms << " ms ("
               << static_cast<uint64_t>(per_second) << " points/s)\n";
   }
@@ -202,7 +201,7 @@ class Importer {
   const int64_t began_ns_ = call_.clock.MonotonicNs();
   uint64_t points_ = 0;
   std::string spelling_;
-  std::unordered_map<std::string, SeriesNumber> series_;   // by spelling
+  std::unordered_map<std::string, SeriesNumber> series_;  // by spelling
   std::unordered_map<SeriesNumber, int64_t> last_ms_;
   std::vector<PointEntry> batch_;
 };
@@ -240,7 +239,8 @@ const Command kImportCommand{
     "import",
     "PATH...",
     "Stores the points of text files: METRIC TIME VALUE TAGK=TAGV... on each line.",
-    "Names ending in .gz are unpacked; '-- -' is standard input. Points of a series ascend in time.",
+    "Names ending in .gz are unpacked; '-- -' is standard input. Points of a series ascend in "
+    "time.",
     kImportOptions,
     "POST /api/put",
     RunImport,

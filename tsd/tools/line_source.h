@@ -15,12 +15,13 @@ class LineSource {
  public:
   virtual ~LineSource() = default;
 
-  /// A path ending in ".gz" is unpacked, "-" is `standard_input` (borrowed). IoError: cannot be read.
+  /// A path ending in ".gz" is unpacked, "-" is `standard_input` (borrowed). IoError: cannot be
+  /// read.
   static Result<std::unique_ptr<LineSource>> Open(const std::string& path,
                                                   std::istream& standard_input);
 
-  /// The next line without its end, LF or CRLF; false at the end. The view lives until the next call. IoError, and
-  /// Corruption of packed data.
+  /// The next line without its end, LF or CRLF; false at the end. The view lives until the next
+  /// call. IoError, and Corruption of packed data.
   Result<bool> Next(std::string_view* line);
 
  protected:

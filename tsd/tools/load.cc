@@ -1,5 +1,5 @@
-// load: the lines of `dump`, with the table in front, into an empty database. Lines of one row that follow each other
-// become one mutation, so that a row comes back as it was (engine.md §8).
+// load: the lines of `dump`, with the table in front, into an empty database. Lines of one row that
+// follow each other become one mutation, so that a row comes back as it was (engine.md §8).
 
 #include <algorithm>
 #include <array>

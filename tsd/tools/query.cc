@@ -47,7 +47,8 @@ query::Request ToRequest(const WordQueries& times, const WordQuery& words) {
   return request;
 }
 
-/// Tags of a group in the order in which OpenTSDB's map of them is printed (http-api.md, appendix A: hashQ).
+/// Tags of a group in the order in which OpenTSDB's map of them is printed (http-api.md, appendix
+/// A: hashQ).
 std::string GroupTags(const query::Group& group) {
   std::vector<uint32_t> hashes;
   for (const auto& [key, value] : group.tags) hashes.push_back(JavaHashLatin1(key));

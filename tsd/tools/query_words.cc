@@ -16,7 +16,8 @@ std::optional<int64_t> ParseNumber(std::string_view text) {
   return value;
 }
 
-/// Whether the word after the start is the end: it has a date's or a time's punctuation, or is a number above 0.
+/// Whether the word after the start is the end: it has a date's or a time's punctuation, or is a
+/// number above 0.
 bool LooksLikeTime(const std::string& word) {
   if (word.starts_with('+')) return false;
   if (word.find_first_of(":/-") != std::string::npos) return true;
@@ -177,8 +178,8 @@ Result<Selection> Select(const WordQuery& query, uid::Names& names) {
     if (value != "*") {
       // A pattern taken for "any value" would make `scan --delete` delete what nobody asked for.
       if (value.find_first_of("*(") != std::string::npos)
-        return Status::InvalidArgument("a tag filter is an exact value, values between |, or *, not " +
-                                       key + "=" + value);
+        return Status::InvalidArgument(
+            "a tag filter is an exact value, values between |, or *, not " + key + "=" + value);
       clause.kind = TagClause::Kind::kOneOf;
       ASSIGN_OR_RETURN(clause.values, FindTagValues(value, names));
     }

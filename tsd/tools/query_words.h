@@ -37,12 +37,14 @@ struct WordQueries {
 /// The fewest words that can be meant as a query; with less a command is misused.
 inline constexpr size_t kQueryWordsMin = 3;
 
-/// At least kQueryWordsMin words. Relative times count from now_ms, dates are read in `zone`. InvalidArgument names
-/// the word: unknown aggregator, no date, no number, or words that end too early.
+/// At least kQueryWordsMin words. Relative times count from now_ms, dates are read in `zone`.
+/// InvalidArgument names the word: unknown aggregator, no date, no number, or words that end too
+/// early.
 Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64_t now_ms,
                                     const query::TimeZone& zone);
 
-/// The zone of dates on the command line: tsd.core.timezone, else the process'. InvalidArgument: unknown zone.
+/// The zone of dates on the command line: tsd.core.timezone, else the process'. InvalidArgument:
+/// unknown zone.
 Result<query::TimeZone> ReadTimeZone(const Config& config);
 
 /// What a query selects, in ids.
@@ -51,7 +53,8 @@ struct Selection {
   SeriesMatcher matcher;
 };
 
-/// Resolves metric and tags. NotFound names the unknown one. InvalidArgument: a tag filter other than an exact value,
+/// Resolves metric and tags. NotFound names the unknown one. InvalidArgument: a tag filter other
+/// than an exact value,
 /// `*`, or exact values between `|`.
 Result<Selection> Select(const WordQuery& query, uid::Names& names);
 

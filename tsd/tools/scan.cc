@@ -1,17 +1,17 @@
 // scan: the rows that a query would read, cell by cell (spec cli.md §4).
 
-#include <algorithm>
-
-#include "storage/model/number_text.h"
 #include "storage/codec/append_cell.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/compacted.h"
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
+#include "storage/model/name_text.h"
+#include "storage/model/number_text.h"
+#include "storage/points/match_series.h"
+#include "storage/points/points_over_cells.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/query_words.h"
 #include "tsd/tools/tools.h"
-#include "storage/model/name_text.h"
 
 namespace hg::tsd {
 namespace {
@@ -54,8 +54,8 @@ std::string RawPoint(const RowContext& row, const codec::StoredPoint& point) {
          "\t(" + DateText(PointTimeMs(row, point)) + ")\n";
 }
 
-/// OpenTSDB reads an annotation's qualifier as if it were a point's, so the times are wrong; kept, as this is what
-/// its scan prints (spec cli.md §4).
+/// OpenTSDB reads an annotation's qualifier as if it were a point's, so the times are wrong; kept,
+/// as this is what its scan prints (spec cli.md §4).
 std::string RawAnnotation(const RowContext& row, const Cell& cell) {
   const codec::Qualifier qualifier{ReadBig16(cell.qualifier.data())};
   const codec::StoredPoint point{qualifier, 0};
@@ -82,8 +82,7 @@ Result<std::vector<codec::StoredPoint>> PointsOf(const Cell& cell) {
     case codec::CellClass::kPoint:
     case codec::CellClass::kCompacted:
     case codec::CellClass::kMalformed: {
-      ASSIGN_OR_RETURN(codec::StrictCell strict,
-                       codec::ParsePointCell(cell.qualifier, cell.value));
+      ASSIGN_OR_RETURN(codec::StrictCell strict, codec::ParsePointCell(cell.qualifier, cell.value));
       return std::move(strict.points);
     }
     default:
@@ -128,70 +127,37 @@ class Scanner {
   const KeyLayout& layout() const { return call_.session.layout(); }
 
   Status ScanSelection(const WordQueries& queries, const Selection& selection) {
-    for (uint64_t bucket = 0; bucket < SaltCount(); ++bucket) {
-      ScanSpec spec;
-      spec.table = call_.session.data_table();
-      spec.family = "t";
-      spec.start = RangeKey(bucket, selection.metric, queries.start_s / kRowSpan * kRowSpan);
-      // Always the next hour, also for an end on the hour (spec schema.md §16.1).
-      spec.stop = RangeKey(bucket, selection.metric,
-                           queries.end_s ? *queries.end_s / kRowSpan * kRowSpan + kRowSpan : 0xffffffff);
+    RowRange hours;
+    hours.begin = static_cast<uint32_t>(queries.start_s / kRowSpan * kRowSpan);
+    // Always the next hour, also for an end on the hour (spec schema.md §16.1).
+    if (queries.end_s)
+      hours.end = static_cast<uint64_t>(*queries.end_s / kRowSpan * kRowSpan + kRowSpan);
+    for (const ScanSpec& spec :
+         points::BucketScans(layout(), call_.session.data_table(), selection.metric, hours, 128)) {
       ASSIGN_OR_RETURN(auto cursor, call_.session.cells().Scan(spec));
       std::vector<Row> rows;
       while (true) {
         RETURN_IF_ERROR(cursor->Next(&rows));
         if (rows.empty()) break;
         for (const Row& row : rows)
-          if (Matches(row.key, selection.matcher)) RETURN_IF_ERROR(PrintRow(row));
+          if (Matches(row.key, selection)) RETURN_IF_ERROR(PrintRow(row));
       }
     }
     return {};
   }
 
-  /// Different salts there can be: a bucket's number is cut to the salt's width.
-  [[nodiscard]] uint64_t SaltCount() const {
-    if (layout().salt_width == 0) return 1;
-    const auto buckets = static_cast<uint64_t>(layout().salt_buckets);
-    return layout().salt_width >= 4 ? buckets
-                                    : std::min(buckets, uint64_t{1} << (8 * layout().salt_width));
-  }
-
-  Bytes RangeKey(uint64_t bucket, ByteView metric, int64_t base) const {
-    Bytes key;
-    AppendBig(&key, bucket, layout().salt_width);
-    key += metric;
-    AppendBig(&key, static_cast<uint64_t>(base), 4);
-    return key;
-  }
-
-  /// A key that does not fit the layout has no pairs to match, yet is shown where nothing is asked of them.
-  [[nodiscard]] bool Matches(ByteView key, const SeriesMatcher& matcher) const {
-    if (matcher.clauses.empty()) return true;
-    const auto row = codec::RowKey::Decode(layout(), key);
-    if (!row.ok()) return false;
-    for (const TagClause& clause : matcher.clauses)
-      if (!HasTag(*row, clause)) return false;
-    return true;
-  }
-
-  static bool HasTag(const codec::RowKey& row, const TagClause& clause) {
-    for (size_t i = 0; i < row.pair_count(); ++i) {
-      if (row.tagk(i) != clause.tagk) continue;
-      return clause.kind == TagClause::Kind::kAny ||
-             std::binary_search(clause.values.begin(), clause.values.end(), row.tagv(i));
-    }
-    return false;
+  [[nodiscard]] bool Matches(ByteView key, const Selection& selection) const {
+    const ByteView pairs = key.substr(static_cast<size_t>(layout().prefix_width()));
+    return points::MatchesSeries(selection.matcher, layout(), selection.metric, pairs);
   }
 
   Status PrintRow(const Row& row) {
-    const auto prefix = static_cast<size_t>(layout().prefix_width());
-    if (row.key.size() < prefix) return Status::Corruption("row key cut short: " + ToHex(row.key));
     const size_t salt = static_cast<size_t>(layout().salt_width);
     const size_t metric_width = static_cast<size_t>(layout().metric_width);
     RowContext context;
     context.base = ReadBig32(row.key.data() + salt + metric_width);
-    ASSIGN_OR_RETURN(const Bytes metric,
-                     call_.session.names().NameOf(UidKind::kMetric, row.key.substr(salt, metric_width)));
+    ASSIGN_OR_RETURN(const Bytes metric, call_.session.names().NameOf(
+                                             UidKind::kMetric, row.key.substr(salt, metric_width)));
     context.metric = FromLatin1(metric);
 
     const Result<TagNames> tags = Tags(row.key);

@@ -1,11 +1,12 @@
 #pragma once
-// The sub-commands, one file each (spec cli.md; dump and load: conformance/README.md, design.md §3).
+// The sub-commands, one file each (spec cli.md; dump and load: conformance/README.md, design.md
+// §3).
 
 #include "tsd/command.h"
 
 namespace hg::tsd {
 
-extern const Command kTsdCommand;       // tsd/tsd_command.cc
+extern const Command kTsdCommand;       // tsd/tsd_command.cc, the daemon
 extern const Command kImportCommand;    // import.cc
 extern const Command kQueryCommand;     // query.cc
 extern const Command kScanCommand;      // scan.cc

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "query/regexp.h"
+#include "storage/model/name_text.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/tools.h"
-#include "storage/model/name_text.h"
 
 namespace hg::tsd {
 namespace {
@@ -215,23 +215,22 @@ constexpr OptionSpec kMkmetricOptions[] = {
 
 }  // namespace
 
-const Command kUidCommand{
-    "uid",
-    "WORDS",
-    "Looks up, assigns, renames and deletes names and their ids.",
-    "  [kind] NAME | NUMBER     look up; a word of digits is an id\n"
-    "  grep [kind] REGEX        every name in which the expression is found\n"
-    "  assign kind NAME...      ids of names, new ones where there are none\n"
-    "  rename kind OLD NEW\n"
-    "  delete kind NAME         the name; points keep its id\n"
-    "A kind is metrics, tagk or tagv.",
-    kUidOptions,
-    "/api/suggest, /api/uid/assign, /api/uid/rename",
-    RunUid};
+const Command kUidCommand{"uid",
+                          "WORDS",
+                          "Looks up, assigns, renames and deletes names and their ids.",
+                          "  [kind] NAME | NUMBER     look up; a word of digits is an id\n"
+                          "  grep [kind] REGEX        every name in which the expression is found\n"
+                          "  assign kind NAME...      ids of names, new ones where there are none\n"
+                          "  rename kind OLD NEW\n"
+                          "  delete kind NAME         the name; points keep its id\n"
+                          "A kind is metrics, tagk or tagv.",
+                          kUidOptions,
+                          "/api/suggest, /api/uid/assign, /api/uid/rename",
+                          RunUid};
 
 const Command kMkmetricCommand{
-    "mkmetric",         "NAME...", "Assigns ids to metrics: the same as uid assign metrics NAME...", "",
-    kMkmetricOptions, "/api/uid/assign?metric=NAME",
+    "mkmetric", "NAME...",        "Assigns ids to metrics: the same as uid assign metrics NAME...",
+    "",         kMkmetricOptions, "/api/uid/assign?metric=NAME",
     RunMkmetric};
 
 }  // namespace hg::tsd

@@ -11,7 +11,7 @@ int RunVersion(Invocation& call) {
 
 }  // namespace
 
-const Command kVersionCommand{"version", "", "Prints the version of this program.", "", {}, "/api/version",
-                              RunVersion};
+const Command kVersionCommand{
+    "version", "", "Prints the version of this program.", "", {}, "/api/version", RunVersion};
 
 }  // namespace hg::tsd

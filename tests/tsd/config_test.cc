@@ -1,0 +1,109 @@
+#include "tsd/config.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace hg::tsd {
+namespace {
+
+/// A file that is gone when the test ends.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() /
+              ("config_test." + std::to_string(getpid()) + ".conf")) {
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Config Loaded(const std::string& text) {
+  TemporaryFile file(text);
+  Result<Config> config = Config::Load(file.path());
+  REQUIRE(config.ok());
+  return *config;
+}
+
+TEST_CASE("defaults are OpenTSDB's but where this product is plainly better off") {
+  const Config config;
+  CHECK(config.String("tsd.network.port") == "4242");
+  CHECK(config.String("tsd.network.bind") == "127.0.0.1");
+  CHECK(config.Bool("tsd.http.request.enable_chunked"));
+  CHECK(config.String("tsd.http.request.max_chunk") == "67108864");
+  CHECK_FALSE(config.Bool("tsd.core.auto_create_metrics"));
+  CHECK(config.Bool("tsd.core.auto_create_tagks"));
+  CHECK(config.String("tsd.storage.hbase.data_table") == "tsdb");
+}
+
+TEST_CASE("the file overrides the defaults, and a later setting the file") {
+  Config config = Loaded("tsd.network.port = 5000\ntsd.mode=ro\n");
+  CHECK(config.String("tsd.network.port") == "5000");
+  CHECK(config.String("tsd.mode") == "ro");
+  config.Set("tsd.network.port", "6000");
+  CHECK(config.String("tsd.network.port") == "6000");
+}
+
+TEST_CASE("a file that was named must be readable") {
+  const auto config = Config::Load("/nowhere/opentsdb.conf");
+  CHECK(config.status().code() == StatusCode::kIoError);
+  CHECK(config.status().message().find("/nowhere/opentsdb.conf") != std::string::npos);
+}
+
+TEST_CASE("an empty file is a file") { CHECK_FALSE(Loaded("").file().empty()); }
+
+TEST_CASE("unknown keys are kept and told; the HBase client's are nobody's mistake") {
+  const Config config = Loaded("tsd.no.such = 1\nhbase.rpcs.batch.size = 2\n");
+  CHECK(config.unknown_keys() == std::vector<std::string>{"tsd.no.such"});
+  CHECK(config.String("tsd.no.such") == "1");
+  CHECK(config.Shown().at("hbase.rpcs.batch.size") == "2");
+}
+
+TEST_CASE("true is 1, true or yes in any case and between blanks; all else is false") {
+  Config config;
+  for (const char* yes : {"1", "true", "YES", " True "}) {
+    config.Set("k", yes);
+    CHECK(config.Bool("k"));
+  }
+  for (const char* no : {"0", "on", "", "truely"}) {
+    config.Set("k", no);
+    CHECK_FALSE(config.Bool("k"));
+  }
+}
+
+TEST_CASE("a number that cannot be is refused by key and value") {
+  Config config;
+  config.Set("k", " 42 ");
+  CHECK(*config.Int("k", 7, 0) == 42);
+  config.Set("k", "");
+  CHECK(*config.Int("k", 7, 0) == 7);
+  for (const char* bad : {"4x", "1.5", "-1", "99999999999999999999"}) {
+    config.Set("k", bad);
+    const auto value = config.Int("k", 7, 0, 100);
+    CHECK(value.status().code() == StatusCode::kInvalidArgument);
+    CHECK(value.status().message().find("k = \"" + std::string(bad) + "\"") != std::string::npos);
+  }
+  config.Set("k", "101");
+  CHECK_FALSE(config.Int("k", 7, 0, 100).ok());
+}
+
+TEST_CASE("lists are split at commas and trimmed") {
+  Config config;
+  config.Set("k", " a, b ,,c");
+  CHECK(config.List("k") == std::vector<std::string>{"a", "b", "c"});
+}
+
+TEST_CASE("passwords are not shown") {
+  Config config;
+  config.Set("tsd.my.PassWord", "secret");
+  CHECK(config.Shown().at("tsd.my.PassWord") == "********");
+}
+
+}  // namespace
+}  // namespace hg::tsd

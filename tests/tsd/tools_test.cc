@@ -1,0 +1,291 @@
+// The commands from outside: words in, standard output and exit status out, over the model store.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/model_backend.h"
+#include "tsd/program.h"
+
+namespace hg::tsd {
+namespace {
+
+struct Outcome {
+  int exit = 0;
+  std::string out;
+  std::string err;
+};
+
+/// A data directory with settings, and the program over it.
+class Program {
+ public:
+  explicit Program(const std::string& settings = "")
+      : folder_(std::filesystem::temp_directory_path() /
+                ("tools_test." + std::to_string(getpid()) + "." + std::to_string(++count_))) {
+    std::filesystem::create_directories(folder_);
+    Write("conf", "tsd.storage.path = " + Path("data") + "\ntsd.core.auto_create_metrics = true\n" +
+                      settings);
+  }
+  ~Program() { std::filesystem::remove_all(folder_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  [[nodiscard]] std::string Path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+  void Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name), std::ios::binary) << text;
+  }
+
+  [[nodiscard]] Outcome Run(std::vector<std::string> arguments,
+                            const std::string& input = "") const {
+    if (!arguments.empty()) arguments.insert(arguments.begin() + 1, "--config=" + Path("conf"));
+    std::istringstream in(input);
+    std::ostringstream out;
+    std::ostringstream err;
+    const int exit = RunProgram(arguments, OpenModelBackend, in, out, err);
+    return {exit, out.str(), err.str()};
+  }
+  /// Imports lines and expects them all to be good.
+  void Import(const std::string& lines) const {
+    REQUIRE(Run({"import", "--", "-"}, lines).exit == 0);
+  }
+  [[nodiscard]] std::string Scan(std::vector<std::string> query) const {
+    query.insert(query.begin(), {"scan", "--import"});
+    const Outcome outcome = Run(query);
+    CHECK(outcome.exit == 0);
+    return outcome.out;
+  }
+
+ private:
+  static inline int count_ = 0;
+  std::filesystem::path folder_;
+};
+
+TEST_CASE("an unknown command fails, an unknown option is misuse, help is neither") {
+  const Program program;
+  CHECK(program.Run({}).exit == 1);
+  CHECK(program.Run({"nosuch"}).exit == 1);
+  const Outcome misused = program.Run({"scan", "--nosuch", "1"});
+  CHECK(misused.exit == 2);
+  CHECK(misused.err.find("--nosuch") != std::string::npos);
+  const Outcome help = program.Run({"scan", "--help"});
+  CHECK(help.exit == 0);
+  CHECK(help.out.empty());
+  CHECK(help.err.find("--import") != std::string::npos);
+}
+
+TEST_CASE("version prints two lines") {
+  const Outcome outcome = Program().Run({"version"});
+  CHECK(outcome.exit == 0);
+  CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 2);
+}
+
+TEST_CASE("what was loaded is dumped as it was, in order of row, family, qualifier") {
+  const Program program;
+  const std::string point = "0000016553ede0000001000001\tt\t0010\t2a\n";
+  const std::string note = "0000016553ede0000001000001\tt\t010000\t7b7d\n";
+  const std::string wide = "0000016553ede0000001000002\tt\t00000010\t010200\n";
+  CHECK(program.Run({"load"}, "tsdb\t" + wide + "tsdb\t" + note + "tsdb\t" + point).exit == 0);
+  CHECK(program.Run({"dump", "tsdb"}).out == point + note + wide);
+  CHECK(program.Run({"dump", "tsdb-uid"}).out.empty());
+}
+
+TEST_CASE("load refuses a database that is not empty") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  const Outcome outcome = program.Run({"load"}, "tsdb\t00\tt\t0010\t2a\n");
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.err.find("not empty") != std::string::npos);
+}
+
+TEST_CASE("load names the line that it cannot read") {
+  for (const char* bad :
+       {"tsdb\t00\tt\t0010\n", "tsdb\t00\tt\t0010\t2a\t00\n", "tsdb\t0g\tt\t0010\t2a\n"}) {
+    const Outcome outcome = Program().Run({"load"}, "tsdb\t00\tt\t0000\t01\n" + std::string(bad));
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.err.find("line 2") != std::string::npos);
+  }
+}
+
+TEST_CASE("dump of an unknown table fails, without a table it is misused") {
+  CHECK(Program().Run({"dump", "nosuch"}).exit == 1);
+  CHECK(Program().Run({"dump"}).exit == 2);
+}
+
+TEST_CASE("imported points are scanned as lines that import takes") {
+  const Program program;
+  const std::string lines =
+      "m 1699999200 1 host=a\n"
+      "m 1699999201 300 host=a\n"
+      "m 1699999202500 1.5 host=a\n"
+      "m 1699999200 -7 host=b core=1\n";
+  program.Import(lines);
+  CHECK(program.Scan({"1699999200", "1699999300", "sum", "m"}) == lines);
+}
+
+TEST_CASE("import stores whole numbers shortest and other numbers as singles") {
+  const Program program;
+  program.Import("m 1699999200 300 h=a\nm 1699999201 0.1 h=a\n");
+  const Outcome dump = program.Run({"dump", "tsdb"});
+  CHECK(dump.out ==
+        "0000016553ede0000001000001\tt\t0001\t012c\n"
+        "0000016553ede0000001000001\tt\t001b\t3dcccccd\n");
+}
+
+TEST_CASE("a bad line ends the import, what precedes it is stored") {
+  const Program program;
+  const std::string good = "m 1699999200 1 host=a\n";
+  for (const char* bad :
+       {"", "m", "m 1699999201", "m 1699999201 1", "m 1699999201 1 host", "m 1699999201 1 host=",
+        "m 1699999201 1 host=a host=b", "m  1699999201 1 host=a", "m 1699999201  1 host=a",
+        "m 0 1 host=a", "m -5 1 host=a", "m 1699999201.5 1 host=a", "m 1699999201 NaN host=a",
+        "m 1699999201 1e400 host=a", "m*n 1699999201 1 host=a", "m 1699999200 1 host=a"}) {
+    const Program one;
+    const Outcome outcome =
+        one.Run({"import", "--", "-"}, good + bad + "\nm 1699999202 2 host=a\n");
+    CAPTURE(bad);
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find("-:2") != std::string::npos);
+    CHECK(one.Scan({"1699999200", "sum", "m"}) == good);
+  }
+}
+
+TEST_CASE("with --skip-errors bad lines are passed over") {
+  const Program program;
+  const std::string lines = "m 1699999200 1 host=a\nbad\nm 1699999202 2 host=a\n";
+  CHECK(program.Run({"import", "--skip-errors", "--", "-"}, lines).exit == 0);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) ==
+        "m 1699999200 1 host=a\nm 1699999202 2 host=a\n");
+}
+
+TEST_CASE("time ascends per series, however its tags are spelled") {
+  const Program program;
+  const std::string lines = "m 1699999200 1 a=1 b=2\nm 1699999200 2 a=1\nm 1699999200 3 b=2  a=1\n";
+  const Outcome outcome = program.Run({"import", "--", "-"}, lines);
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.err.find("-:3") != std::string::npos);
+}
+
+TEST_CASE("a setting lets time go back") {
+  const Program program("tsd.core.bulk.allow_out_of_order_timestamps = true\n");
+  program.Import("m 1699999201 1 host=a\nm 1699999200 2 host=a\n");
+  CHECK(program.Scan({"1699999200", "sum", "m"}) ==
+        "m 1699999200 2 host=a\nm 1699999201 1 host=a\n");
+}
+
+TEST_CASE("a line with a bad value leaves its ids behind") {
+  const Program program;
+  CHECK(program.Run({"import", "--", "-"}, "m 1699999200 x host=a\n").exit == 1);
+  CHECK(program.Run({"uid", "m"}).out == "metrics m: [0, 0, 1]\n");
+}
+
+TEST_CASE("new metrics need the setting or --auto-metric") {
+  const Program program("tsd.core.auto_create_metrics = false\n");
+  const std::string line = "m 1699999200 1 host=a\n";
+  CHECK(program.Run({"import", "--", "-"}, line).exit == 1);
+  CHECK(program.Run({"import", "--auto-metric", "--", "-"}, line).exit == 0);
+}
+
+TEST_CASE("files ending in .gz are unpacked, a damaged one fails") {
+  const Program program;
+  const std::string line = "m 1699999200 1 host=a\n";
+  gzFile file = gzopen(program.Path("points.gz").c_str(), "wb");
+  gzwrite(file, line.data(), static_cast<unsigned>(line.size()));
+  gzclose(file);
+  CHECK(program.Run({"import", program.Path("points.gz")}).exit == 0);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == line);
+  std::filesystem::resize_file(program.Path("points.gz"),
+                               std::filesystem::file_size(program.Path("points.gz")) - 6);
+  CHECK(program.Run({"import", program.Path("points.gz")}).exit == 1);
+}
+
+TEST_CASE("import without a path is misused, a path that is not there fails") {
+  const Program program;
+  CHECK(program.Run({"import"}).exit == 2);
+  CHECK(program.Run({"import", "-"}).exit == 2);
+  CHECK(program.Run({"import", program.Path("nosuch")}).exit == 1);
+}
+
+TEST_CASE("names are assigned, looked up, found by expression, renamed and deleted") {
+  const Program program;
+  CHECK(program.Run({"mkmetric", "one", "two"}).out ==
+        "metrics one: [0, 0, 1]\nmetrics two: [0, 0, 2]\n");
+  CHECK(program.Run({"uid", "assign", "tagv", "one"}).out == "tagv one: [0, 0, 1]\n");
+  CHECK(program.Run({"uid", "one"}).out == "metrics one: [0, 0, 1]\ntagv one: [0, 0, 1]\n");
+  CHECK(program.Run({"uid", "2"}).out == "metrics two: [0, 0, 2]\n");
+  CHECK(program.Run({"uid", "grep", "-i", "^O"}).out ==
+        "metrics one: [0, 0, 1]\ntagv one: [0, 0, 1]\n");
+  CHECK(program.Run({"uid", "rename", "metrics", "two", "three"}).out == "metrics two -> three\n");
+  CHECK(program.Run({"uid", "rename", "metrics", "one", "three"}).exit == 1);
+  CHECK(program.Run({"uid", "delete", "metrics", "three"}).exit == 0);
+  CHECK(program.Run({"uid", "delete", "metrics", "three"}).exit == 1);
+  CHECK(program.Run({"uid", "metrics", "three"}).exit == 1);
+}
+
+TEST_CASE("uid tells misuse, bad numbers and bad expressions apart") {
+  const Program program;
+  CHECK(program.Run({"uid"}).exit == 2);
+  CHECK(program.Run({"uid", "assign", "metrics"}).exit == 2);
+  CHECK(program.Run({"uid", "assign", "nokind", "x"}).exit == 1);
+  CHECK(program.Run({"uid", "delete", "nokind", "x"}).exit == 4);
+  CHECK(program.Run({"uid", "--idwidth=0", "1"}).exit == 3);
+  CHECK(program.Run({"uid", "--idwidth=x", "1"}).exit == 1);
+  CHECK(program.Run({"uid", "grep", "("}).exit == 3);
+}
+
+TEST_CASE("scan prints rows raw: points, compacted cells, annotations and what it does not know") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  CHECK(
+      program.Run({"scan", "1699999200", "sum", "m"}).out ==
+      "[0, 0, 1, 101, 83, -19, -32, 0, 0, 1, 0, 0, 1] m 1699999200 (Tue Nov 14 22:00:00 UTC 2023) "
+      "{host=a}\n"
+      "  [0, 0]\t[1]\t0\tl\t1699999200\t(Tue Nov 14 22:00:00 UTC 2023)\n");
+}
+
+TEST_CASE("scan --delete prints the rows and takes them away") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\nm 1699999200 2 host=b\n");
+  CHECK(program.Run({"scan", "--delete", "1699999200", "sum", "m", "host=a"}).out ==
+        "m 1699999200 1 host=a\n");
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999200 2 host=b\n");
+}
+
+TEST_CASE("scan refuses a pattern that it would have to take for any value") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  CHECK(program.Run({"scan", "--delete", "1699999200", "sum", "m", "host=b*"}).exit == 1);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999200 1 host=a\n");
+}
+
+TEST_CASE("queries need three words, an aggregator, a time and known names") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  for (const char* command : {"scan", "query"}) {
+    CHECK(program.Run({command, "1", "sum"}).exit == 2);
+    CHECK(program.Run({command, "1699999200", "nosuch", "m"}).exit == 1);
+    CHECK(program.Run({command, "notadate", "sum", "m"}).exit == 1);
+    CHECK(program.Run({command, "1699999200", "sum", "nosuch"}).exit == 1);
+    CHECK(program.Run({command, "1699999200", "sum", "m", "host=nosuch"}).exit == 1);
+    CHECK(program.Run({command, "1699999200", "1699999300", "sum"}).exit == 1);
+    CHECK(program.Run({command, "1699999200", "sum", "downsample", "x", "sum", "m"}).exit == 1);
+  }
+}
+
+TEST_CASE("query prints time in milliseconds, value and the group's tags") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\nm 1699999201 2 host=a\nm 1699999202 2.5 host=a\n");
+  CHECK(program.Run({"query", "1699999200", "1699999300", "sum", "m"}).out ==
+        "m 1699999200000 1 {host=a}\n"
+        "m 1699999201000 2.000000 {host=a}\n"
+        "m 1699999202000 2.500000 {host=a}\n");
+}
+
+}  // namespace
+}  // namespace hg::tsd

@@ -1,0 +1,89 @@
+#include "tsd/embedded_backend.h"
+
+#include "storage/points/embedded.h"
+#include "tsd/machine_memory.h"
+#include "tsd/settings.h"
+#include "tsd/tables.h"
+
+namespace hg::tsd {
+namespace {
+
+/// Less could not hold one active and one frozen memory.
+constexpr int64_t kMemoryLimitBytesMin = 16 << 20;
+
+Result<Durability> ReadDurability(const Config& config) {
+  const std::string& text = config.String("tsd.storage.durability");
+  if (text == "synced") return Durability::kSynced;
+  if (text == "logged") return Durability::kLogged;
+  if (text == "buffered") return Durability::kBuffered;
+  if (text == "none") return Durability::kNone;
+  return Status::InvalidArgument("setting tsd.storage.durability = \"" + text +
+                                 "\" is none of synced, logged, buffered, none");
+}
+
+Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& words) {
+  if (const std::string& backend = config.String("tsd.storage.backend"); backend != "embedded")
+    return Status::InvalidArgument("setting tsd.storage.backend = \"" + backend +
+                                   "\": only embedded is available");
+  EmbeddedOptions options;
+  options.path = config.String("tsd.storage.path");
+  ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
+  ASSIGN_OR_RETURN(options.durability, ReadDurability(config));
+  ASSIGN_OR_RETURN(const int64_t sync_interval_ms,
+                   config.Int("tsd.storage.sync_interval", 1000, 1, 3'600'000));
+  options.sync_interval_ms = static_cast<int>(sync_interval_ms);
+  ASSIGN_OR_RETURN(const int64_t memory_bytes,
+                   config.Int("tsd.memory.limit", static_cast<int64_t>(MachineMemoryBytes() / 2),
+                              kMemoryLimitBytesMin));
+  options.memory_limit_bytes = static_cast<uint64_t>(memory_bytes);
+  ASSIGN_OR_RETURN(
+      const int64_t log_bytes,
+      config.Int("tsd.storage.log.max", static_cast<int64_t>(options.log_max_bytes), 1 << 20));
+  options.log_max_bytes = static_cast<uint64_t>(log_bytes);
+  options.enable_compaction = config.Bool("tsd.storage.enable_compaction");
+  options.lock_note = words;
+  ASSIGN_OR_RETURN(options.tables, DescribeTables(config));
+  return options;
+}
+
+class EmbeddedBackend : public Backend {
+ public:
+  explicit EmbeddedBackend(std::unique_ptr<Embedded> store) : store_(std::move(store)) {}
+
+  Store& cells() override { return store_->cells(); }
+  Points& points() override { return store_->points(); }
+
+  void CollectStats(const StatVisitor& visit) override {
+    const EmbeddedStats stats = store_->Stats();
+    const auto show = [&visit](const char* name, uint64_t value) {
+      visit(std::string("storage.") + name, "", static_cast<int64_t>(value));
+    };
+    show("series", stats.series);
+    show("memory.bytes", stats.memory_bytes);
+    show("memory.limit", stats.memory_limit_bytes);
+    show("registry.bytes", stats.registry_bytes);
+    show("files", stats.file_count);
+    show("files.bytes", stats.file_bytes);
+    show("log.bytes", stats.log_bytes);
+    show("flushes", stats.flushes);
+    show("merges", stats.merges);
+    show("replayed_records", stats.replayed_records);
+    show("background_errors", stats.background_error.empty() ? 0 : 1);
+  }
+
+  Status Close() override { return store_->Close(); }
+
+ private:
+  const std::unique_ptr<Embedded> store_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config,
+                                                     const std::string& words) {
+  ASSIGN_OR_RETURN(const EmbeddedOptions options, ReadOptions(config, words));
+  ASSIGN_OR_RETURN(auto store, Embedded::Open(options));
+  return std::unique_ptr<Backend>(std::make_unique<EmbeddedBackend>(std::move(store)));
+}
+
+}  // namespace hg::tsd

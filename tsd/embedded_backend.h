@@ -1,0 +1,13 @@
+#pragma once
+// Our own engine as the program's store.
+
+#include "tsd/backend.h"
+
+namespace hg::tsd {
+
+/// A BackendOpener for tsd.storage.backend = embedded. InvalidArgument: a setting is wrong, another
+/// backend is asked for, or the directory was made with another layout.
+Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config,
+                                                     const std::string& words);
+
+}  // namespace hg::tsd
