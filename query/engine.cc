@@ -75,6 +75,11 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   return answer;
 }
 
+Result<std::vector<LastPoint>> Engine::Last(const LastPointQuery& query) {
+  NameMemo names(names_);
+  return FindLastPoints(query, options_, clock_.NowMs(), &points_, &cells_, &names);
+}
+
 Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& run, NameMemo* names, Answer* answer) {
   const ValidSubQuery& sub = query.queries[index];
   SubQueryInfo info;

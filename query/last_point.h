@@ -7,7 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "query/name_memo.h"
+#include "query/options.h"
 #include "storage/base/bytes.h"
+#include "storage/base/status.h"
+#include "storage/points/points.h"
+#include "storage/store.h"
 
 namespace hg::query {
 
@@ -34,5 +39,10 @@ struct LastPoint {
   std::optional<Bytes> metric;
   std::vector<std::pair<Bytes, Bytes>> tags;
 };
+
+/// Newest point of each series asked for, in the order of the request; series without one are left out. `now_ms`
+/// decides the hour where the meta table does not. NotFound, InvalidArgument: names, tags or TSUIDs that cannot be.
+Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options, int64_t now_ms,
+                                              Points* points, Store* cells, NameMemo* names);
 
 }  // namespace hg::query

@@ -1,0 +1,14 @@
+#pragma once
+// /api/query and, by its third path segment, /api/query/last (spec http-api.md §10, §11).
+
+#include "http/services.h"
+
+namespace hg::http {
+
+void HandleQuery(const Request& request, Services& services, ResponseWriter& out);
+
+/// Sends what a failed query is answered with: 400 for the client's mistakes, unknown names and bad data, 500 where
+/// OpenTSDB does so, 413 for limits, 424 for storage.
+void SendQueryFailure(const Request& request, Services& services, const Status& status, ResponseWriter& out);
+
+}  // namespace hg::http

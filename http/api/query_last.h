@@ -1,0 +1,10 @@
+#pragma once
+// /api/query/last: newest points (spec http-api.md §11).
+
+#include "http/services.h"
+
+namespace hg::http {
+
+void HandleQueryLast(const Request& request, Services& services, ResponseWriter& out);
+
+}  // namespace hg::http

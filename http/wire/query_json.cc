@@ -1,0 +1,260 @@
+#include "http/wire/query_json.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "query/filter.h"
+
+namespace hg::http {
+namespace {
+
+using query::FilterSpec;
+using query::RateOptions;
+using query::SubQuery;
+
+Status Wrong(std::string_view key, std::string_view expected) {
+  return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(expected));
+}
+
+Status ReadBool(std::string_view key, const JsonValue& value, bool* out) {
+  if (value.is_null()) return {};
+  std::optional<bool> b = value.is_scalar() ? value.AsBool() : std::nullopt;
+  if (!b) return Wrong(key, "true or false");
+  *out = *b;
+  return {};
+}
+
+Status ReadInt(std::string_view key, const JsonValue& value, int64_t* out) {
+  if (value.is_null()) return {};
+  std::optional<int64_t> n = value.is_scalar() ? value.AsInt() : std::nullopt;
+  if (!n) return Wrong(key, "an integer");
+  *out = *n;
+  return {};
+}
+
+Status ReadText(std::string_view key, const JsonValue& value, std::optional<std::string>* out) {
+  if (value.is_null()) {
+    out->reset();
+    return {};
+  }
+  if (!value.is_scalar()) return Wrong(key, "a string");
+  *out = value.text;
+  return {};
+}
+
+Status ReadTexts(std::string_view key, const JsonValue& value, std::optional<std::vector<std::string>>* out) {
+  out->reset();
+  if (value.is_null()) return {};
+  if (!value.is_array()) return Wrong(key, "an array of strings");
+  out->emplace();
+  for (const JsonValue& item : value.items) {
+    if (!item.is_scalar()) return Wrong(key, "an array of strings");
+    (*out)->push_back(item.text);
+  }
+  return {};
+}
+
+Status ReadRateOptions(const JsonValue& value, std::optional<RateOptions>* out) {
+  out->reset();
+  if (value.is_null()) return {};
+  if (!value.is_object()) return Wrong("rateOptions", "an object");
+  RateOptions options;
+  for (const auto& [key, v] : value.members) {
+    if (key == "counter" || key == "isCounter") {
+      RETURN_IF_ERROR(ReadBool(key, v, &options.counter));
+    } else if (key == "counterMax") {
+      RETURN_IF_ERROR(ReadInt(key, v, &options.counter_max));
+    } else if (key == "resetValue") {
+      RETURN_IF_ERROR(ReadInt(key, v, &options.reset_value));
+    } else if (key == "dropResets") {
+      RETURN_IF_ERROR(ReadBool(key, v, &options.drop_resets));
+    } else {
+      return Status::InvalidArgument("Unrecognized field \"" + key + "\" in rateOptions");
+    }
+  }
+  *out = options;
+  return {};
+}
+
+Status ReadFilter(const JsonValue& value, std::vector<FilterSpec>* out) {
+  if (!value.is_object()) return Wrong("filters", "an array of objects");
+  FilterSpec filter;
+  for (const auto& [key, v] : value.members) {
+    std::optional<std::string> text;
+    if (key == "groupBy" || key == "group_by") {
+      RETURN_IF_ERROR(ReadBool(key, v, &filter.group_by));
+      continue;
+    }
+    if (key != "type" && key != "tagk" && key != "filter") continue;
+    RETURN_IF_ERROR(ReadText(key, v, &text));
+    (key == "type" ? filter.type : key == "tagk" ? filter.tagk : filter.filter) = text.value_or("");
+  }
+  auto compiled = query::TagFilter::Compile(filter);
+  if (!compiled.ok()) return compiled.status();
+  out->push_back(std::move(filter));
+  return {};
+}
+
+Status ReadTags(const JsonValue& value, std::vector<FilterSpec>* out) {
+  out->clear();
+  if (value.is_null()) return {};
+  if (!value.is_object()) return Wrong("tags", "an object");
+  for (const auto& [key, v] : value.members) {
+    if (!v.is_scalar()) return Wrong("tags", "an object of strings");
+    if (value.Find(key) != &v) continue;  // of equal keys the last one counts
+    ASSIGN_OR_RETURN(FilterSpec filter, query::LegacyFilter(key, v.text, true));
+    auto compiled = query::TagFilter::Compile(filter);
+    if (!compiled.ok()) return compiled.status();
+    out->push_back(std::move(filter));
+  }
+  return {};
+}
+
+Status ReadFilters(const JsonValue& value, std::vector<FilterSpec>* out) {
+  out->clear();
+  if (value.is_null()) return {};
+  if (!value.is_array()) return Wrong("filters", "an array");
+  for (const JsonValue& item : value.items) RETURN_IF_ERROR(ReadFilter(item, out));
+  return {};
+}
+
+Status ReadPercentiles(const JsonValue& value, std::optional<std::vector<double>>* out) {
+  out->reset();
+  if (value.is_null()) return {};
+  if (!value.is_array()) return Wrong("percentiles", "an array of numbers");
+  out->emplace();
+  for (const JsonValue& item : value.items) {
+    std::optional<double> d = item.is_scalar() ? item.AsDouble() : std::nullopt;
+    if (!d) return Wrong("percentiles", "an array of numbers");
+    (*out)->push_back(*d);
+  }
+  return {};
+}
+
+Status ReadMember(const std::string& key, const JsonValue& v, SubQuery* out) {
+  if (key == "aggregator") return ReadText(key, v, &out->aggregator);
+  if (key == "metric") return ReadText(key, v, &out->metric);
+  if (key == "tsuids") return ReadTexts(key, v, &out->tsuids);
+  if (key == "downsample") return ReadText(key, v, &out->downsample);
+  if (key == "rate") return ReadBool(key, v, &out->rate);
+  if (key == "rateOptions") return ReadRateOptions(v, &out->rate_options);
+  if (key == "tags") return ReadTags(v, &out->filters);
+  if (key == "filters") return ReadFilters(v, &out->filters);
+  if (key == "explicitTags") return ReadBool(key, v, &out->explicit_tags);
+  if (key == "preAggregate") return ReadBool(key, v, &out->pre_aggregate);
+  if (key == "rollupUsage") return ReadText(key, v, &out->rollup_usage);
+  if (key == "percentiles") return ReadPercentiles(v, &out->percentiles);
+  if (key == "showHistogramBuckets") return ReadBool(key, v, &out->show_histogram_buckets);
+  if (key == "useFuzzyFilter") return ReadBool(key, v, &out->use_fuzzy_filter);
+  if (key == "useMultiGets") return ReadBool(key, v, &out->use_multi_gets);
+  return {};
+}
+
+Status CheckOptions(const JsonValue& value) {
+  if (value.is_null()) return {};
+  if (!value.is_object()) return Wrong("options", "an object of arrays of strings");
+  for (const auto& [key, list] : value.members) {
+    if (list.is_null()) continue;
+    if (!list.is_array()) return Wrong("options", "an object of arrays of strings");
+    for (const JsonValue& item : list.items) {
+      if (!item.is_scalar() && !item.is_null()) return Wrong("options", "an object of arrays of strings");
+    }
+  }
+  return {};
+}
+
+Status ReadMember(const std::string& key, const JsonValue& v, query::Request* out) {
+  if (key == "start") {
+    std::optional<std::string> text;
+    RETURN_IF_ERROR(ReadText(key, v, &text));
+    out->start = text.value_or("");
+    return {};
+  }
+  if (key == "end") return ReadText(key, v, &out->end);
+  if (key == "timezone") return ReadText(key, v, &out->timezone);
+  if (key == "msResolution") return ReadBool(key, v, &out->ms_resolution);
+  if (key == "showTSUIDs") return ReadBool(key, v, &out->show_tsuids);
+  if (key == "showQuery") return ReadBool(key, v, &out->show_query);
+  if (key == "showStats") return ReadBool(key, v, &out->show_stats);
+  if (key == "showSummary") return ReadBool(key, v, &out->show_summary);
+  if (key == "noAnnotations") return ReadBool(key, v, &out->no_annotations);
+  if (key == "globalAnnotations") return ReadBool(key, v, &out->global_annotations);
+  if (key == "padding") return ReadBool(key, v, &out->padding);
+  if (key == "delete") return ReadBool(key, v, &out->delete_rows);
+  if (key == "useCalendar") return ReadBool(key, v, &out->use_calendar);
+  if (key == "overrideByteLimit") return ReadBool(key, v, &out->override_byte_limit);
+  if (key == "overrideDataPointLimit") return ReadBool(key, v, &out->override_cell_limit);
+  if (key == "options") return CheckOptions(v);
+  return {};
+}
+
+Status ReadLastTags(const JsonValue& value, query::LastPointSubQuery* out) {
+  out->tags.clear();
+  if (value.is_null()) return {};
+  if (!value.is_object()) return Wrong("tags", "an object");
+  for (const auto& [key, v] : value.members) {
+    if (!v.is_scalar()) return Wrong("tags", "an object of strings");
+    if (value.Find(key) == &v) out->tags.emplace_back(key, v.text);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<query::Request> ReadQuery(const JsonValue& body) {
+  if (!body.is_object()) return Status::InvalidArgument("A query is a JSON object");
+  query::Request out;
+  for (const auto& [key, value] : body.members) RETURN_IF_ERROR(ReadMember(key, value, &out));
+  const JsonValue* queries = body.Find("queries");
+  if (queries == nullptr || queries->is_null()) {
+    if (out.start.empty()) return out;  // a missing start is told first
+    return Status::Unsupported("Missing queries: \"queries\" must be an array of sub-queries");
+  }
+  if (!queries->is_array()) return Wrong("queries", "an array");
+  for (const JsonValue& item : queries->items) {
+    if (!item.is_object()) return Wrong("queries", "an array of objects");
+    SubQuery sub;
+    for (const auto& [key, value] : item.members) RETURN_IF_ERROR(ReadMember(key, value, &sub));
+    out.queries.push_back(std::move(sub));
+  }
+  return out;
+}
+
+Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body) {
+  if (!body.is_object()) return Status::InvalidArgument("A query is a JSON object");
+  query::LastPointQuery out;
+  for (const auto& [key, value] : body.members) {
+    if (key == "resolveNames") {
+      RETURN_IF_ERROR(ReadBool(key, value, &out.resolve_names));
+    } else if (key == "backScan") {
+      RETURN_IF_ERROR(ReadInt(key, value, &out.back_scan_hours));
+    } else if (key != "queries") {
+      return Status::InvalidArgument("Unrecognized field \"" + key + "\"");
+    }
+  }
+  const JsonValue* queries = body.Find("queries");
+  if (queries == nullptr || queries->is_null()) return out;
+  if (!queries->is_array()) return Wrong("queries", "an array");
+  for (const JsonValue& item : queries->items) {
+    if (!item.is_object()) return Wrong("queries", "an array of objects");
+    query::LastPointSubQuery sub;
+    for (const auto& [key, value] : item.members) {
+      if (key == "metric") {
+        RETURN_IF_ERROR(ReadText(key, value, &sub.metric));
+      } else if (key == "tags") {
+        RETURN_IF_ERROR(ReadLastTags(value, &sub));
+      } else if (key == "tsuids") {
+        std::optional<std::vector<std::string>> tsuids;
+        RETURN_IF_ERROR(ReadTexts(key, value, &tsuids));
+        sub.tsuids = tsuids.value_or(std::vector<std::string>());
+      } else {
+        return Status::InvalidArgument("Unrecognized field \"" + key + "\" in a sub-query");
+      }
+    }
+    out.queries.push_back(std::move(sub));
+  }
+  return out;
+}
+
+}  // namespace hg::http

@@ -1,0 +1,19 @@
+#pragma once
+// Queries from JSON bodies (spec http-api.md §10.5, §11). Unknown keys are passed over except where OpenTSDB refuses
+// them. Pure.
+
+#include "http/wire/json_value.h"
+#include "query/last_point.h"
+#include "query/request.h"
+#include "storage/base/status.h"
+
+namespace hg::http {
+
+/// Body of POST /api/query. InvalidArgument: the document does not fit (400 "Unable to parse the given JSON", the
+/// message being the details). Unsupported: what OpenTSDB answers with 500.
+Result<query::Request> ReadQuery(const JsonValue& body);
+
+/// Body of POST /api/query/last. InvalidArgument as above; sub-queries may be missing.
+Result<query::LastPointQuery> ReadLastPointQuery(const JsonValue& body);
+
+}  // namespace hg::http

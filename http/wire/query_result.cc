@@ -1,0 +1,289 @@
+#include "http/wire/query_result.h"
+
+#include <bit>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "http/wire/annotation_json.h"
+#include "storage/model/java_hash.h"
+#include "storage/model/name_text.h"
+#include "storage/model/number_text.h"
+#include "storage/model/timestamp.h"
+
+namespace hg::http {
+namespace {
+
+using query::Answer;
+using query::FilterSpec;
+using query::Group;
+using query::SubQueryStats;
+using query::ValidQuery;
+
+std::string Base64(ByteView bytes) {
+  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    size_t n = std::min<size_t>(3, bytes.size() - i);
+    uint32_t v = 0;
+    for (size_t k = 0; k < 3; ++k) v = v << 8 | (k < n ? ByteAt(bytes, i + k) : 0);
+    for (size_t k = 0; k < 4; ++k) out.push_back(k <= n ? kDigits[v >> (18 - 6 * k) & 63] : '=');
+  }
+  return out;
+}
+
+// Tags in the order of Java's map of that capacity.
+void WriteTags(const std::vector<std::pair<Bytes, Bytes>>& tags, size_t capacity, JsonWriter* json) {
+  json->BeginObject();
+  if (tags.size() == 1) {
+    json->Member(FromLatin1(tags[0].first), FromLatin1(tags[0].second));
+  } else if (!tags.empty()) {
+    std::vector<uint32_t> hashes;
+    for (const auto& [key, value] : tags) hashes.push_back(JavaHashLatin1(key));
+    for (size_t i : JavaMapOrder(hashes, capacity)) {
+      json->Member(FromLatin1(tags[i].first), FromLatin1(tags[i].second));
+    }
+  }
+  json->EndObject();
+}
+
+void WriteOptional(std::string_view key, const std::optional<std::string>& value, JsonWriter* json) {
+  json->Key(key);
+  value ? json->String(*value) : json->Null();
+}
+
+void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>& annotations, const ValidQuery& query,
+                      JsonWriter* json) {
+  json->Key(key);
+  json->BeginArray();
+  for (const codec::Annotation& a : annotations) {
+    int64_t start = Timestamp{a.start_time}.millis();
+    if (start >= query.start_ms && start <= query.end_ms) WriteAnnotation(a, json);
+  }
+  json->EndArray();
+}
+
+bool AnyInRange(const std::vector<codec::Annotation>& annotations, const ValidQuery& query) {
+  for (const codec::Annotation& a : annotations) {
+    int64_t start = Timestamp{a.start_time}.millis();
+    if (start >= query.start_ms && start <= query.end_ms) return true;
+  }
+  return false;
+}
+
+/// How points of one sub-query are printed.
+struct PointFormat {
+  bool arrays = false;
+  bool millis = false;
+  bool nan_as_null = false;
+};
+
+void WriteValue(const query::PointColumns& points, size_t i, const PointFormat& format, JsonWriter* json) {
+  if (!points.double_at(i)) return json->Int(static_cast<int64_t>(points.bits[i]));
+  double value = std::bit_cast<double>(points.bits[i]);
+  if (format.nan_as_null && std::isnan(value)) return json->Null();
+  json->Double(value);
+}
+
+void WritePoints(const query::PointColumns& points, const PointFormat& format, JsonWriter* json) {
+  json->Key("dps");
+  format.arrays ? json->BeginArray() : json->BeginObject();
+  for (size_t i = 0; i < points.size() && json->alive(); ++i) {
+    int64_t time = format.millis ? points.time_ms[i] : points.time_ms[i] / 1000;
+    if (format.arrays) {
+      json->BeginArray();
+      json->Int(time);
+      WriteValue(points, i, format, json);
+      json->EndArray();
+    } else {
+      json->Key(time);
+      WriteValue(points, i, format, json);
+    }
+  }
+  format.arrays ? json->EndArray() : json->EndObject();
+}
+
+double Millis(int64_t ns) { return static_cast<double>(ns) / 1e6; }
+
+void WriteStats(const SubQueryStats& stats, size_t index, JsonWriter* json) {
+  json->Key("stats");
+  json->BeginObject();
+  json->Member("aggregationTime", Millis(stats.aggregate_ns));
+  json->Member("emittedDPs", static_cast<int64_t>(stats.emitted_points));
+  json->Member("groupByTime", Millis(stats.group_ns));
+  json->Member("queryIndex", static_cast<int64_t>(index));
+  json->Member("queryScanTime", Millis(stats.scan_ns));
+  json->Member("rowsPreFilter", static_cast<int64_t>(stats.rows));
+  json->Member("uidToStringTime", Millis(stats.names_ns));
+  json->EndObject();
+}
+
+void WriteSummary(const Answer& answer, JsonWriter* json) {
+  SubQueryStats all;
+  for (const query::SubQueryInfo& info : answer.queries) {
+    all.rows += info.stats.rows;
+    all.points += info.stats.points;
+    all.emitted_points += info.stats.emitted_points;
+    all.scan_ns = std::max(all.scan_ns, info.stats.scan_ns);
+    all.aggregate_ns = std::max(all.aggregate_ns, info.stats.aggregate_ns);
+    all.names_ns = std::max(all.names_ns, info.stats.names_ns);
+  }
+  json->BeginObject();
+  json->Key("statsSummary");
+  json->BeginObject();
+  json->Member("dpsPostFilter", static_cast<int64_t>(all.points));
+  json->Member("emittedDPs", static_cast<int64_t>(all.emitted_points));
+  json->Member("maxAggregationTime", Millis(all.aggregate_ns));
+  json->Member("maxQueryScanTime", Millis(all.scan_ns));
+  json->Member("maxUidToStringTime", Millis(all.names_ns));
+  json->Member("rowsPreFilter", static_cast<int64_t>(all.rows));
+  json->Member("successfulScan", static_cast<int64_t>(answer.queries.size()));
+  json->EndObject();
+  json->EndObject();
+}
+
+void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& group, bool as_arrays, JsonWriter* json) {
+  const query::Request& request = query.request;
+  const query::ValidSubQuery& sub = query.queries[group.query_index];
+  const query::SubQueryInfo& info = answer.queries[group.query_index];
+  json->BeginObject();
+  json->Member("metric", FromLatin1(group.metric));
+  json->Key("tags");
+  WriteTags(group.tags, HashQCapacity(group.tags.size()), json);
+  json->Key("aggregateTags");
+  json->BeginArray();
+  for (const Bytes& tag : group.aggregate_tags) json->String(FromLatin1(tag));
+  json->EndArray();
+  if (request.show_query) {
+    json->Key("query");
+    WriteSubQuery(sub, group.query_index, info.filter_keys, json);
+  }
+  if (request.show_tsuids) {
+    json->Key("tsuids");
+    json->BeginArray();
+    for (const Bytes& tsuid : group.tsuids) json->String(ToHexUpper(tsuid));
+    json->EndArray();
+  }
+  if (!request.no_annotations) {
+    if (!group.annotations.empty()) WriteAnnotations("annotations", group.annotations, query, json);
+    if (AnyInRange(answer.global_annotations, query)) {
+      WriteAnnotations("globalAnnotations", answer.global_annotations, query, json);
+    }
+  }
+  bool nulls = sub.downsample && sub.downsample->fill == query::FillPolicy::kNull;
+  WritePoints(group.points, {as_arrays, request.ms_resolution, nulls}, json);
+  if (request.show_stats) WriteStats(info.stats, group.query_index, json);
+  json->EndObject();
+}
+
+}  // namespace
+
+void WriteAnswer(const ValidQuery& query, const Answer& answer, bool as_arrays, JsonWriter* json) {
+  json->BeginArray();
+  for (const Group& group : answer.groups) {
+    if (!json->alive()) return;
+    WriteGroup(query, answer, group, as_arrays, json);
+  }
+  if (query.request.show_summary) WriteSummary(answer, json);
+  json->EndArray();
+}
+
+void WriteSubQuery(const query::ValidSubQuery& query, size_t index, const std::vector<Bytes>& filter_keys,
+                   JsonWriter* json) {
+  const query::SubQuery& text = query.text;
+  json->BeginObject();
+  WriteOptional("aggregator", text.aggregator, json);
+  WriteOptional("metric", text.metric, json);
+  json->Key("tsuids");
+  if (text.tsuids) {
+    json->BeginArray();
+    for (const std::string& tsuid : *text.tsuids) json->String(tsuid);
+    json->EndArray();
+  } else {
+    json->Null();
+  }
+  WriteOptional("downsample", text.downsample, json);
+  json->Member("rate", text.rate);
+  json->Key("filters");
+  json->BeginArray();
+  for (bool group_by : {false, true}) {
+    for (const FilterSpec& f : text.filters) {
+      if (f.group_by != group_by) continue;
+      json->BeginObject();
+      json->Member("tagk", f.tagk);
+      json->Member("filter", f.filter);
+      json->Member("group_by", f.group_by);
+      json->Member("type", f.type);
+      json->EndObject();
+    }
+  }
+  json->EndArray();
+  json->Key("percentiles");
+  if (text.percentiles) {
+    json->BeginArray();
+    for (double p : *text.percentiles) json->Float(static_cast<float>(p));
+    json->EndArray();
+  } else {
+    json->Null();
+  }
+  json->Member("index", static_cast<int64_t>(index));
+  json->Key("filterTagKs");
+  if (filter_keys.empty()) {
+    json->Null();
+  } else {
+    json->BeginArray();
+    for (const Bytes& key : filter_keys) json->String(Base64(key));
+    json->EndArray();
+  }
+  json->Member("useFuzzyFilter", text.use_fuzzy_filter);
+  json->Member("useMultiGets", text.use_multi_gets);
+  json->Member("rollupTable", "raw");
+  json->Key("rateOptions");
+  if (text.rate_options) {
+    json->BeginObject();
+    json->Member("counter", text.rate_options->counter);
+    json->Member("counterMax", text.rate_options->counter_max);
+    json->Member("resetValue", text.rate_options->reset_value);
+    json->Member("dropResets", text.rate_options->drop_resets);
+    json->EndObject();
+  } else {
+    json->Null();
+  }
+  json->Member("preAggregate", text.pre_aggregate);
+  WriteOptional("rollupUsage", text.rollup_usage, json);
+  json->Member("explicitTags", text.explicit_tags);
+  json->Member("showHistogramBuckets", text.show_histogram_buckets);
+  json->Key("tags");
+  json->BeginObject();
+  for (const FilterSpec& f : text.filters) {
+    if (f.group_by) json->Member(f.tagk, f.type + "(" + f.filter + ")");
+  }
+  json->EndObject();
+  json->Member("histogramQuery", false);
+  json->EndObject();
+}
+
+void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* json) {
+  json->BeginArray();
+  for (const query::LastPoint& point : points) {
+    json->BeginObject();
+    if (point.metric) json->Member("metric", FromLatin1(*point.metric));
+    json->Member("timestamp", point.time_ms);
+    std::string value;
+    if (point.is_double) {
+      AppendJavaDouble(&value, std::bit_cast<double>(point.bits));
+    } else {
+      value = std::to_string(static_cast<int64_t>(point.bits));
+    }
+    json->Member("value", value);
+    if (point.metric) {
+      json->Key("tags");
+      WriteTags(point.tags, HashNCapacity(point.tags.size()), json);
+    }
+    json->Member("tsuid", ToHexUpper(point.tsuid));
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+}  // namespace hg::http

@@ -1,0 +1,22 @@
+#pragma once
+// Answers of queries as JSON (spec http-api.md §10.7, §10.8, §11). Streams through the writer.
+
+#include <vector>
+
+#include "http/wire/json_writer.h"
+#include "query/answer.h"
+#include "query/last_point.h"
+#include "query/validate.h"
+
+namespace hg::http {
+
+/// The array of output objects and, with showSummary, the summary. Ends early when the client has gone.
+void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer, bool as_arrays, JsonWriter* json);
+
+/// One sub-query as parsed: the "query" object. `filter_keys`: UIDs of its filtered tag keys.
+void WriteSubQuery(const query::ValidSubQuery& query, size_t index, const std::vector<Bytes>& filter_keys,
+                   JsonWriter* json);
+
+void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* json);
+
+}  // namespace hg::http

@@ -1,0 +1,201 @@
+#include "query/last_point.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "storage/codec/row_key.h"
+#include "storage/model/key_layout.h"
+
+namespace hg::query {
+namespace {
+
+constexpr const char* kMetaFamily = "name";
+constexpr const char* kCounter = "ts_ctr";
+
+/// A series and the hours in which its newest point is looked for.
+struct Wanted {
+  Bytes tsuid;
+  int64_t newest_base = 0;
+  int64_t oldest_base = 0;
+};
+
+int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
+
+class LastPointFinder {
+ public:
+  LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms, Points* points, Store* cells,
+                  NameMemo* names)
+      : query_(query),
+        options_(options),
+        now_ms_(now_ms),
+        points_(*points),
+        cells_(*cells),
+        names_(*names),
+        layout_(points->layout()) {}
+
+  Result<std::vector<LastPoint>> Run() {
+    for (const LastPointSubQuery& sub : query_.queries) {
+      if (sub.tsuids.empty()) {
+        RETURN_IF_ERROR(WantMetric(sub));
+      } else {
+        for (const std::string& tsuid : sub.tsuids) RETURN_IF_ERROR(WantTsuid(tsuid));
+      }
+    }
+    return Read();
+  }
+
+ private:
+  [[nodiscard]] bool meta_tracking() const { return options_.tsuid_tracking || options_.tsuid_incrementing; }
+
+  void WantHours(Bytes tsuid, int64_t newest_base) {
+    int64_t oldest = query_.back_scan_hours > newest_base / kRowSpan ? 0
+                                                                     : newest_base - query_.back_scan_hours * kRowSpan;
+    wanted_.push_back({std::move(tsuid), newest_base, oldest});
+  }
+
+  Status WantTsuid(const std::string& text) {
+    Bytes tsuid;
+    if (text.empty()) return Status::InvalidArgument("UID was empty");
+    if (!FromHex(text.size() % 2 == 0 ? text : "0" + text, &tsuid)) {
+      return Status::InvalidArgument("The TSUID '" + text + "' contains illegal characters");
+    }
+    if (!codec::CheckTsuid(layout_, tsuid).ok()) {
+      return Status::InvalidArgument("TSUID must not be null and must have a metric and at least one tag pair: '" +
+                                     text + "'");
+    }
+    int64_t base = HourOf(now_ms_);
+    if (query_.back_scan_hours == 0 && meta_tracking()) {
+      ASSIGN_OR_RETURN(Row row, cells_.Get(options_.meta_table, tsuid, kMetaFamily, {kCounter}));
+      if (row.empty()) return Status::InvalidArgument("No metadata of the TSUID '" + text + "'");
+      base = HourOf(row.cells[0].timestamp_ms);
+    }
+    WantHours(std::move(tsuid), base);
+    return {};
+  }
+
+  Status WantMetric(const LastPointSubQuery& sub) {
+    if (!sub.metric || sub.metric->empty()) return Status::InvalidArgument("Metric cannot be null or empty");
+    if (query_.back_scan_hours > 0 && sub.tags.empty()) {
+      return Status::InvalidArgument("Tags cannot be null or empty when getting a TSUID");
+    }
+    ASSIGN_OR_RETURN(Bytes metric, names_.Find(UidKind::kMetric, *sub.metric));
+    std::vector<Bytes> pairs;
+    for (const auto& [key, value] : sub.tags) {
+      ASSIGN_OR_RETURN(Bytes tagk, names_.Find(UidKind::kTagk, key));
+      ASSIGN_OR_RETURN(Bytes tagv, names_.Find(UidKind::kTagv, value));
+      pairs.push_back(tagk + tagv);
+    }
+    if (query_.back_scan_hours > 0) {
+      WantHours(codec::MakeTsuid(metric, std::move(pairs)), HourOf(now_ms_));
+      return {};
+    }
+    return meta_tracking() ? WantTracked(metric, pairs) : Status();
+  }
+
+  // Every series of the metric in the meta table that has all pairs, in the hour it was last written.
+  Status WantTracked(const Bytes& metric, const std::vector<Bytes>& pairs) {
+    ScanSpec spec;
+    spec.table = options_.meta_table;
+    spec.start = metric;
+    spec.stop = metric;
+    while (!spec.stop.empty() && spec.stop.back() == '\xFF') spec.stop.pop_back();
+    if (!spec.stop.empty()) ++spec.stop.back();
+    spec.family = kMetaFamily;
+    spec.qualifiers = {kCounter};
+    ASSIGN_OR_RETURN(std::unique_ptr<ScanCursor> cursor, cells_.Scan(spec));
+    std::vector<Row> rows;
+    do {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      for (Row& row : rows) {
+        if (row.empty() || !codec::CheckTsuid(layout_, row.key).ok()) continue;
+        auto has = [&](const Bytes& pair) {
+          bool found = false;
+          codec::ForEachPair(layout_, row.key,
+                             [&](ByteView k, ByteView v) { found = found || (Bytes(k) + Bytes(v)) == pair; });
+          return found;
+        };
+        if (std::all_of(pairs.begin(), pairs.end(), has)) {
+          WantHours(std::move(row.key), HourOf(row.cells[0].timestamp_ms));
+        }
+      }
+    } while (!rows.empty());
+    return {};
+  }
+
+  // One scan for all series of a metric that are looked for in the same hours.
+  Result<std::vector<LastPoint>> Read() {
+    std::map<std::tuple<Bytes, int64_t, int64_t>, std::vector<Bytes>> scans;
+    for (const Wanted& w : wanted_) {
+      Bytes metric = w.tsuid.substr(0, static_cast<size_t>(layout_.metric_width));
+      scans[{std::move(metric), w.oldest_base, w.newest_base}].push_back(w.tsuid);
+    }
+    std::map<std::tuple<Bytes, int64_t, int64_t>, LastPoint> newest;  // by TSUID and hours
+    for (auto& [key, tsuids] : scans) {
+      auto& [metric, oldest, latest] = key;
+      std::sort(tsuids.begin(), tsuids.end());
+      tsuids.erase(std::unique(tsuids.begin(), tsuids.end()), tsuids.end());
+      PointScanSpec spec;
+      spec.metric = metric;
+      spec.matcher.tsuids = tsuids;
+      spec.rows = {static_cast<uint32_t>(oldest), static_cast<uint64_t>(latest + kRowSpan)};
+      spec.batch_rows = options_.batch_rows;
+      ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
+      RowHour row;
+      for (;;) {
+        ASSIGN_OR_RETURN(bool more, scan->Next(&row));
+        if (!more) break;
+        if (row.value.empty()) continue;
+        LastPoint& point = newest[{Bytes(row.tsuid), oldest, latest}];
+        int64_t time = int64_t{row.base} * 1000 + row.offset_ms.back();
+        if (!point.tsuid.empty() && point.time_ms > time) continue;
+        point.time_ms = time;
+        point.bits = row.value.back();
+        point.is_double = row.double_at(row.value.size() - 1);
+        point.tsuid.assign(row.tsuid);
+      }
+    }
+    std::vector<LastPoint> out;
+    for (const Wanted& w : wanted_) {
+      auto found = newest.find({w.tsuid, w.oldest_base, w.newest_base});
+      if (found == newest.end()) continue;
+      LastPoint point = found->second;
+      if (query_.resolve_names) RETURN_IF_ERROR(NameSeries(&point));
+      out.push_back(std::move(point));
+    }
+    return out;
+  }
+
+  Status NameSeries(LastPoint* point) {
+    ByteView metric = ByteView(point->tsuid).substr(0, static_cast<size_t>(layout_.metric_width));
+    ASSIGN_OR_RETURN(const Bytes* name, names_.NameOf(UidKind::kMetric, metric));
+    point->metric = *name;
+    Status status;
+    codec::ForEachPair(layout_, point->tsuid, [&](ByteView tagk, ByteView tagv) {
+      if (!status.ok()) return;
+      Result<const Bytes*> key = names_.NameOf(UidKind::kTagk, tagk);
+      Result<const Bytes*> value = names_.NameOf(UidKind::kTagv, tagv);
+      status = !key.ok() ? key.status() : value.status();
+      if (status.ok()) point->tags.emplace_back(**key, **value);
+    });
+    return status;
+  }
+
+  const LastPointQuery& query_;
+  const Options& options_;
+  const int64_t now_ms_;
+  Points& points_;
+  Store& cells_;
+  NameMemo& names_;
+  const KeyLayout& layout_;
+  std::vector<Wanted> wanted_;
+};
+
+}  // namespace
+
+Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options, int64_t now_ms,
+                                              Points* points, Store* cells, NameMemo* names) {
+  return LastPointFinder(query, options, now_ms, points, cells, names).Run();
+}
+
+}  // namespace hg::query
