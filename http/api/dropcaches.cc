@@ -2,11 +2,13 @@
 
 #include "http/replies.h"
 #include "http/services.h"
+#include "storage/model/point_sink.h"
 
 namespace hg::http {
 
 void HandleDropcaches(const Request& request, Services& services, ResponseWriter& out) {
   services.names.DropCaches();
+  services.sink.ForgetSpellings();
   SendJson(out, request, R"({"message":"Caches dropped","status":"200"})");
 }
 

@@ -13,6 +13,7 @@
 #include "http/services.h"
 #include "http/wire/json_writer.h"
 #include "storage/model/name_text.h"
+#include "storage/model/point_sink.h"
 
 namespace hg::http {
 namespace {
@@ -195,6 +196,8 @@ void HandleRename(const Request& request, Services& services, ResponseWriter& ou
   const NameRules rules(services.options.extra_name_characters);
   Status status = rules.Check(rename->word, rename->new_name);
   if (status.ok()) status = services.names.Rename(rename->kind, rename->old_name, rename->new_name);
+  // A spelling that writers know by heart may now mean another series.
+  services.sink.ForgetSpellings();
   switch (status.code()) {
     case StatusCode::kOk:
       return SendJson(out, request, R"({"result":"true"})");

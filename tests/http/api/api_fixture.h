@@ -1,0 +1,57 @@
+#pragma once
+// All that a handler may touch, over a store in memory; requests go through the table of endpoints.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/services.h"
+#include "query/engine.h"
+#include "storage/model/point_sink.h"
+#include "storage/points/points_over_cells.h"
+#include "tests/support/buffer_response.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/model_store.h"
+
+namespace hg::http {
+
+/// Takes no points; counts what handlers tell it.
+class IdleSink : public PointSink {
+ public:
+  int forgotten = 0;
+
+  Result<Appended> AppendSpelled(std::span<const SpelledPoint>) override { return Appended{}; }
+  Position AppendNamed(std::span<const NamedPoint> points, std::vector<Status>* results) override {
+    results->assign(points.size(), Status::Unsupported("this sink takes no points"));
+    return 0;
+  }
+  void Commit(Position, std::function<void(Status)> done) override { done({}); }
+  void ForgetSpellings() override { ++forgotten; }
+};
+
+class ApiFixture {
+ public:
+  ApiFixture();
+
+  /// The reply to a request, such as Ask("GET", "/api/suggest?type=tagk").
+  BufferResponse Ask(std::string_view method, std::string_view target, std::string_view body = {});
+
+  /// Assigns the names and stores one point: AddSeries("room.temp", {{"host", "a"}}).
+  void AddSeries(const std::string& metric,
+                 const std::vector<std::pair<std::string, std::string>>& tags);
+
+  Options options;
+  std::map<std::string, std::string> settings;
+  ManualClock clock{1700010000000};
+  ModelStore store;
+  points::PointsOverCells points;
+  uid::Names names;
+  uid::Annotations annotations;
+  query::Engine queries;
+  IdleSink sink;
+  Counters counters;
+  Services services;
+};
+
+}  // namespace hg::http

@@ -1,0 +1,200 @@
+// suggest, aggregators, version, config, dropcaches, stats, pages.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/http/api/api_fixture.h"
+
+namespace hg::http {
+namespace {
+
+struct Case {
+  const char* method;
+  const char* target;
+  const char* body;
+  int status;
+  const char* reply;  // nullptr = any
+};
+
+void Check(ApiFixture& f, std::initializer_list<Case> cases) {
+  for (const Case& c : cases) {
+    CAPTURE(c.method);
+    CAPTURE(c.target);
+    CAPTURE(c.body);
+    const BufferResponse reply = f.Ask(c.method, c.target, c.body);
+    CHECK(reply.status == c.status);
+    if (c.reply != nullptr) CHECK(reply.body == c.reply);
+  }
+}
+
+void AddMetrics(ApiFixture& f) {
+  for (const char* name : {"sys.cpu.user", "sys.cpu.system", "Sys.upper", "a", "été"})
+    REQUIRE(f.names.FindOrAssign(UidKind::kMetric, name).ok());
+  REQUIRE(f.names.FindOrAssign(UidKind::kTagk, "host").ok());
+}
+
+TEST_CASE("suggest gives names of one kind in byte order") {
+  ApiFixture f;
+  AddMetrics(f);
+  Check(f, {{"GET", "/api/suggest?type=metrics", "", 200,
+             R"(["Sys.upper","a","sys.cpu.system","sys.cpu.user"])"},
+            {"GET", "/api/suggest?type=metrics&q=sys", "", 200,
+             R"(["sys.cpu.system","sys.cpu.user"])"},
+            {"GET", "/api/suggest?type=metrics&q=%C3%A9", "", 200, R"(["été"])"},
+            {"GET", "/api/suggest?type=metrics&max=1", "", 200, R"(["Sys.upper"])"},
+            {"GET", "/api/suggest?type=tagk&max=", "", 200, R"(["host"])"},
+            {"GET", "/api/suggest?type=tagv&max=-1", "", 200, "[]"},
+            {"GET", "/api/suggest?type=tagk&jsonp=cb", "", 200, R"(cb(["host"]))"},
+            {"POST", "/api/suggest?type=metrics", R"({"type":"tagk"})", 200, R"(["host"])"},
+            {"POST", "/api/suggest", R"({"type":"metrics","q":"s","max":"1"})", 200,
+             R"(["sys.cpu.system"])"},
+            {"POST", "/api/suggest", R"({"type":"tagk","q":null,"x":1})", 200, R"(["host"])"},
+            {"POST", "/suggest?type=tagk", "", 200, R"(["host"])"}});
+}
+
+TEST_CASE("suggest refuses what it cannot read") {
+  ApiFixture f;
+  Check(f, {{"GET", "/api/suggest", "", 400,
+             R"({"error":{"code":400,"message":"Missing parameter <code>type</code>"}})"},
+            {"GET", "/api/suggest?type=foo", "", 400,
+             R"({"error":{"code":400,"message":"Invalid 'type' parameter:foo"}})"},
+            {"GET", "/api/suggest?type=metrics&max=1.5", "", 400,
+             R"({"error":{"code":400,"message":"Unable to parse 'max' as a number"}})"},
+            {"GET", "/api/suggest?type=metrics&max=99999999999", "", 400, nullptr},
+            {"POST", "/api/suggest", "{}", 400,
+             R"({"error":{"code":400,"message":"Missing 'type' parameter"}})"},
+            {"POST", "/api/suggest", R"({"type":{"a":1}})", 400, nullptr},
+            {"POST", "/api/suggest", "[]", 400, nullptr},
+            {"POST", "/api/suggest", "", 400, nullptr},
+            {"POST", "/api/suggest", "type=metrics", 400, nullptr},
+            {"PUT", "/api/suggest?type=tagk", "", 405, nullptr},
+            {"PUT", "/suggest?type=tagk", "", 400, nullptr},
+            {"GET", "/api/suggest?type=tagk&jsonp=", "", 500,
+             R"({"error":{"code":500,"message":"Missing callback name"}})"}});
+}
+
+TEST_CASE("all aggregators are listed, in OpenTSDB's order") {
+  ApiFixture f;
+  const BufferResponse reply = f.Ask("GET", "/api/aggregators");
+  CHECK(reply.body.starts_with(R"(["mult","p90","zimsum","mimmax","sum",)"));
+  CHECK(reply.body.ends_with(R"("squareSum","ep999r3","first"])"));
+  CHECK(std::count(reply.body.begin(), reply.body.end(), ',') == 34);
+  CHECK(f.Ask("POST", "/aggregators").content_type == "application/json");
+}
+
+TEST_CASE("version speaks JSON below /api and with ?json, text elsewhere") {
+  ApiFixture f;
+  CHECK(f.Ask("GET", "/api/version").body.find(R"("version":"2.4.1")") != std::string::npos);
+  const BufferResponse text = f.Ask("GET", "/version");
+  CHECK(text.content_type == "text/plain");
+  CHECK(text.body.starts_with("net.opentsdb.tools 2.4.1 built at revision "));
+  CHECK(std::count(text.body.begin(), text.body.end(), '\n') == 2);
+  CHECK(f.Ask("GET", "/api/v0/version").body == text.body);
+  const BufferResponse json = f.Ask("GET", "/version?json");
+  CHECK(json.content_type == "application/json");
+  CHECK(json.body.starts_with("{"));
+}
+
+TEST_CASE("config shows settings by key and hides passwords") {
+  ApiFixture f;
+  f.settings = {{"tsd.mode", "rw"}, {"tsd.a.passPhrase", "secret"}};
+  CHECK(f.Ask("GET", "/api/config").body == R"({"tsd.a.passPhrase":"********","tsd.mode":"rw"})");
+  CHECK(f.Ask("GET", "/api/config/nothing").body == f.Ask("POST", "/api/config").body);
+}
+
+TEST_CASE("config/filters names the seven filters") {
+  ApiFixture f;
+  const BufferResponse reply = f.Ask("GET", "/api/config/filters");
+  size_t at = 0;
+  for (const char* name : {"regexp", "iwildcard", "iliteral_or", "not_iliteral_or",
+                           "not_literal_or", "literal_or", "wildcard"}) {
+    const size_t found = reply.body.find("\"" + std::string(name) + "\":{\"examples\":", at);
+    REQUIRE_MESSAGE(found != std::string::npos, name);
+    at = found + 1;
+  }
+}
+
+TEST_CASE("dropcaches tells names and writers to look again") {
+  ApiFixture f;
+  AddMetrics(f);
+  REQUIRE(f.names.Stats(UidKind::kMetric).size > 0);
+  Check(f, {{"GET", "/api/dropcaches", "", 200, R"({"message":"Caches dropped","status":"200"})"},
+            {"POST", "/api/dropcaches", "", 405, nullptr}});
+  CHECK(f.names.Stats(UidKind::kMetric).size == 0);
+  CHECK(f.sink.forgotten == 1);
+}
+
+TEST_CASE("statistics are lines of text and points, with the host behind the point's own tag") {
+  ApiFixture f;
+  AddMetrics(f);
+  f.counters.rpc_put = 7;
+  f.counters.points_added = 9;
+  f.services.collect_stats = [](const auto& add) { add("lsm.files", "table=tsdb", 3); };
+  const std::string text = f.Ask("GET", "/stats").body;
+  CHECK(text.find("tsd.rpc.received 1700010000 7 type=put host=") != std::string::npos);
+  CHECK(text.find("tsd.uid.ids-used 1700010000 5 kind=metrics host=") != std::string::npos);
+  CHECK(text.find("tsd.uid.ids-available 1700010000 16777210 kind=metrics host=") !=
+        std::string::npos);
+  CHECK(text.find("tsd.lsm.files 1700010000 3 table=tsdb host=") != std::string::npos);
+  CHECK(text.find("tsd.jvm.thread.count 1700010000 ") != std::string::npos);
+  const size_t added = text.find("tsd.datapoints.added 1700010000 9 type=all host=");
+  REQUIRE(added != std::string::npos);
+  CHECK(text.substr(added, text.find('\n', added) - added).ends_with(" class=TSDB"));
+
+  const std::string json = f.Ask("GET", "/api/stats").body;
+  CHECK(
+      json.find(
+          R"({"metric":"tsd.rpc.received","timestamp":1700010000,"value":"7","tags":{"type":"put","host":")") !=
+      std::string::npos);
+  CHECK(json.find("jvm.thread") == std::string::npos);
+  CHECK(f.Ask("GET", "/api/stats/nothing").body.starts_with("[{\"metric\":"));
+  CHECK(
+      f.Ask("GET", "/stats?json").body.starts_with("[\"tsd.connectionmgr.connections 1700010000 "));
+}
+
+TEST_CASE("statistics may name the full host and the port") {
+  ApiFixture f;
+  f.options.stats_canonical = true;
+  f.options.stats_with_port = true;
+  f.options.port = 4343;
+  const std::string text = f.Ask("GET", "/stats").body;
+  CHECK(text.find(" fqdn=") != std::string::npos);
+  CHECK(text.find(" host=") == std::string::npos);
+  CHECK(text.find(" port=4343") != std::string::npos);
+}
+
+TEST_CASE("the process shows its memory, age and threads") {
+  ApiFixture f;
+  const std::string jvm = f.Ask("GET", "/api/stats/jvm").body;
+  for (const char* part : {R"("memory":{"nonHeapMemoryUsage":)", R"("os":{"systemLoadAverage":)",
+                           R"("pools":{},"gc":{}})"})
+    CHECK_MESSAGE(jvm.find(part) != std::string::npos, part);
+  CHECK(jvm.find(R"("heapMemoryUsage":{"init":0,"used":0,)") == std::string::npos);
+  CHECK(f.Ask("GET", "/api/stats/threads").body.starts_with("[{\"threadID\":"));
+  Check(f, {{"GET", "/api/stats/region_clients", "", 200, "[]"},
+            {"GET", "/api/stats/query", "", 200, R"({"completed":[],"running":[]})"},
+            {"DELETE", "/api/stats/jvm", "", 405, nullptr}});
+}
+
+TEST_CASE("pages for people") {
+  ApiFixture f;
+  for (const char* method : {"GET", "POST", "DELETE"}) {
+    const BufferResponse home = f.Ask(method, "/");
+    CHECK(home.status == 200);
+    CHECK(home.content_type == "text/html; charset=UTF-8");
+    CHECK(home.body.starts_with("<!DOCTYPE html>"));
+  }
+  Check(f,
+        {{"GET", "//", "", 200, nullptr},
+         {"GET", "/logs?json", "", 400, nullptr},
+         {"GET", "/nothing", "", 404, nullptr},
+         {"GET", "/s", "", 400, nullptr},
+         {"GET", "/s/", "", 404, R"({"error":{"code":404,"message":"Page not found"}})"},
+         {"GET", "/s/../secret", "", 400, nullptr},
+         {"GET", "/favicon.ico", "", 404, R"({"error":{"code":404,"message":"Page not found"}})"}});
+  CHECK(f.Ask("GET", "/s/missing.js").content_type == "text/javascript");
+}
+
+}  // namespace
+}  // namespace hg::http
