@@ -1,0 +1,176 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/http/api/api_fixture.h"
+
+namespace hg::http {
+namespace {
+
+const std::string kSeries = "000001000001000001";
+
+std::string Shown(const std::string& tsuid, int64_t start, const std::string& description,
+                  const std::string& notes = "", int64_t end = 0) {
+  return R"({"tsuid":")" + tsuid + R"(","description":")" + description + R"(","notes":")" + notes +
+         R"(","startTime":)" + std::to_string(start) + R"(,"endTime":)" + std::to_string(end) + "}";
+}
+
+void Check(ApiFixture& f, std::string_view method, std::string_view target, std::string_view body,
+           int status, std::string_view reply) {
+  CAPTURE(method);
+  CAPTURE(target);
+  CAPTURE(body);
+  const BufferResponse got = f.Ask(method, target, body);
+  CHECK(got.status == status);
+  CHECK(got.body == reply);
+}
+
+TEST_CASE("POST merges, PUT replaces, and both say nothing changed if nothing was said") {
+  ApiFixture f;
+  const std::string key = R"("startTime":1700000101,"tsuid":")" + kSeries + "\"";
+  Check(f, "POST", "/api/annotation", "{" + key + R"(,"description":"pump off","notes":"n"})", 200,
+        Shown(kSeries, 1700000101, "pump off", "n"));
+  Check(f, "POST", "/api/annotation", "{" + key + R"(,"notes":"more"})", 200,
+        Shown(kSeries, 1700000101, "pump off", "more"));
+  Check(f, "POST", "/api/annotation", "{" + key + "}", 304, "");
+  CHECK(f.Ask("POST", "/api/annotation", "{" + key + "}").content_type.empty());
+  Check(f, "PUT", "/api/annotation", "{" + key + R"(,"notes":"only"})", 200,
+        Shown(kSeries, 1700000101, "", "only"));
+  Check(f, "GET", "/api/annotation?tsuid=" + kSeries + "&start_time=1700000101500", "", 200,
+        Shown(kSeries, 1700000101, "", "only"));
+  Check(f, "GET", "/api/annotation?tsuid=" + kSeries + "&start_time=2023/11/14-22:15:01", "", 200,
+        Shown(kSeries, 1700000101, "", "only"));
+  Check(f, "DELETE", "/api/annotation?tsuid=" + kSeries + "&start_time=1700000101", "", 204, "");
+  Check(f, "GET", "/api/annotation?tsuid=" + kSeries + "&start_time=1700000101", "", 404,
+        R"({"error":{"code":404,"message":"Unable to locate annotation in storage"}})");
+  Check(f, "DELETE", "/api/annotation", "{" + key + "}", 204, "");
+}
+
+TEST_CASE("the verb may stand in the query string of a GET") {
+  ApiFixture f;
+  const std::string key = "/api/annotation?start_time=1700000171&tsuid=" + kSeries;
+  Check(f, "GET", key + "&description=over%20ride&end_time=1700000191&method_override=post", "",
+        200, Shown(kSeries, 1700000171, "over ride", "", 1700000191));
+  Check(f, "GET", key + "&notes=only&method_override=PUT", "", 200,
+        Shown(kSeries, 1700000171, "", "only"));
+  Check(f, "GET", key + "&method_override=delete", "", 204, "");
+  CHECK(f.Ask("GET", key + "&method_override=patch").status == 405);
+  CHECK(f.Ask("GET", key).status == 404);
+}
+
+TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
+  ApiFixture f;
+  struct {
+    const char* method;
+    const char* target;
+    const char* body;
+    int status;
+  } cases[] = {
+      {"GET", "/api/annotation", "", 400},
+      {"GET", "/api/annotation?start_time=0", "", 400},
+      {"GET", "/api/annotation?start_time=abc", "", 500},
+      {"GET", "/api/annotation?start_time=1700000101&tsuid=xyz", "", 500},
+      {"POST", "/api/annotation", "", 400},
+      {"POST", "/api/annotation", "{}", 400},
+      {"POST", "/api/annotation", R"({"startTime":-5,"description":"x"})", 400},
+      {"POST", "/api/annotation", R"({"startTime":1700000101,"description":"x","tsuid":"xyz"})",
+       400},
+      {"POST", "/api/annotation", R"({"startTime":"now","description":"x"})", 500},
+      {"POST", "/api/annotation", R"({"startTime":1,"custom":"x"})", 500},
+      {"POST", "/api/annotation", "[]", 500},
+      {"POST", "/api/annotation", "hello", 500},
+      {"DELETE", "/api/annotation", "", 400},
+      {"PATCH", "/api/annotation", "{}", 405},
+      {"GET", "/api/annotations?start_time=5&end_time=4", "", 500},
+      {"GET", "/api/annotations?start_time=abc", "", 500},
+      {"GET", "/api/annotations", "", 400},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.method);
+    CAPTURE(c.target);
+    CAPTURE(c.body);
+    CHECK(f.Ask(c.method, c.target, c.body).status == c.status);
+  }
+}
+
+TEST_CASE("annotations lists the global ones of a range, up to now by default") {
+  ApiFixture f;
+  f.Ask("POST", "/api/annotations", R"({"startTime":1700000111,"description":"one"})");
+  f.Ask("POST", "/api/annotation",
+        R"({"startTime":1700000121,"endTime":1700000151,"description":"span"})");
+  const std::string both = "[" + Shown("", 1700000111, "one") + "," +
+                           Shown("", 1700000121, "span", "", 1700000151) + "]";
+  Check(f, "GET", "/api/annotations?start_time=1700000101", "", 200, both);
+  Check(f, "GET", "/api/annotations?start_time=2023/11/14&end_time=2023/11/16", "", 200, both);
+  Check(f, "GET", "/api/annotations?start_time=1700000101&end_time=1700000130", "", 200,
+        "[" + Shown("", 1700000111, "one") + "]");
+  Check(f, "GET", "/api/annotations?start_time=1600000000&end_time=1600000100&jsonp=f", "", 200,
+        "f([])");
+  Check(f, "DELETE", "/api/annotations?start_time=1700000111", "", 204, "");
+}
+
+TEST_CASE("bulk stores many, and leaves out of the reply what says nothing") {
+  for (const char* path : {"/api/annotation/bulk", "/api/annotations/bulk"}) {
+    ApiFixture f;
+    Check(
+        f, "POST", path,
+        R"([{"startTime":1700000101,"tsuid":"000001000001000001","description":"one"},{"startTime":1700000121},)"
+        R"({"startTime":1700000131,"description":"two"}])",
+        200, "[" + Shown(kSeries, 1700000101, "one") + "," + Shown("", 1700000131, "two") + "]");
+    Check(f, "PUT", path, R"([{"startTime":1700000131,"notes":"r"}])", 200,
+          "[" + Shown("", 1700000131, "", "r") + "]");
+    Check(f, "POST", path, "[]", 200, "[]");
+    CHECK(f.Ask("GET", path).status == 405);
+    for (const char* body : {"", "x", R"({"startTime":1700000101,"description":"x"})", "[5]"})
+      CHECK_MESSAGE(f.Ask("POST", path, body).status == 400, body);
+  }
+}
+
+TEST_CASE("a bad item of a bulk request ends it there") {
+  ApiFixture f;
+  Check(
+      f, "POST", "/api/annotation/bulk",
+      R"([{"startTime":1700000151,"description":"good"},{"description":"no start"},{"startTime":1700000152,"description":"late"}])",
+      400,
+      R"({"error":{"code":400,"message":"The start timestamp has not been set",)"
+      R"("details":"Annotation error: TSUID:  Start: 0  Description: no start"}})");
+  CHECK(f.Ask("GET", "/api/annotation?start_time=1700000151").status == 200);
+  CHECK(f.Ask("GET", "/api/annotation?start_time=1700000152").status == 404);
+}
+
+TEST_CASE("bulk delete takes series and global ones of a range, in seconds or milliseconds") {
+  ApiFixture f;
+  f.Ask(
+      "POST", "/api/annotation/bulk",
+      R"([{"startTime":1700000101,"tsuid":"000001000001000001","description":"a"},)"
+      R"({"startTime":1700000111,"tsuid":"000001000001000002","description":"b"},)"
+      R"({"startTime":1700000121,"description":"c"},{"startTime":1700000131,"description":"d"}])");
+  Check(
+      f, "DELETE", "/api/annotation/bulk",
+      R"({"startTime":1700000101,"endTime":1700000106,"tsuids":["000001000001000001","000001000001000002"]})",
+      200,
+      R"({"tsuids":["000001000001000001","000001000001000002"],"global":false,"startTime":1700000101000,"endTime":1700000106000,"totalDeleted":1})");
+  Check(
+      f, "DELETE", "/api/annotation/bulk?start_time=1700000101&end_time=1700000126&global", "", 200,
+      R"({"tsuids":null,"global":true,"startTime":1700000101000,"endTime":1700000126000,"totalDeleted":1})");
+  Check(
+      f, "DELETE", "/api/annotation/bulk",
+      R"({"startTime":1700000101000,"tsuids":["000001000001000002"],"global":true})", 200,
+      R"({"tsuids":["000001000001000002"],"global":true,"startTime":1700000101000,"endTime":1700010000000,"totalDeleted":2})");
+}
+
+TEST_CASE("bulk delete needs a start and something to delete from") {
+  ApiFixture f;
+  Check(f, "DELETE", "/api/annotation/bulk", "", 400,
+        R"({"error":{"code":400,"message":"Missing parameter <code>start_time</code>"}})");
+  Check(f, "DELETE", "/api/annotation/bulk?start_time=1700000101", "", 400,
+        R"({"error":{"code":400,"message":"Missing the TSUIDs or global annotations flag"}})");
+  Check(f, "DELETE", "/api/annotation/bulk", R"({"global":true})", 400,
+        R"({"error":{"code":400,"message":"Missing the start time value"}})");
+  for (const char* body : {R"({"startTime":"x","global":true})", R"({"startTime":5,"tsuids":"a"})",
+                           "[]", R"({"startTime":5,"tsuids":["xyz"]})"})
+    CHECK_MESSAGE(f.Ask("DELETE", "/api/annotation/bulk", body).status == 400, body);
+}
+
+}  // namespace
+}  // namespace hg::http
