@@ -1,0 +1,145 @@
+#include "storage/points/points_over_cells.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/storage/points_contract.h"
+#include "tests/support/model_store.h"
+
+namespace hg::points {
+namespace {
+
+class OverModel : public PointsSubject {
+ public:
+  explicit OverModel(PointsOverCellsOptions options) : points_(&store_, std::move(options)) {
+    REQUIRE(store_.CreateTable({"tsdb", {{"t"}}, true}).ok());
+  }
+  Points& points() override { return points_; }
+  Store& cells() override { return store_; }
+  ManualClock& clock() override { return clock_; }
+
+ private:
+  ManualClock clock_{1'700'000'000'000};
+  ModelStore store_{clock_};
+  PointsOverCells points_;
+};
+
+PointsOverCellsOptions Options(const KeyLayout& layout = {}) {
+  PointsOverCellsOptions options;
+  options.layout = layout;
+  return options;
+}
+
+std::string StoredRow(OverModel& model, const Bytes& key) {
+  std::string text;
+  auto row = model.cells().Get("tsdb", key);
+  REQUIRE(row.ok());
+  for (const Cell& cell : row->cells) {
+    text += ToHexUpper(cell.qualifier) + "=" + ToHexUpper(cell.value) + "@" +
+            std::to_string(cell.timestamp_ms) + " ";
+  }
+  return text;
+}
+
+const Bytes kSeries("\0\0\1\0\0\1\0\0\1", 9);
+const Bytes kKey("\0\0\1\x50\xE2\x27\0\0\0\1\0\0\1", 13);
+constexpr int64_t kBase = 1356998400;
+
+TEST_CASE("the codec over a model keeps the contract of the points door") {
+  CheckPointsContract(
+      [](const KeyLayout& layout) { return std::make_unique<OverModel>(Options(layout)); });
+}
+
+TEST_CASE("a batch is one mutation a row: its points have one cell time") {
+  OverModel model(Options());
+  auto series = model.points().Register(kSeries);
+  const std::vector<PointEntry> batch = {
+      MakePointEntry(*series, {kBase + 1}, PointValue::Int(24)),
+      MakePointEntry(*series, {kBase}, PointValue::Int(42)),
+      MakePointEntry(*series, {kBase + 3600}, PointValue::Int(7)),
+      MakePointEntry(*series, {kBase + 1}, PointValue::Int(25))};
+  REQUIRE(model.points().Append(batch).ok());
+  CHECK(StoredRow(model, kKey) == "0000=2A@1700000000000 0010=19@1700000000000 ");
+}
+
+TEST_CASE("with use_otsdb_timestamp a cell's time is its point's") {
+  auto options = Options();
+  options.use_otsdb_timestamp = true;
+  OverModel model(options);
+  auto series = model.points().Register(kSeries);
+  const std::vector<PointEntry> batch = {
+      MakePointEntry(*series, {kBase + 1}, PointValue::Int(24)),
+      MakePointEntry(*series, {kBase * 1000 + 500}, PointValue::Float(42.5F))};
+  REQUIRE(model.points().Append(batch).ok());
+  CHECK(StoredRow(model, kKey) == "0010=18@1356998401000 F0007D0B=422A0000@1356998400500 ");
+}
+
+TEST_CASE("with enable_appends points grow one cell in order of arrival") {
+  auto options = Options();
+  options.enable_appends = true;
+  OverModel model(options);
+  auto series = model.points().Register(kSeries);
+  const std::vector<PointEntry> batch = {
+      MakePointEntry(*series, {kBase + 1}, PointValue::Int(24)),
+      MakePointEntry(*series, {kBase}, PointValue::Int(42)),
+      MakePointEntry(*series, {kBase * 1000 + 63}, PointValue::Int(300))};
+  REQUIRE(model.points().Append(batch).ok());
+  CHECK(StoredRow(model, kKey).starts_with("050000=00101800002AF0000FC1012C@"));
+}
+
+TEST_CASE("a scan tells of the rows that are worth a rewrite, and only of those") {
+  OverModel model(Options());
+  std::vector<Bytes> told;
+  model.points().ListenForUnsettledRows([&](ByteView key, uint32_t base) {
+    CHECK(base == kBase);
+    told.emplace_back(key);
+  });
+  auto put = [&](char tagv, ByteView qualifier, ByteView value) {
+    Bytes key = kKey;
+    key.back() = tagv;
+    REQUIRE(
+        model.cells().Mutate("tsdb", {{key, {PutCell("t", Bytes(qualifier), Bytes(value))}}}).ok());
+  };
+  put(1, {"\0\0", 2}, "\x2A");
+  put(2, {"\0\0\0\x10", 4}, {"\x2A\x18\0", 3});
+  put(3, {"\0\0", 2}, "\x2A");
+  put(3, {"\0\x10", 2}, "\x18");
+  put(4, {"\x05\0\0", 3}, {"\0\x10\x18\0\0\x2A", 6});
+  PointScanSpec spec;
+  spec.metric = kSeries.substr(0, 3);
+  auto scan = model.points().Scan(spec, {});
+  REQUIRE(scan.ok());
+  RowHour row;
+  int rows = 0;
+  while (*(*scan)->Next(&row)) ++rows;
+  CHECK(rows == 4);
+  Bytes third = kKey;
+  third.back() = 3;
+  CHECK(told == std::vector{third});
+}
+
+TEST_CASE("an hour of a series under two salts is one row, the smaller salt's copy first") {
+  KeyLayout layout;
+  layout.salt_width = 1;
+  OverModel model(Options(layout));
+  auto put = [&](char salt, ByteView qualifier, ByteView value) {
+    const Bytes key = Bytes(1, salt) + kKey;
+    REQUIRE(
+        model.cells().Mutate("tsdb", {{key, {PutCell("t", Bytes(qualifier), Bytes(value))}}}).ok());
+  };
+  put(8, {"\0\0", 2}, "\x08");
+  put(3, {"\0\0", 2}, "\x03");
+  put(3, {"\0\x10", 2}, "\x01");
+  put(9, {"\0\x20", 2}, "\x02");
+  PointScanSpec spec;
+  spec.metric = kSeries.substr(0, 3);
+  auto scan = model.points().Scan(spec, {});
+  RowHour row;
+  REQUIRE(*(*scan)->Next(&row));
+  CHECK(std::vector<uint64_t>(row.value.begin(), row.value.end()) ==
+        std::vector<uint64_t>{3, 1, 2});
+  CHECK(row.stored_cells == 4);
+  CHECK_FALSE(*(*scan)->Next(&row));
+}
+
+}  // namespace
+}  // namespace hg::points

@@ -1,0 +1,439 @@
+#include "tests/storage/store_contract.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "tests/support/model_store.h"
+
+namespace hg {
+namespace {
+
+const TableDescriptor kTable{"g", {{"a"}, {"b"}}, false};
+
+std::string Text(const Row& row) {
+  std::string text;
+  for (const Cell& cell : row.cells) {
+    text += cell.family + ":" + cell.qualifier + "=" + cell.value + " ";
+  }
+  return text;
+}
+
+std::string GetText(Store& store, const Bytes& key) {
+  auto row = store.Get("g", key);
+  return row.ok() ? Text(*row) : row.status().ToString();
+}
+
+ScanSpec Spec(Bytes start = "", Bytes stop = "", size_t batch_rows = 128) {
+  ScanSpec spec;
+  spec.table = "g";
+  spec.start = std::move(start);
+  spec.stop = std::move(stop);
+  spec.batch_rows = batch_rows;
+  return spec;
+}
+
+std::vector<Row> ScanAll(Store& store, const ScanSpec& spec) {
+  std::vector<Row> all;
+  auto cursor = store.Scan(spec);
+  REQUIRE(cursor.ok());
+  std::vector<Row> rows;
+  do {
+    REQUIRE((*cursor)->Next(&rows).ok());
+    CHECK(rows.size() <= spec.batch_rows);
+    all.insert(all.end(), rows.begin(), rows.end());
+  } while (!rows.empty());
+  return all;
+}
+
+std::string Keys(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) text += ToHex(row.key) + " ";
+  return text;
+}
+
+CellChange PutAt(Bytes family, Bytes qualifier, Bytes value, int64_t timestamp_ms) {
+  CellChange put = PutCell(std::move(family), std::move(qualifier), std::move(value));
+  put.timestamp_ms = timestamp_ms;
+  return put;
+}
+
+CellChange DeleteFamily(Bytes family) {
+  return {CellChange::Kind::kDeleteFamily, std::move(family), {}, {}, {}};
+}
+
+void TablesAreCreatedOnceAndRefusedWithAnotherDescriptor(StoreSubject& s) {
+  CHECK(s.store().CreateTable(kTable).ok());
+  CHECK(s.store().CreateTable({"g", {{"a"}}, false}).code() == StatusCode::kConflict);
+  CHECK(s.store().CreateTable({"other", {{"x"}}, false}).ok());
+  s.Disturb();
+  CHECK(s.store().CreateTable(kTable).ok());
+  auto tables = s.store().ListTables();
+  REQUIRE(tables.ok());
+  auto has = [&](const char* name) {
+    return std::any_of(tables->begin(), tables->end(),
+                       [&](const auto& t) { return t.name == name; });
+  };
+  CHECK(has("g"));
+  CHECK(has("other"));
+}
+
+void UnknownTablesAndFamiliesAreNotFoundAndNothingOfTheRowIsWritten(StoreSubject& s) {
+  CHECK(s.store().Get("none", "k").status().code() == StatusCode::kNotFound);
+  CHECK(s.store().Mutate("none", {{"k", {PutCell("a", "q", "v")}}}).code() ==
+        StatusCode::kNotFound);
+  ScanSpec nowhere = Spec();
+  nowhere.table = "none";
+  CHECK(s.store().Scan(nowhere).status().code() == StatusCode::kNotFound);
+  CHECK(s.store().Mutate("g", {{"k", {PutCell("a", "q", "v"), PutCell("c", "q", "v")}}}).code() ==
+        StatusCode::kNotFound);
+  CHECK(s.store().Increment("g", "k", "c", "q", 1).status().code() == StatusCode::kNotFound);
+  CHECK(s.store().Append("g", "k", "c", "q", "v").code() == StatusCode::kNotFound);
+  CHECK(GetText(s.store(), "k").empty());
+}
+
+void CellsComeByFamilyThenQualifierBytes(StoreSubject& s) {
+  RowMutation row{"k", {}};
+  const std::vector<Bytes> qualifiers = {"",     Bytes("\0", 1), Bytes("\0\0", 2), "\x01",
+                                         "\x7F", "\x80",         "\xFF",           "\xFF\xFF"};
+  for (auto it = qualifiers.rbegin(); it != qualifiers.rend(); ++it) {
+    row.changes.push_back(PutCell("b", *it, "v"));
+  }
+  row.changes.push_back(PutCell("a", "z", ""));
+  REQUIRE(s.store().Mutate("g", {row}).ok());
+  s.Disturb();
+  auto stored = s.store().Get("g", "k");
+  REQUIRE(stored.ok());
+  CHECK(stored->key == "k");
+  REQUIRE(stored->cells.size() == qualifiers.size() + 1);
+  CHECK(stored->cells[0].family == "a");
+  CHECK(stored->cells[0].value.empty());
+  for (size_t i = 0; i < qualifiers.size(); ++i) {
+    CHECK(stored->cells[i + 1].qualifier == qualifiers[i]);
+  }
+  CHECK(s.store().Get("g", "k", "b")->cells.size() == qualifiers.size());
+  CHECK(s.store().Get("g", "k", "b", {"\x80", "none"})->cells.size() == 1);
+  CHECK(s.store().Get("g", "none")->empty());
+}
+
+void TheNewestCellTimeWinsAndOfEqualTimesTheLaterWrite(StoreSubject& s) {
+  s.clock().SetMs(1000);
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "q", "first")}}}).ok());
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "q", "second")}}}).ok());
+  CHECK(GetText(s.store(), "k") == "a:q=second ");
+  REQUIRE(s.store().Mutate("g", {{"k", {PutAt("a", "q", "old", 500)}}}).ok());
+  CHECK(GetText(s.store(), "k") == "a:q=second ");
+  REQUIRE(s.store().Mutate("g", {{"k", {PutAt("a", "q", "x", 90000)}}}).ok());
+  REQUIRE(s.store().Mutate("g", {{"k", {PutAt("a", "q", "y", 90000)}}}).ok());
+  s.Disturb();
+  CHECK(GetText(s.store(), "k") == "a:q=y ");
+  CHECK(s.store().Get("g", "k")->cells[0].timestamp_ms == 90000);
+}
+
+void ServerTimesRiseWithinARowEvenIfTheClockStandsOrSteps(StoreSubject& s) {
+  s.clock().SetMs(5000);
+  int64_t last = 0;
+  for (int i = 0; i < 4; ++i) {
+    REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "q", std::to_string(i))}}}).ok());
+    auto row = s.store().Get("g", "k");
+    REQUIRE(row->cells.size() == 1);
+    CHECK(row->cells[0].value == std::to_string(i));
+    CHECK(row->cells[0].timestamp_ms > last);
+    last = row->cells[0].timestamp_ms;
+    if (i == 1) s.Disturb();
+    if (i == 2) s.clock().SetMs(10);
+  }
+}
+
+void DeletesHideWhatIsNotNewer(StoreSubject& s) {
+  s.clock().SetMs(1000);
+  auto put = [&](const Bytes& key) {
+    REQUIRE(
+        s.store()
+            .Mutate(
+                "g",
+                {{key, {PutCell("a", "p", "1"), PutCell("a", "q", "2"), PutCell("b", "q", "3")}}})
+            .ok());
+  };
+  put("column");
+  put("family");
+  put("row");
+  s.Disturb();
+  s.clock().SetMs(2000);
+  REQUIRE(s.store().Mutate("g", {{"column", {DeleteColumn("a", "q")}}}).ok());
+  REQUIRE(s.store().Mutate("g", {{"family", {DeleteFamily("a")}}}).ok());
+  REQUIRE(s.store().DeleteRow("g", "row").ok());
+  s.Disturb();
+  CHECK(GetText(s.store(), "column") == "a:p=1 b:q=3 ");
+  CHECK(GetText(s.store(), "family") == "b:q=3 ");
+  CHECK(GetText(s.store(), "row").empty());
+  CHECK(Keys(ScanAll(s.store(), Spec())) == ToHex("column") + " " + ToHex("family") + " ");
+  // A put afterwards is seen at once, in the same tick too.
+  put("column");
+  put("family");
+  put("row");
+  for (const char* key : {"column", "family", "row"}) {
+    CHECK(GetText(s.store(), key) == "a:p=1 a:q=2 b:q=3 ");
+  }
+  CHECK(s.store().DeleteRow("g", "never").ok());
+}
+
+void AMutationIsAppliedInOrder(StoreSubject& s) {
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "q", "1"), PutCell("a", "q", "2")}}}).ok());
+  CHECK(GetText(s.store(), "k") == "a:q=2 ");
+  REQUIRE(s.store().Mutate("g", {{"k", {DeleteColumn("a", "q"), PutCell("a", "q", "3")}}}).ok());
+  CHECK(GetText(s.store(), "k") == "a:q=3 ");
+  REQUIRE(
+      s.store()
+          .Mutate("g", {{"k", {PutCell("a", "q", "4"), DeleteFamily("a"), PutCell("a", "r", "5")}}})
+          .ok());
+  s.Disturb();
+  CHECK(GetText(s.store(), "k") == "a:r=5 ");
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "q", "6"), DeleteColumn("a", "q")}}}).ok());
+  CHECK(GetText(s.store(), "k") == "a:r=5 ");
+}
+
+void CountersAddAndRefuseOtherWidths(StoreSubject& s) {
+  CHECK(*s.store().Increment("g", "k", "a", "n", 5) == 5);
+  CHECK(*s.store().Increment("g", "k", "a", "n", -7) == -2);
+  s.Disturb();
+  CHECK(*s.store().Increment("g", "k", "a", "n", 3) == 1);
+  CHECK(s.store().Get("g", "k")->cells[0].value == Bytes("\0\0\0\0\0\0\0\1", 8));
+  REQUIRE(
+      s.store()
+          .Mutate("g", {{"k", {PutCell("a", "m", Bytes("\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 8))}}})
+          .ok());
+  CHECK(*s.store().Increment("g", "k", "a", "m", 1) == INT64_MIN);
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "short", "1234567")}}}).ok());
+  CHECK(s.store().Increment("g", "k", "a", "short", 1).status().code() ==
+        StatusCode::kInvalidArgument);
+  REQUIRE(s.store().DeleteRow("g", "k").ok());
+  CHECK(*s.store().Increment("g", "k", "a", "n", 4) == 4);
+}
+
+void AppendsJoinInOrder(StoreSubject& s) {
+  for (const char* part : {"x", "", "yz", "\x01"}) {
+    REQUIRE(s.store().Append("g", "k", "a", "q", part).ok());
+    s.Disturb();
+  }
+  CHECK(GetText(s.store(), "k") == "a:q=xyz\x01 ");
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "q", "new")}}}).ok());
+  REQUIRE(s.store().Append("g", "k", "a", "q", "er").ok());
+  CHECK(GetText(s.store(), "k") == "a:q=newer ");
+  REQUIRE(s.store().Mutate("g", {{"k", {DeleteColumn("a", "q")}}}).ok());
+  REQUIRE(s.store().Append("g", "k", "a", "q", "again").ok());
+  s.Disturb();
+  CHECK(GetText(s.store(), "k") == "a:q=again ");
+}
+
+void CompareAndMutateChangesTheRowOnlyIfItIsAsExpected(StoreSubject& s) {
+  RowMutation set{"k", {PutCell("a", "q", "1"), PutCell("b", "r", "x")}};
+  CHECK_FALSE(*s.store().CompareAndMutate("a", "q", Bytes("0"), "g", set));
+  CHECK(GetText(s.store(), "k").empty());
+  CHECK(*s.store().CompareAndMutate("a", "q", std::nullopt, "g", set));
+  CHECK(GetText(s.store(), "k") == "a:q=1 b:r=x ");
+  CHECK_FALSE(*s.store().CompareAndMutate("a", "q", std::nullopt, "g", set));
+  s.Disturb();
+  RowMutation change{"k", {PutCell("a", "q", "2"), DeleteColumn("b", "r")}};
+  CHECK_FALSE(*s.store().CompareAndMutate("a", "q", Bytes("12"), "g", change));
+  CHECK(*s.store().CompareAndMutate("a", "q", Bytes("1"), "g", change));
+  CHECK(GetText(s.store(), "k") == "a:q=2 ");
+  // An empty value counts as absent.
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "q", "")}}}).ok());
+  CHECK(*s.store().CompareAndMutate("a", "q", std::nullopt, "g", set));
+  REQUIRE(s.store().DeleteRow("g", "k").ok());
+  CHECK(*s.store().CompareAndMutate("a", "q", std::nullopt, "g", set));
+  CHECK(s.store().CompareAndMutate("c", "q", std::nullopt, "g", set).status().code() ==
+        StatusCode::kNotFound);
+}
+
+void ScansGiveWholeRowsInOrderOfUnsignedBytes(StoreSubject& s) {
+  const std::vector<Bytes> keys = {Bytes("\0", 1), "a",    Bytes("a\0", 2), "a\xFF", "b",
+                                   "\x7F",         "\x80", "\xFF"};
+  for (auto it = keys.rbegin(); it != keys.rend(); ++it) {
+    REQUIRE(
+        s.store()
+            .Mutate(
+                "g",
+                {{*it, {PutCell("a", "p", *it), PutCell("a", "q", "v"), PutCell("b", "q", "v")}}})
+            .ok());
+  }
+  s.Disturb();
+  for (size_t batch : {1, 3, 128}) {
+    ScanSpec all = Spec("", "", batch);
+    std::vector<Row> rows = ScanAll(s.store(), all);
+    REQUIRE(rows.size() == keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      CHECK(rows[i].key == keys[i]);
+      CHECK(rows[i].cells.size() == 3);
+      CHECK(rows[i].cells[0].value == keys[i]);
+    }
+    ScanSpec middle = Spec("a", "b", batch);
+    CHECK(Keys(ScanAll(s.store(), middle)) == "61 6100 61ff ");
+  }
+  CHECK(ScanAll(s.store(), Spec("\x80", "", 2)).size() == 2);
+  CHECK(ScanAll(s.store(), Spec("b", "b")).empty());
+  ScanSpec named = Spec("b", "c");
+  named.family = "a";
+  named.qualifiers = {"q"};
+  CHECK(Text(ScanAll(s.store(), named).at(0)) == "a:q=v ");
+  named.qualifiers = {"none"};
+  CHECK(ScanAll(s.store(), named).empty());
+  ScanSpec bare = Spec("b", "c");
+  bare.keys_only = true;
+  CHECK(Text(ScanAll(s.store(), bare).at(0)) == "a:p= a:q= b:q= ");
+}
+
+void KeysHaveOneTo32767Bytes(StoreSubject& s) {
+  auto put = [&](const Bytes& key) {
+    return s.store().Mutate("g", {{key, {PutCell("a", "q", "v")}}});
+  };
+  CHECK(put("").code() == StatusCode::kInvalidArgument);
+  CHECK(put(Bytes(32768, 'k')).code() == StatusCode::kInvalidArgument);
+  CHECK(put(Bytes(32767, 'k')).ok());
+  s.Disturb();
+  CHECK(GetText(s.store(), Bytes(32767, 'k')) == "a:q=v ");
+}
+
+void IncrementsOfManyThreadsAddUpAndOneOfManyWinsARace(StoreSubject& s) {
+  std::atomic<int> winners = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&s, &winners, t] {
+      RowMutation mine{"race", {PutCell("a", "q", std::to_string(t))}};
+      auto won = s.store().CompareAndMutate("a", "q", std::nullopt, "g", mine);
+      if (won.ok() && *won) ++winners;
+      for (int i = 0; i < 500; ++i) (void)s.store().Increment("g", "k", "a", "n", 1);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(winners == 1);
+  CHECK(*s.store().Increment("g", "k", "a", "n", 0) == 2000);
+}
+
+// Few keys and columns, so that everything collides. Explicit times lie before and after the clock.
+class RandomSteps {
+ public:
+  RandomSteps(uint32_t seed, StoreSubject* subject, ModelStore* model)
+      : random_(seed), subject_(subject), model_(model) {}
+
+  void Step() {
+    subject_->clock().AdvanceMs(Below(3) * 1000);
+    const Bytes key(1, static_cast<char>('k' + Below(3)));
+    const Bytes family = Below(2) == 0 ? "a" : "b";
+    const Bytes qualifier(Below(3), 'q');
+    switch (Below(10)) {
+      case 0:
+        Both([&](Store& s) { return s.DeleteRow("g", key); });
+        break;
+      case 1:
+        Both([&](Store& s) { return s.Append("g", key, family, qualifier, "+"); });
+        break;
+      case 2:
+        Both([&](Store& s) { return s.Increment("g", key, family, "n", 3).status(); });
+        break;
+      case 3: {
+        Expected expected = Below(2) == 0 ? Expected() : Expected("v");
+        RowMutation mutation{key, {RandomChange()}};
+        Both([&](Store& s) {
+          auto result = s.CompareAndMutate(family, qualifier, expected, "g", mutation);
+          return result.ok() && *result ? Status() : Status::Conflict("not as expected");
+        });
+        break;
+      }
+      case 4:
+        if (Below(4) == 0) subject_->Disturb();
+        break;
+      default: {
+        RowMutation mutation{key, {}};
+        for (size_t n = 1 + Below(3); n > 0; --n) mutation.changes.push_back(RandomChange());
+        Both([&](Store& s) { return s.Mutate("g", {mutation}); });
+      }
+    }
+  }
+
+  void Compare() {
+    auto mine = ScanAll(subject_->store(), Spec("", "", 2));
+    auto oracle = ScanAll(*model_, Spec());
+    REQUIRE(mine.size() == oracle.size());
+    for (size_t i = 0; i < mine.size(); ++i) {
+      CHECK(mine[i].key == oracle[i].key);
+      REQUIRE(Text(mine[i]) == Text(oracle[i]));
+      CHECK(Text(*subject_->store().Get("g", mine[i].key)) == Text(oracle[i]));
+    }
+  }
+
+ private:
+  size_t Below(size_t n) { return random_() % n; }
+
+  CellChange RandomChange() {
+    const Bytes family = Below(2) == 0 ? "a" : "b";
+    const Bytes qualifier(Below(3), 'q');
+    switch (Below(6)) {
+      case 0:
+        return DeleteColumn(family, qualifier);
+      case 1:
+        return DeleteFamily(family);
+      case 2: {
+        // Never within a second of the clock: server times may run ahead of it by a few ms.
+        const int64_t apart = static_cast<int64_t>(1 + Below(4)) * 1000 + 500;
+        const int64_t at = subject_->clock().NowMs() + (Below(2) == 0 ? apart : -apart);
+        return PutAt(family, qualifier, "t" + std::to_string(Below(100)), at);
+      }
+      default:
+        return PutCell(family, qualifier, Below(4) == 0 ? "" : "v");
+    }
+  }
+
+  template <typename Operation>
+  void Both(const Operation& operation) {
+    Status mine = operation(subject_->store());
+    Status oracle = operation(*model_);
+    CHECK(mine.code() == oracle.code());
+  }
+
+  std::mt19937 random_;
+  StoreSubject* subject_;
+  ModelStore* model_;
+};
+
+void RandomStepsEqualTheModel(const StoreFactory& make) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    auto subject = make();
+    subject->clock().SetMs(1'000'000);
+    ModelStore model(subject->clock());
+    REQUIRE(subject->store().CreateTable(kTable).ok());
+    REQUIRE(model.CreateTable(kTable).ok());
+    RandomSteps steps(seed, subject.get(), &model);
+    for (int i = 0; i < 300; ++i) {
+      steps.Step();
+      if (i % 10 == 9) steps.Compare();
+    }
+  }
+}
+
+}  // namespace
+
+void CheckStoreContract(const StoreFactory& make) {
+  using Check = void (*)(StoreSubject&);
+  for (Check check :
+       {TablesAreCreatedOnceAndRefusedWithAnotherDescriptor,
+        UnknownTablesAndFamiliesAreNotFoundAndNothingOfTheRowIsWritten,
+        CellsComeByFamilyThenQualifierBytes, TheNewestCellTimeWinsAndOfEqualTimesTheLaterWrite,
+        ServerTimesRiseWithinARowEvenIfTheClockStandsOrSteps, DeletesHideWhatIsNotNewer,
+        AMutationIsAppliedInOrder, CountersAddAndRefuseOtherWidths, AppendsJoinInOrder,
+        CompareAndMutateChangesTheRowOnlyIfItIsAsExpected, ScansGiveWholeRowsInOrderOfUnsignedBytes,
+        KeysHaveOneTo32767Bytes, IncrementsOfManyThreadsAddUpAndOneOfManyWinsARace}) {
+    auto subject = make();
+    REQUIRE(subject->store().CreateTable(kTable).ok());
+    check(*subject);
+  }
+  RandomStepsEqualTheModel(make);
+}
+
+}  // namespace hg

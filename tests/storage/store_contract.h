@@ -1,0 +1,30 @@
+#pragma once
+// What every cells door must do (storage/store.h, spec region-store.md §11), as checks that run on
+// any of them.
+
+#include <functional>
+#include <memory>
+
+#include "storage/store.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+
+/// A store with nothing in it. Created per check.
+class StoreSubject {
+ public:
+  virtual ~StoreSubject() = default;
+  virtual Store& store() = 0;
+  virtual ManualClock& clock() = 0;
+  /// Does whatever may change the form of what is stored, never its meaning: flush, merge, close
+  /// and open again.
+  virtual void Disturb() {}
+};
+
+using StoreFactory = std::function<std::unique_ptr<StoreSubject>()>;
+
+/// Runs all checks as assertions of the running doctest case. Seeds of random checks are printed on
+/// failure.
+void CheckStoreContract(const StoreFactory& make);
+
+}  // namespace hg
