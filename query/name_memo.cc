@@ -1,12 +1,10 @@
 #include "query/name_memo.h"
 
-#include "storage/model/name_text.h"
-
 namespace hg::query {
 
 Result<Bytes> NameMemo::Find(UidKind kind, std::string_view name) {
   if (name.empty()) return Status::InvalidArgument("Missing UID name");
-  Result<Bytes> id = names_.Find(kind, ToLatin1(name));
+  Result<Bytes> id = names_.Find(kind, name);
   if (!id.ok() && id.status().code() == StatusCode::kNotFound) {
     return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" + std::string(name) + "'");
   }

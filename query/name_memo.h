@@ -18,7 +18,7 @@ class NameMemo {
 
   /// UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'"; InvalidArgument: it is empty.
   Result<Bytes> Find(UidKind kind, std::string_view name);
-  /// Stored bytes of a UID's name. NotFound: there is none, which a query cannot answer around. The reference lives as
+  /// UTF-8 name of a UID. NotFound: there is none, which a query cannot answer around. The reference lives as
   /// long as the memo.
   Result<const Bytes*> NameOf(UidKind kind, ByteView id);
 

@@ -92,9 +92,8 @@ class Ingest::Resolver {
   }
 
   Result<Bytes> Id(UidKind kind, bool create, std::string_view name) {
-    const Bytes stored = ToLatin1(name);
-    if (create) return names_.FindOrAssign(kind, stored);
-    Result<Bytes> id = names_.Find(kind, stored);
+    if (create) return names_.FindOrAssign(kind, name);
+    Result<Bytes> id = names_.Find(kind, name);
     if (id.ok() || id.status().code() != StatusCode::kNotFound) return id;
     return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" +
                             std::string(name) + "'");
