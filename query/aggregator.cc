@@ -146,7 +146,8 @@ int64_t SaturatingCast(double value) {
   return static_cast<int64_t>(value);
 }
 
-double RunDouble(const Aggregator& aggregator, std::span<const double> values, std::vector<double>* scratch) {
+double RunDouble(const Aggregator& aggregator, std::span<const double> values,
+                 std::vector<double>* scratch) {
   switch (aggregator.function) {
     case Function::kSum:
       return Sum(values);
@@ -202,14 +203,16 @@ double RunDouble(const Aggregator& aggregator, std::span<const double> values, s
   return Percentile(*scratch, aggregator.percent, Estimation::kLegacy);
 }
 
-int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values, std::vector<double>* scratch) {
+int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
+               std::vector<double>* scratch) {
   switch (aggregator.function) {
     case Function::kSum:
     case Function::kAvg: {
       uint64_t sum = 0;
       for (int64_t v : values) sum += Wrap(v);
       int64_t total = static_cast<int64_t>(sum);
-      return aggregator.function == Function::kSum ? total : total / static_cast<int64_t>(values.size());
+      return aggregator.function == Function::kSum ? total
+                                                   : total / static_cast<int64_t>(values.size());
     }
     case Function::kMin:
       return *std::min_element(values.begin(), values.end());
@@ -223,7 +226,8 @@ int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values, st
     case Function::kDev:
       return SaturatingCast(Deviation(values));
     case Function::kDiff:
-      return values.size() == 1 ? 0 : static_cast<int64_t>(Wrap(values.back()) - Wrap(values.front()));
+      return values.size() == 1 ? 0
+                                : static_cast<int64_t>(Wrap(values.back()) - Wrap(values.front()));
     case Function::kSquareSum: {
       uint64_t sum = 0;
       for (int64_t v : values) sum += Wrap(v) * Wrap(v);

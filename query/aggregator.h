@@ -1,6 +1,7 @@
 #pragma once
-// The 35 aggregation functions (spec query.md §5): how values of one instant (merging) or of one bucket (downsampling)
-// become one. Exact arithmetic of the JVM: wrapping int64, doubles in the order given.
+// The 35 aggregation functions (spec query.md §5): how values of one instant (merging) or of one
+// bucket (downsampling) become one. Exact arithmetic of the JVM: wrapping int64, doubles in the
+// order given.
 
 #include <cstdint>
 #include <span>
@@ -29,7 +30,8 @@ enum class Function : uint8_t {
   kPercentile,
 };
 
-/// How a percentile finds its position among integers (§5.2). Doubles always use kLegacy (quirk Q9).
+/// How a percentile finds its position among integers (§5.2). Doubles always use kLegacy (quirk
+/// Q9).
 enum class Estimation : uint8_t { kLegacy, kR3, kR7 };
 
 struct Aggregator {
@@ -45,10 +47,13 @@ const Aggregator* FindAggregator(std::string_view name);
 /// All of them, in the order of the reference's table.
 std::span<const Aggregator> Aggregators();
 
-/// The double form; NaNs are treated as the function says. `scratch` is reused by functions that sort.
-double RunDouble(const Aggregator& aggregator, std::span<const double> values, std::vector<double>* scratch);
+/// The double form; NaNs are treated as the function says. `scratch` is reused by functions that
+/// sort.
+double RunDouble(const Aggregator& aggregator, std::span<const double> values,
+                 std::vector<double>* scratch);
 /// The int64 form; at least one value.
-int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values, std::vector<double>* scratch);
+int64_t RunInt(const Aggregator& aggregator, std::span<const int64_t> values,
+               std::vector<double>* scratch);
 
 /// Java's cast: toward zero, NaN is 0, saturating.
 int64_t SaturatingCast(double value);

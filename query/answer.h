@@ -11,24 +11,27 @@
 
 namespace hg::query {
 
-/// Points of one series or group, ascending. Columns of equal length; kinds is empty when all points are alike.
+/// Points of one series or group, ascending. Columns of equal length; kinds is empty when all
+/// points are alike.
 struct PointColumns {
   std::vector<int64_t> time_ms;
-  std::vector<uint64_t> bits;         // int64, or the bits of a double
-  std::vector<uint8_t> kinds;         // 1 = double; only when ints and doubles mix
-  bool all_double = false;            // meaningful when kinds is empty
+  std::vector<uint64_t> bits;  // int64, or the bits of a double
+  std::vector<uint8_t> kinds;  // 1 = double; only when ints and doubles mix
+  bool all_double = false;     // meaningful when kinds is empty
 
   [[nodiscard]] size_t size() const { return time_ms.size(); }
-  [[nodiscard]] bool double_at(size_t i) const { return kinds.empty() ? all_double : kinds[i] != 0; }
+  [[nodiscard]] bool double_at(size_t i) const {
+    return kinds.empty() ? all_double : kinds[i] != 0;
+  }
 };
 
 /// One output object.
 struct Group {
-  size_t query_index = 0;             // into the request's sub-queries
-  Bytes metric;                       // "" for a group made of annotations only
-  std::vector<std::pair<Bytes, Bytes>> tags;  // tag-key UID order
-  std::vector<Bytes> aggregate_tags;          // tag-key UID order
-  std::vector<Bytes> tsuids;                  // bytes, sorted
+  size_t query_index = 0;                      // into the request's sub-queries
+  Bytes metric;                                // "" for a group made of annotations only
+  std::vector<std::pair<Bytes, Bytes>> tags;   // tag-key UID order
+  std::vector<Bytes> aggregate_tags;           // tag-key UID order
+  std::vector<Bytes> tsuids;                   // bytes, sorted
   std::vector<codec::Annotation> annotations;  // by start, whatever the range; empty if not wanted
   PointColumns points;
 };
@@ -41,14 +44,14 @@ struct SubQueryStats {
 
 /// One sub-query's part beside its groups.
 struct SubQueryInfo {
-  std::vector<Bytes> filter_keys;  // UIDs of the filtered tag keys, ascending; one per filter
+  std::vector<Bytes> filter_keys;  // UIDs of the filtered tag keys, ascending, each once
   SubQueryStats stats;
 };
 
 struct Answer {
-  std::vector<Group> groups;          // in output order (spec query.md §9.3)
+  std::vector<Group> groups;                          // in output order (spec query.md §9.3)
   std::vector<codec::Annotation> global_annotations;  // in storage order
-  std::vector<SubQueryInfo> queries;  // one per sub-query
+  std::vector<SubQueryInfo> queries;                  // one per sub-query
 };
 
 }  // namespace hg::query

@@ -25,8 +25,8 @@ int64_t ElapsedUnit(TimeUnit unit) {
 
 }  // namespace
 
-// GregorianCalendar.add(DAY_OF_MONTH): keeps the local time of day; where that does not exist the time moves forward,
-// and stays there on the days after.
+// GregorianCalendar.add(DAY_OF_MONTH): keeps the local time of day; where that does not exist the
+// time moves forward, and stays there on the days after.
 int64_t Calendar::AddDays(int64_t t, int64_t days) const {
   int64_t offset = zone_.OffsetAt(t);
   int64_t date = FloorDiv(t + offset, kDayMs);
@@ -83,7 +83,8 @@ int64_t Calendar::Anchor(int64_t t) const {
     case TimeUnit::kDay:
       return n == 1 ? start_of(civil.year, civil.month, 1) : start_of(civil.year, 1, 1);
     case TimeUnit::kWeek: {
-      int64_t weekday = (date + 4) - FloorDiv(date + 4, 7) * 7;  // 1970-01-01 was a Thursday; Sunday is 0
+      int64_t weekday =
+          (date + 4) - FloorDiv(date + 4, 7) * 7;  // 1970-01-01 was a Thursday; Sunday is 0
       return zone_.FromLocal((date - weekday) * kDayMs);
     }
     case TimeUnit::kMonth:
@@ -96,7 +97,8 @@ int64_t Calendar::Anchor(int64_t t) const {
 int64_t Calendar::PreviousBoundary(int64_t t) const {
   int64_t at = Anchor(t);
   if (at >= t) return at;
-  if (int64_t unit = ElapsedUnit(interval_.unit) * interval_.count; unit > 0) return at + (t - at) / unit * unit;
+  if (int64_t unit = ElapsedUnit(interval_.unit) * interval_.count; unit > 0)
+    return at + (t - at) / unit * unit;
   int64_t count = interval_.unit == TimeUnit::kWeek ? 1 : interval_.count;
   for (;;) {
     int64_t next = Step(at, count);

@@ -1,6 +1,6 @@
 #pragma once
-// Calendar intervals: days, weeks, months … of a time zone (spec query.md §7.4). Follows java.util.GregorianCalendar
-// where the clock is set forward or back. Immutable; pure.
+// Calendar intervals: days, weeks, months … of a time zone (spec query.md §7.4). Follows
+// java.util.GregorianCalendar where the clock is set forward or back. Immutable; pure.
 
 #include <cstdint>
 
@@ -13,7 +13,8 @@ class Calendar {
  public:
   Calendar(Duration interval, TimeZone zone) : interval_(interval), zone_(zone) {}
 
-  /// Latest boundary ≤ t, walking from the unit's anchor before t. For weeks the step is one week whatever the count.
+  /// Latest boundary ≤ t, walking from the unit's anchor before t. For weeks the step is one week
+  /// whatever the count.
   [[nodiscard]] int64_t PreviousBoundary(int64_t t) const;
   /// The boundary one interval after `boundary` (count · 7 days for weeks).
   [[nodiscard]] int64_t Next(int64_t boundary) const;

@@ -42,8 +42,13 @@ int64_t Align(int64_t t, int64_t interval) { return t - t % interval; }
 Result<DownsampleSpec> ParseDownsample(std::string_view text) {
   std::vector<std::string_view> parts = SplitDashes(text);
   std::string prefix = "Invalid downsampling specifier '" + std::string(text) + "': must ";
-  if (parts.size() < 2) return Status::InvalidArgument(prefix + "provide at least interval and function");
-  if (parts.size() > 3) return Status::InvalidArgument(prefix + "consist of interval, function, and optional fill policy");
+  if (parts.size() < 2)
+    return Status::InvalidArgument(prefix + "provide at least interval and function");
+  if (parts.size() > 3)
+    return Status::InvalidArgument(prefix +
+                                   "consist of interval, function, and optional fill policy");
+  // The text of Java's exception; the details of the reply show the specification.
+  if (parts[0].empty()) return Status::InvalidArgument("String index out of range: -1");
   DownsampleSpec out;
   if (parts[0].find("all") != std::string_view::npos) {
     out.run_all = true;
@@ -69,7 +74,8 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
   return out;
 }
 
-BucketGrid::BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms, int64_t end_ms)
+BucketGrid::BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms,
+                       int64_t end_ms)
     : spec_(spec), interval_ms_(spec.interval_ms()), start_ms_(start_ms) {
   if (spec.run_all) {
     first_point_ms_ = start_ms;
@@ -92,8 +98,8 @@ BucketGrid::BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int
   first_point_ms_ = Align(window.begin_ms() + interval_ms_ - 1, interval_ms_);
   if (!filled) return;
   int64_t end = Align(window.end_ms(), interval_ms_);
-  for (int64_t at = Align(window.begin_ms(), interval_ms_); at < end && fill_grid_.size() < kFillBucketsMax;
-       at += interval_ms_) {
+  for (int64_t at = Align(window.begin_ms(), interval_ms_);
+       at < end && fill_grid_.size() < kFillBucketsMax; at += interval_ms_) {
     fill_grid_.push_back(at);
   }
 }
@@ -124,7 +130,8 @@ int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end) const 
   return start;
 }
 
-void Downsampler::Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values) {
+void Downsampler::Add(int64_t base_ms, std::span<const uint32_t> offset_ms,
+                      std::span<const double> values) {
   size_t i = 0;
   size_t n = offset_ms.size();
   while (i < n && base_ms + offset_ms[i] < grid_->first_point_ms()) ++i;
@@ -201,7 +208,9 @@ void Downsampler::Close() {
       break;
     case Function::kMin:
     case Function::kMax:
-      value = std::isinf(sum_) && (sum_ > 0) == (grid_->spec().function->function == Function::kMin) ? kNan : sum_;
+      value = std::isinf(sum_) && (sum_ > 0) == (grid_->spec().function->function == Function::kMin)
+                  ? kNan
+                  : sum_;
       break;
     case Function::kCount:
       value = static_cast<double>(count_);

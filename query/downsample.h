@@ -1,6 +1,7 @@
 #pragma once
-// Downsampling of one series (spec query.md §7): the specification, and the machine that is fed with points in time
-// order and gives one double per bucket. Nothing raw is kept beyond the open bucket.
+// Downsampling of one series (spec query.md §7): the specification, and the machine that is fed
+// with points in time order and gives one double per bucket. Nothing raw is kept beyond the open
+// bucket.
 
 #include <cstdint>
 #include <limits>
@@ -24,10 +25,10 @@ enum class FillPolicy : uint8_t { kNone, kNan, kNull, kZero, kScalar };
 struct DownsampleSpec {
   bool run_all = false;
   bool calendar = false;
-  Duration interval;                      // not with run_all
-  const Aggregator* function = nullptr;   // any but "none"
+  Duration interval;                     // not with run_all
+  const Aggregator* function = nullptr;  // any but "none"
   FillPolicy fill = FillPolicy::kNone;
-  TimeZone zone;                          // of calendar buckets
+  TimeZone zone;  // of calendar buckets
 
   /// Of the scan window; 0 with run_all.
   [[nodiscard]] int64_t interval_ms() const { return run_all ? 0 : interval.millis(); }
@@ -39,7 +40,8 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text);
 /// What all series of a sub-query share: where buckets begin, which are emitted. Immutable.
 class BucketGrid {
  public:
-  BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms, int64_t end_ms);
+  BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms,
+             int64_t end_ms);
 
   [[nodiscard]] const DownsampleSpec& spec() const { return spec_; }
   /// Points before are ignored.
@@ -72,8 +74,8 @@ class Downsampler {
 
   /// Points of one row-hour: ascending, later than all before. `values` as doubles.
   void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values);
-  /// Closes the last bucket and gives bucket starts and values, filled as the specification says. InvalidArgument: the
-  /// "scalar" policy met a missing bucket. Once.
+  /// Closes the last bucket and gives bucket starts and values, filled as the specification says.
+  /// InvalidArgument: the "scalar" policy met a missing bucket. Once.
   Status Finish(PointColumns* out);
 
  private:

@@ -32,23 +32,22 @@ char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 
 }  // namespace
 
-int64_t Duration::millis() const {
-  int64_t out;
-  return __builtin_mul_overflow(count, UnitMillis(unit), &out) ? INT64_MAX : out;
-}
+int64_t Duration::millis() const { return count * UnitMillis(unit); }
 
 Result<Duration> ParseDuration(std::string_view text) {
   size_t digits = 0;
   while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
   if (digits == text.size()) {
-    return Status::InvalidArgument("Invalid duration, must have an integer and unit: " + std::string(text));
+    return Status::InvalidArgument("Invalid duration, must have an integer and unit: " +
+                                   std::string(text));
   }
   Duration out;
   auto [end, error] = std::from_chars(text.data(), text.data() + digits, out.count);
   if (digits == 0 || error != std::errc()) {
     return Status::InvalidArgument("Invalid duration (number): " + std::string(text));
   }
-  if (out.count <= 0) return Status::InvalidArgument("Zero or negative duration: " + std::string(text));
+  if (out.count <= 0)
+    return Status::InvalidArgument("Zero or negative duration: " + std::string(text));
   switch (Lower(text.back())) {
     case 's':
       out.unit = Lower(text[text.size() - 2]) == 'm' ? TimeUnit::kMillis : TimeUnit::kSecond;
@@ -73,6 +72,10 @@ Result<Duration> ParseDuration(std::string_view text) {
       break;
     default:
       return Status::InvalidArgument("Invalid duration (suffix): " + std::string(text));
+  }
+  int64_t millis;
+  if (__builtin_mul_overflow(out.count, UnitMillis(out.unit), &millis)) {
+    return Status::InvalidArgument("Duration must be < Long.MAX_VALUE ms: " + std::string(text));
   }
   return out;
 }

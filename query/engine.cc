@@ -24,16 +24,29 @@ TimeZone DefaultZone(const Options& options) {
 }
 
 Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, NameMemo* names) {
-  if (!query.tsuids.empty()) return query.tsuids[0].substr(0, static_cast<size_t>(layout.metric_width));
+  if (!query.tsuids.empty())
+    return query.tsuids[0].substr(0, static_cast<size_t>(layout.metric_width));
   return names->Find(UidKind::kMetric, *query.text.metric);
 }
 
+// Row bases have 32 bits in keys, and OpenTSDB cuts the end of a scan to them: an end beyond the
+// year 2106 finds nothing (recorded).
 RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
-  int64_t last = int64_t{1} << 32;
   RowRange out;
-  out.begin = static_cast<uint32_t>(std::min(window.begin_s, last - kRowSpan));
-  out.end = static_cast<uint64_t>(std::min(window.end_s + (extra_hour ? kRowSpan : 0), last));
+  out.begin = static_cast<uint32_t>(window.begin_s);
+  out.end = static_cast<uint32_t>(window.end_s + (extra_hour ? kRowSpan : 0));
+  if (out.end < out.begin) out.end = out.begin;
   return out;
+}
+
+// A fill policy may give buckets before the scanned hours; merging begins with those.
+void DropBefore(int64_t begin_ms, PointColumns* points) {
+  auto first = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), begin_ms);
+  ptrdiff_t n = first - points->time_ms.begin();
+  if (n == 0) return;
+  points->time_ms.erase(points->time_ms.begin(), first);
+  points->bits.erase(points->bits.begin(), points->bits.begin() + n);
+  if (!points->kinds.empty()) points->kinds.erase(points->kinds.begin(), points->kinds.begin() + n);
 }
 
 /// Nanoseconds since the last call.
@@ -60,17 +73,21 @@ Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clo
       options_(std::move(options)),
       default_zone_(DefaultZone(options_)) {}
 
-Result<ValidQuery> Engine::Validate(const Request& request) const {
-  return ValidateRequest(request, clock_.NowMs(), default_zone_, layout().metric_width);
+Result<ValidQuery> Engine::Validate(const Request& request, ValidationTrace* trace) const {
+  ValidationTrace unwanted;
+  return ValidateRequest(request, clock_.NowMs(), default_zone_, layout().metric_width,
+                         trace != nullptr ? trace : &unwanted);
 }
 
 Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   NameMemo names(names_);
   Answer answer;
-  for (size_t i = 0; i < query.queries.size(); ++i) RETURN_IF_ERROR(RunOne(query, i, run, &names, &answer));
+  for (size_t i = 0; i < query.queries.size(); ++i)
+    RETURN_IF_ERROR(RunOne(query, i, run, &names, &answer));
   if (query.request.global_annotations) {
     uid::Annotations annotations(cells_, {options_.data_table, layout(), false});
-    ASSIGN_OR_RETURN(answer.global_annotations, annotations.Globals(query.start_ms / 1000, query.end_ms / 1000));
+    ASSIGN_OR_RETURN(answer.global_annotations,
+                     annotations.Globals(query.start_ms / 1000, query.end_ms / 1000));
   }
   return answer;
 }
@@ -80,7 +97,8 @@ Result<std::vector<LastPoint>> Engine::Last(const LastPointQuery& query) {
   return FindLastPoints(query, options_, clock_.NowMs(), &points_, &cells_, &names);
 }
 
-Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& run, NameMemo* names, Answer* answer) {
+Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& run, NameMemo* names,
+                      Answer* answer) {
   const ValidSubQuery& sub = query.queries[index];
   SubQueryInfo info;
   Lap lap(clock_);
@@ -89,17 +107,20 @@ Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& r
   info.filter_keys = filter.filtered_keys();
   info.stats.names_ns = lap();
 
-  ScanWindow window = PlanScan(query.start_ms, query.end_ms, sub.downsample ? sub.downsample->interval_ms() : 0);
+  ScanWindow window =
+      PlanScan(query.start_ms, query.end_ms, sub.downsample ? sub.downsample->interval_ms() : 0);
   std::optional<BucketGrid> grid;
   if (sub.downsample) grid.emplace(*sub.downsample, window, query.start_ms, query.end_ms);
   PointScanSpec spec;
   spec.metric = metric;
   spec.matcher = filter.matcher();
   spec.rows = RangeOf(window, filter.reads_extra_hour());
-  spec.objects = true;  // a row that holds annotations only still makes an output (spec query.md §9.1)
+  spec.objects =
+      true;  // a row that holds annotations only still makes an output (spec query.md §9.1)
   spec.batch_rows = options_.batch_rows;
-  ASSIGN_OR_RETURN(Limits limits, LimitsFor(options_, sub.text.metric.value_or(""), query.request.override_byte_limit,
-                                            query.request.override_cell_limit));
+  ASSIGN_OR_RETURN(Limits limits,
+                   LimitsFor(options_, sub.text.metric.value_or(""),
+                             query.request.override_byte_limit, query.request.override_cell_limit));
   LimitCounter counter(limits, clock_, &run.cancelled);
   SeriesSet set(layout(), grid ? &*grid : nullptr, &filter);
   {
@@ -124,10 +145,12 @@ Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& r
 
   for (Series& s : series) {
     info.stats.points += s.raw_points;
-    if (sub.text.rate) RETURN_IF_ERROR(ApplyRate(sub.text.rate_options.value_or(RateOptions()), &s.points));
+    if (sub.text.rate)
+      RETURN_IF_ERROR(ApplyRate(sub.text.rate_options.value_or(RateOptions()), &s.points));
+    DropBefore(window.begin_ms(), &s.points);
   }
-  std::vector<SeriesGroup> groups =
-      FormGroups(layout(), series, sub.aggregator->function == Function::kNone, filter.group_by(), window);
+  std::vector<SeriesGroup> groups = FormGroups(
+      layout(), series, sub.aggregator->function == Function::kNone, filter.group_by(), window);
   info.stats.group_ns = lap();
 
   MergeOptions merge;
@@ -140,7 +163,8 @@ Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& r
   }
   std::vector<const PointColumns*> columns;
   for (const SeriesGroup& group : groups) {
-    if (run.cancelled && run.cancelled()) return Status::DeadlineExceeded("The client has closed its connection");
+    if (run.cancelled && run.cancelled())
+      return Status::DeadlineExceeded("The client has closed its connection");
     Group out;
     out.query_index = index;
     columns.clear();

@@ -1,6 +1,6 @@
 #pragma once
-// The read path's front: validated queries in, groups of points out (spec query.md §2.1). Used by http/api/query* and
-// by the command line's query tool.
+// The read path's front: validated queries in, groups of points out (spec query.md §2.1). Used by
+// http/api/query* and by the command line's query tool.
 
 #include <functional>
 #include <memory>
@@ -20,13 +20,15 @@
 namespace hg::query {
 
 class NameMemo;
-struct ValidQuery;      // query/validate.h
-struct LastPointQuery;  // query/last_point.h
-struct LastPoint;       // query/last_point.h
+struct ValidQuery;       // query/validate.h
+struct ValidationTrace;  // query/validate.h
+struct LastPointQuery;   // query/last_point.h
+struct LastPoint;        // query/last_point.h
 
 /// How one call differs from another.
 struct RunOptions {
-  /// False: every point of the scanned hours is given (the command line, expressions). True: only [start, end].
+  /// False: every point of the scanned hours is given (the command line, expressions). True: only
+  /// [start, end].
   bool trim = true;
   /// Polled between rows and groups; true ends the run with DeadlineExceeded. May be empty.
   std::function<bool()> cancelled;
@@ -40,12 +42,14 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Checks a request and reads its times against the clock (query/validate.h). InvalidArgument says what is wrong;
-  /// Unsupported marks the user errors that OpenTSDB answers with 500.
-  Result<ValidQuery> Validate(const Request& request) const;
+  /// Checks a request and reads its times against the clock (query/validate.h). InvalidArgument
+  /// says what is wrong; Unsupported marks the user errors that OpenTSDB answers with 500. `trace`,
+  /// if given, tells how far it came.
+  Result<ValidQuery> Validate(const Request& request, ValidationTrace* trace = nullptr) const;
 
-  /// Runs all sub-queries, all or nothing. NotFound: an unknown name. InvalidArgument: duplicate instants, infinity
-  /// and other failures of the data. LimitExceeded, DeadlineExceeded: a limit of the options. Others from storage.
+  /// Runs all sub-queries, all or nothing. NotFound: an unknown name. InvalidArgument: duplicate
+  /// instants, infinity and other failures of the data. LimitExceeded, DeadlineExceeded: a limit of
+  /// the options. Others from storage.
   Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
 
   /// Newest points (spec query.md §10.2), in the order of the request. NotFound: an unknown name.
@@ -55,7 +59,8 @@ class Engine {
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
  private:
-  Status RunOne(const ValidQuery& query, size_t index, const RunOptions& run, NameMemo* names, Answer* answer);
+  Status RunOne(const ValidQuery& query, size_t index, const RunOptions& run, NameMemo* names,
+                Answer* answer);
 
   Points& points_;
   uid::Names& names_;

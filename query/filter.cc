@@ -50,7 +50,8 @@ std::string LowerUtf8(std::string_view text) {
     } else if (c == 0xC3 && i + 1 < out.size()) {
       // U+00C0…U+00DE but U+00D7 (the multiplication sign) have their lower case 0x20 above.
       unsigned char second = static_cast<unsigned char>(out[++i]);
-      if (second >= 0x80 && second <= 0x9E && second != 0x97) out[i] = static_cast<char>(second + 0x20);
+      if (second >= 0x80 && second <= 0x9E && second != 0x97)
+        out[i] = static_cast<char>(second + 0x20);
     }
   }
   return out;
@@ -71,8 +72,10 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
     case FilterKind::kLiteralOrAnyCase:
     case FilterKind::kNotLiteralOr:
     case FilterKind::kNotLiteralOrAnyCase:
-      if (spec.filter == "|") return Status::InvalidArgument("Filter must contain more than just a pipe");
-      for (const std::string& item : SplitBars(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter)) {
+      if (spec.filter == "|")
+        return Status::InvalidArgument("Filter must contain more than just a pipe");
+      for (const std::string& item :
+           SplitBars(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter)) {
         auto& all = out->literals_;
         if (std::find(all.begin(), all.end(), item) == all.end()) all.push_back(item);
       }
@@ -119,7 +122,8 @@ Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, boo
   out.tagk = std::string(key);
   out.group_by = group_by;
   if (out.tagk.empty()) return Status::InvalidArgument("The tag key of a filter is empty");
-  if (text.empty()) return Status::InvalidArgument("The filter of tag key '" + out.tagk + "' is empty");
+  if (text.empty())
+    return Status::InvalidArgument("The filter of tag key '" + out.tagk + "' is empty");
   size_t open = text.find('(');
   if (text == "*") {
     out.type = "wildcard";

@@ -1,5 +1,6 @@
 #pragma once
-// Tag filters, compiled from their texts (spec query.md §4.1). Which series they admit is decided in query/series_filter.
+// Tag filters, compiled from their texts (spec query.md §4.1). Which series they admit is decided
+// in query/series_filter.
 
 #include <memory>
 #include <optional>
@@ -31,7 +32,8 @@ class TagFilter {
 
   [[nodiscard]] const FilterSpec& spec() const { return spec_; }
   [[nodiscard]] FilterKind kind() const { return kind_; }
-  /// The alternatives of the literal kinds, unique, in order of the text; lower case for the AnyCase kinds.
+  /// The alternatives of the literal kinds, unique, in order of the text; lower case for the
+  /// AnyCase kinds.
   [[nodiscard]] const std::vector<std::string>& literals() const { return literals_; }
   /// True for a wildcard of stars only: having the key is enough.
   [[nodiscard]] bool matches_all() const { return matches_all_; }

@@ -21,7 +21,8 @@ void Join(const Series& series, const ScanWindow& window, SeriesGroup* group) {
   }
   if (series.first_point_ms > window.end_ms() || series.last_point_ms < window.begin_ms()) return;
   group->members.push_back(&series);
-  group->annotations.insert(group->annotations.end(), series.annotations.begin(), series.annotations.end());
+  group->annotations.insert(group->annotations.end(), series.annotations.begin(),
+                            series.annotations.end());
 }
 
 Bytes GroupId(const KeyLayout& layout, ByteView tsuid, std::span<const Bytes> group_by) {
@@ -36,8 +37,9 @@ Bytes GroupId(const KeyLayout& layout, ByteView tsuid, std::span<const Bytes> gr
 
 }  // namespace
 
-std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<Series>& series, bool each_alone,
-                                    std::span<const Bytes> group_by, const ScanWindow& window) {
+std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<Series>& series,
+                                    bool each_alone, std::span<const Bytes> group_by,
+                                    const ScanWindow& window) {
   std::vector<SeriesGroup> out;
   if (series.empty()) return out;
   if (each_alone) {
@@ -60,9 +62,12 @@ std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<S
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out) {
   out->annotations = group.annotations;
   std::stable_sort(out->annotations.begin(), out->annotations.end(),
-                   [](const codec::Annotation& a, const codec::Annotation& b) { return a.start_time < b.start_time; });
+                   [](const codec::Annotation& a, const codec::Annotation& b) {
+                     return a.start_time < b.start_time;
+                   });
   if (group.members.empty()) return {};
-  ByteView metric = ByteView(group.members[0]->tsuid).substr(0, static_cast<size_t>(layout.metric_width));
+  ByteView metric =
+      ByteView(group.members[0]->tsuid).substr(0, static_cast<size_t>(layout.metric_width));
   ASSIGN_OR_RETURN(const Bytes* metric_name, names->NameOf(UidKind::kMetric, metric));
   out->metric = *metric_name;
 

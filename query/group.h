@@ -19,10 +19,11 @@ struct SeriesGroup {
   std::vector<codec::Annotation> annotations;
 };
 
-/// `series` sorted by Series::order. `each_alone`: the aggregator "none". Groups come in output order. Series outside
-/// the window give their group an output, but are no members of it.
-std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<Series>& series, bool each_alone,
-                                    std::span<const Bytes> group_by, const ScanWindow& window);
+/// `series` sorted by Series::order. `each_alone`: the aggregator "none". Groups come in output
+/// order. Series outside the window give their group an output, but are no members of it.
+std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<Series>& series,
+                                    bool each_alone, std::span<const Bytes> group_by,
+                                    const ScanWindow& window);
 
 /// Fills metric, tags, aggregate tags, TSUIDs and annotations. NotFound: a UID without a name.
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out);

@@ -24,8 +24,8 @@ int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
 
 class LastPointFinder {
  public:
-  LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms, Points* points, Store* cells,
-                  NameMemo* names)
+  LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms,
+                  Points* points, Store* cells, NameMemo* names)
       : query_(query),
         options_(options),
         now_ms_(now_ms),
@@ -46,11 +46,14 @@ class LastPointFinder {
   }
 
  private:
-  [[nodiscard]] bool meta_tracking() const { return options_.tsuid_tracking || options_.tsuid_incrementing; }
+  [[nodiscard]] bool meta_tracking() const {
+    return options_.tsuid_tracking || options_.tsuid_incrementing;
+  }
 
   void WantHours(Bytes tsuid, int64_t newest_base) {
-    int64_t oldest = query_.back_scan_hours > newest_base / kRowSpan ? 0
-                                                                     : newest_base - query_.back_scan_hours * kRowSpan;
+    int64_t oldest = query_.back_scan_hours > newest_base / kRowSpan
+                         ? 0
+                         : newest_base - query_.back_scan_hours * kRowSpan;
     wanted_.push_back({std::move(tsuid), newest_base, oldest});
   }
 
@@ -61,8 +64,9 @@ class LastPointFinder {
       return Status::InvalidArgument("The TSUID '" + text + "' contains illegal characters");
     }
     if (!codec::CheckTsuid(layout_, tsuid).ok()) {
-      return Status::InvalidArgument("TSUID must not be null and must have a metric and at least one tag pair: '" +
-                                     text + "'");
+      return Status::InvalidArgument(
+          "TSUID must not be null and must have a metric and at least one tag pair: '" + text +
+          "'");
     }
     int64_t base = HourOf(now_ms_);
     if (query_.back_scan_hours == 0 && meta_tracking()) {
@@ -75,7 +79,8 @@ class LastPointFinder {
   }
 
   Status WantMetric(const LastPointSubQuery& sub) {
-    if (!sub.metric || sub.metric->empty()) return Status::InvalidArgument("Metric cannot be null or empty");
+    if (!sub.metric || sub.metric->empty())
+      return Status::InvalidArgument("Metric cannot be null or empty");
     if (query_.back_scan_hours > 0 && sub.tags.empty()) {
       return Status::InvalidArgument("Tags cannot be null or empty when getting a TSUID");
     }
@@ -93,7 +98,8 @@ class LastPointFinder {
     return meta_tracking() ? WantTracked(metric, pairs) : Status();
   }
 
-  // Every series of the metric in the meta table that has all pairs, in the hour it was last written.
+  // Every series of the metric in the meta table that has all pairs, in the hour it was last
+  // written.
   Status WantTracked(const Bytes& metric, const std::vector<Bytes>& pairs) {
     ScanSpec spec;
     spec.table = options_.meta_table;
@@ -111,8 +117,9 @@ class LastPointFinder {
         if (row.empty() || !codec::CheckTsuid(layout_, row.key).ok()) continue;
         auto has = [&](const Bytes& pair) {
           bool found = false;
-          codec::ForEachPair(layout_, row.key,
-                             [&](ByteView k, ByteView v) { found = found || (Bytes(k) + Bytes(v)) == pair; });
+          codec::ForEachPair(layout_, row.key, [&](ByteView k, ByteView v) {
+            found = found || (Bytes(k) + Bytes(v)) == pair;
+          });
           return found;
         };
         if (std::all_of(pairs.begin(), pairs.end(), has)) {
@@ -193,8 +200,9 @@ class LastPointFinder {
 
 }  // namespace
 
-Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options, int64_t now_ms,
-                                              Points* points, Store* cells, NameMemo* names) {
+Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
+                                              int64_t now_ms, Points* points, Store* cells,
+                                              NameMemo* names) {
   return LastPointFinder(query, options, now_ms, points, cells, names).Run();
 }
 

@@ -40,9 +40,11 @@ struct LastPoint {
   std::vector<std::pair<Bytes, Bytes>> tags;
 };
 
-/// Newest point of each series asked for, in the order of the request; series without one are left out. `now_ms`
-/// decides the hour where the meta table does not. NotFound, InvalidArgument: names, tags or TSUIDs that cannot be.
-Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options, int64_t now_ms,
-                                              Points* points, Store* cells, NameMemo* names);
+/// Newest point of each series asked for, in the order of the request; series without one are left
+/// out. `now_ms` decides the hour where the meta table does not. NotFound, InvalidArgument: names,
+/// tags or TSUIDs that cannot be.
+Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
+                                              int64_t now_ms, Points* points, Store* cells,
+                                              NameMemo* names);
 
 }  // namespace hg::query

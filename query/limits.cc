@@ -5,13 +5,16 @@
 namespace hg::query {
 namespace {
 
-constexpr const char* kAdvice = " Please try filtering using more tags or decrease your time range.";
-// Qualifier, value, timestamp and family of a cell beside its key: OpenTSDB's own figure is an estimate too.
+constexpr const char* kAdvice =
+    " Please try filtering using more tags or decrease your time range.";
+// Qualifier, value, timestamp and family of a cell beside its key: OpenTSDB's own figure is an
+// estimate too.
 constexpr int64_t kCellBytes = 2 + 8 + 8 + 1;
 
 }  // namespace
 
-Result<Limits> LimitsFor(const Options& options, std::string_view /*metric*/, bool lift_bytes, bool lift_cells) {
+Result<Limits> LimitsFor(const Options& options, std::string_view /*metric*/, bool lift_bytes,
+                         bool lift_cells) {
   Limits out;
   out.bytes_max = lift_bytes && options.bytes_override_allowed ? 0 : options.bytes_max;
   out.cells_max = lift_cells && options.cells_override_allowed ? 0 : options.cells_max;
@@ -33,8 +36,9 @@ Status LimitCounter::Check() const {
     return Status::DeadlineExceeded("The client has closed its connection");
   }
   if (limits_.bytes_max > 0 && bytes_ > limits_.bytes_max) {
-    return Status::LimitExceeded("Sorry, you have attempted to fetch more than our maximum amount of " +
-                                 std::to_string(limits_.bytes_max / 1024 / 1024) + "MB from storage." + kAdvice);
+    return Status::LimitExceeded(
+        "Sorry, you have attempted to fetch more than our maximum amount of " +
+        std::to_string(limits_.bytes_max / 1024 / 1024) + "MB from storage." + kAdvice);
   }
   if (limits_.cells_max > 0 && cells_ >= limits_.cells_max) {
     return Status::LimitExceeded("Sorry, you have attempted to fetch more than our limit of " +
@@ -43,8 +47,9 @@ Status LimitCounter::Check() const {
   if (limits_.timeout_ms > 0) {
     int64_t spent_ms = (clock_.MonotonicNs() - started_ns_) / 1'000'000;
     if (spent_ms > limits_.timeout_ms) {
-      return Status::DeadlineExceeded("Sorry, your query timed out. Time limit: " + std::to_string(limits_.timeout_ms) +
-                                      " ms, fetch time: " + std::to_string(spent_ms) + " ms." + kAdvice);
+      return Status::DeadlineExceeded(
+          "Sorry, your query timed out. Time limit: " + std::to_string(limits_.timeout_ms) +
+          " ms, fetch time: " + std::to_string(spent_ms) + " ms." + kAdvice);
     }
   }
   return {};

@@ -1,6 +1,6 @@
 #pragma once
-// Limits of one sub-query (spec query.md §15.1): counted in cells and bytes of storage, looked at between batches, so
-// that one batch always passes.
+// Limits of one sub-query (spec query.md §15.1): counted in cells and bytes of storage, looked at
+// between batches, so that one batch always passes.
 
 #include <cstdint>
 #include <functional>
@@ -22,9 +22,11 @@ struct Limits {
   size_t batch_rows = 128;
 };
 
-/// Those of the options, or of the first entry of the limits file whose pattern is found in the metric; lifted where
-/// the request asks and the options allow. InvalidArgument: the limits file cannot be read.
-Result<Limits> LimitsFor(const Options& options, std::string_view metric, bool lift_bytes, bool lift_cells);
+/// Those of the options, or of the first entry of the limits file whose pattern is found in the
+/// metric; lifted where the request asks and the options allow. InvalidArgument: the limits file
+/// cannot be read.
+Result<Limits> LimitsFor(const Options& options, std::string_view metric, bool lift_bytes,
+                         bool lift_cells);
 
 /// One thread at a time.
 class LimitCounter {

@@ -16,7 +16,8 @@ double DoubleAt(const PointColumns& p, size_t i) {
 }
 
 Status Infinite(double value, int64_t t) {
-  return Status::InvalidArgument(std::string("Got Infinity: ") + (value > 0 ? "Infinity" : "-Infinity") + " at " +
+  return Status::InvalidArgument(std::string("Got Infinity: ") +
+                                 (value > 0 ? "Infinity" : "-Infinity") + " at " +
                                  std::to_string(t));
 }
 
@@ -29,7 +30,8 @@ class Output {
   }
   void Add(int64_t t, uint64_t bits, bool is_double) {
     if (out_.time_ms.empty()) out_.all_double = is_double;
-    if (out_.kinds.empty() && is_double != out_.all_double) out_.kinds.assign(out_.size(), out_.all_double ? 1 : 0);
+    if (out_.kinds.empty() && is_double != out_.all_double)
+      out_.kinds.assign(out_.size(), out_.all_double ? 1 : 0);
     out_.time_ms.push_back(t);
     out_.bits.push_back(bits);
     if (!out_.kinds.empty()) out_.kinds.push_back(is_double ? 1 : 0);
@@ -65,8 +67,8 @@ Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& s
   return out.Take();
 }
 
-// True if all series have the same instants and none changes between integers and doubles: then nothing is
-// interpolated and the kind is the same throughout.
+// True if all series have the same instants and none changes between integers and doubles: then
+// nothing is interpolated and the kind is the same throughout.
 bool Aligned(std::span<const PointColumns* const> series) {
   for (const PointColumns* s : series) {
     if (!Uniform(*s) || s->time_ms != series[0]->time_ms) return false;
@@ -74,18 +76,21 @@ bool Aligned(std::span<const PointColumns* const> series) {
   return true;
 }
 
-Result<PointColumns> MergeAligned(const MergeOptions& options, std::span<const PointColumns* const> series) {
+Result<PointColumns> MergeAligned(const MergeOptions& options,
+                                  std::span<const PointColumns* const> series) {
   const std::vector<int64_t>& times = series[0]->time_ms;
   bool ints = true;
   for (const PointColumns* s : series) ints = ints && !s->all_double;
   size_t begin = options.rate ? 1 : 0;
   while (begin < times.size() && times[begin] < options.trim_begin_ms) ++begin;
   size_t end = begin;
-  while (end < times.size() && times[end] <= options.last_ms && times[end] <= options.trim_end_ms) ++end;
+  while (end < times.size() && times[end] <= options.last_ms && times[end] <= options.trim_end_ms)
+    ++end;
 
   PointColumns out;
   out.all_double = !ints;
-  out.time_ms.assign(times.begin() + static_cast<ptrdiff_t>(begin), times.begin() + static_cast<ptrdiff_t>(end));
+  out.time_ms.assign(times.begin() + static_cast<ptrdiff_t>(begin),
+                     times.begin() + static_cast<ptrdiff_t>(end));
   out.bits.resize(end - begin);
   std::vector<double> scratch;
   Function function = options.aggregator->function;
@@ -103,7 +108,9 @@ Result<PointColumns> MergeAligned(const MergeOptions& options, std::span<const P
       }
     }
     for (size_t i = 0; i < sums.size(); ++i) {
-      double value = counts[i] == 0 ? kNan : function == Function::kSum ? sums[i] : sums[i] / counts[i];
+      double value = counts[i] == 0               ? kNan
+                     : function == Function::kSum ? sums[i]
+                                                  : sums[i] / counts[i];
       if (std::isinf(value)) return Infinite(value, out.time_ms[i]);
       out.bits[i] = std::bit_cast<uint64_t>(value);
     }
@@ -113,7 +120,8 @@ Result<PointColumns> MergeAligned(const MergeOptions& options, std::span<const P
   std::vector<double> doubles(series.size());
   for (size_t i = begin; i < end; ++i) {
     if (ints) {
-      for (size_t s = 0; s < series.size(); ++s) longs[s] = static_cast<int64_t>(series[s]->bits[i]);
+      for (size_t s = 0; s < series.size(); ++s)
+        longs[s] = static_cast<int64_t>(series[s]->bits[i]);
       out.bits[i - begin] = static_cast<uint64_t>(RunInt(*options.aggregator, longs, &scratch));
     } else {
       for (size_t s = 0; s < series.size(); ++s) doubles[s] = DoubleAt(*series[s], i);
@@ -125,10 +133,12 @@ Result<PointColumns> MergeAligned(const MergeOptions& options, std::span<const P
   return out;
 }
 
-int64_t InterpolateInt(Interpolation method, int64_t x, int64_t x0, int64_t y0, int64_t x1, int64_t y1) {
+int64_t InterpolateInt(Interpolation method, int64_t x, int64_t x0, int64_t y0, int64_t x1,
+                       int64_t y1) {
   switch (method) {
     case Interpolation::kLerp: {
-      uint64_t product = static_cast<uint64_t>(x - x0) * (static_cast<uint64_t>(y1) - static_cast<uint64_t>(y0));
+      uint64_t product =
+          static_cast<uint64_t>(x - x0) * (static_cast<uint64_t>(y1) - static_cast<uint64_t>(y0));
       return static_cast<int64_t>(static_cast<uint64_t>(y0) +
                                   static_cast<uint64_t>(static_cast<int64_t>(product) / (x1 - x0)));
     }
@@ -144,7 +154,8 @@ int64_t InterpolateInt(Interpolation method, int64_t x, int64_t x0, int64_t y0, 
   return 0;
 }
 
-double InterpolateDouble(Interpolation method, int64_t x, int64_t x0, double y0, int64_t x1, double y1) {
+double InterpolateDouble(Interpolation method, int64_t x, int64_t x0, double y0, int64_t x1,
+                         double y1) {
   switch (method) {
     case Interpolation::kLerp:
       return y0 + static_cast<double>(x - x0) * (y1 - y0) / static_cast<double>(x1 - x0);
@@ -160,15 +171,19 @@ double InterpolateDouble(Interpolation method, int64_t x, int64_t x0, double y0,
   return 0;
 }
 
-/// Walks all series in step. A series has a current element (the latest at or before the instant, until the series has
-/// ended) and a next one.
+/// Walks all series in step. A series has a current element (the latest at or before the instant,
+/// until the series has ended) and a next one.
 class Walk {
  public:
   Walk(const MergeOptions& options, std::span<const PointColumns* const> series)
-      : options_(options), series_(series), next_(series.size(), 0), has_current_(series.size(), 0) {
+      : options_(options),
+        series_(series),
+        next_(series.size(), 0),
+        has_current_(series.size(), 0) {
     for (size_t s = 0; s < series.size(); ++s) {
       if (options.rate) {
-        // The pseudo-rate becomes the current element right away; a series without another one has ended.
+        // The pseudo-rate becomes the current element right away; a series without another one has
+        // ended.
         next_[s] = series[s]->size() > 1 ? 1 : series[s]->size();
         has_current_[s] = series[s]->size() > 1;
       }
@@ -214,8 +229,9 @@ class Walk {
       int64_t y0 = static_cast<int64_t>(p.bits[now]);
       bool exact = p.time_ms[now] == instant_ || next_[s] == p.size();
       out->push_back(exact ? y0
-                           : InterpolateInt(options_.aggregator->interpolation, instant_, p.time_ms[now], y0,
-                                            p.time_ms[next_[s]], static_cast<int64_t>(p.bits[next_[s]])));
+                           : InterpolateInt(options_.aggregator->interpolation, instant_,
+                                            p.time_ms[now], y0, p.time_ms[next_[s]],
+                                            static_cast<int64_t>(p.bits[next_[s]])));
     }
   }
 
@@ -228,8 +244,9 @@ class Walk {
       double y0 = DoubleAt(p, now);
       bool exact = options_.rate || p.time_ms[now] == instant_ || next_[s] == p.size();
       out->push_back(exact ? y0
-                           : InterpolateDouble(options_.aggregator->interpolation, instant_, p.time_ms[now], y0,
-                                               p.time_ms[next_[s]], DoubleAt(p, next_[s])));
+                           : InterpolateDouble(options_.aggregator->interpolation, instant_,
+                                               p.time_ms[now], y0, p.time_ms[next_[s]],
+                                               DoubleAt(p, next_[s])));
     }
   }
 
@@ -243,7 +260,8 @@ class Walk {
   int64_t instant_ = 0;
 };
 
-Result<PointColumns> MergeGeneral(const MergeOptions& options, std::span<const PointColumns* const> series) {
+Result<PointColumns> MergeGeneral(const MergeOptions& options,
+                                  std::span<const PointColumns* const> series) {
   Walk walk(options, series);
   Output out;
   std::vector<double> scratch;
@@ -268,7 +286,8 @@ Result<PointColumns> MergeGeneral(const MergeOptions& options, std::span<const P
 
 }  // namespace
 
-Result<PointColumns> MergeSeries(const MergeOptions& options, std::span<const PointColumns* const> series) {
+Result<PointColumns> MergeSeries(const MergeOptions& options,
+                                 std::span<const PointColumns* const> series) {
   if (series.empty()) return PointColumns();
   if (series.size() == 1) return MergeOne(options, *series[0]);
   if (Aligned(series)) return MergeAligned(options, series);

@@ -1,6 +1,6 @@
 #pragma once
-// Merging the series of a group: which instants are emitted, what each series contributes, whether the result is an
-// integer (spec query.md §6; OpenTSDB class AggregationIterator). Pure.
+// Merging the series of a group: which instants are emitted, what each series contributes, whether
+// the result is an integer (spec query.md §6; OpenTSDB class AggregationIterator). Pure.
 
 #include <cstdint>
 #include <limits>
@@ -14,13 +14,17 @@ namespace hg::query {
 
 struct MergeOptions {
   const Aggregator* aggregator = nullptr;
-  bool rate = false;         // the columns are rates: no interpolation, their first element is not emitted
-  int64_t last_ms = std::numeric_limits<int64_t>::max();   // instants beyond the scan window are not emitted
-  int64_t trim_begin_ms = std::numeric_limits<int64_t>::min();  // nor those outside the query's range, both inclusive
+  bool rate = false;  // the columns are rates: no interpolation, their first element is not emitted
+  int64_t last_ms =
+      std::numeric_limits<int64_t>::max();  // instants beyond the scan window are not emitted
+  int64_t trim_begin_ms =
+      std::numeric_limits<int64_t>::min();  // nor those outside the query's range, both inclusive
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
 };
 
-/// The group's points. `series` in group order (§9.3), each ascending. InvalidArgument: a result is infinite.
-Result<PointColumns> MergeSeries(const MergeOptions& options, std::span<const PointColumns* const> series);
+/// The group's points. `series` in group order (§9.3), each ascending. InvalidArgument: a result is
+/// infinite.
+Result<PointColumns> MergeSeries(const MergeOptions& options,
+                                 std::span<const PointColumns* const> series);
 
 }  // namespace hg::query

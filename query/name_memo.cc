@@ -6,7 +6,8 @@ Result<Bytes> NameMemo::Find(UidKind kind, std::string_view name) {
   if (name.empty()) return Status::InvalidArgument("Missing UID name");
   Result<Bytes> id = names_.Find(kind, name);
   if (!id.ok() && id.status().code() == StatusCode::kNotFound) {
-    return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" + std::string(name) + "'");
+    return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" +
+                            std::string(name) + "'");
   }
   return id;
 }
@@ -17,7 +18,8 @@ Result<const Bytes*> NameMemo::NameOf(UidKind kind, ByteView id) {
   Result<Bytes> name = names_.NameOf(kind, id);
   if (!name.ok()) {
     if (name.status().code() != StatusCode::kNotFound) return name.status();
-    return Status::NotFound("No such unique ID for '" + std::string(UidKindName(kind)) + "': " + ToHexUpper(id));
+    return Status::NotFound("No such unique ID for '" + std::string(UidKindName(kind)) +
+                            "': " + ToHexUpper(id));
   }
   return &known.emplace(Bytes(id), std::move(*name)).first->second;
 }

@@ -16,10 +16,11 @@ class NameMemo {
   /// `names` outlives the memo.
   explicit NameMemo(uid::Names& names) : names_(names) {}
 
-  /// UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'"; InvalidArgument: it is empty.
+  /// UID of a name in UTF-8. NotFound: "No such name for 'tagk': 'X'"; InvalidArgument: it is
+  /// empty.
   Result<Bytes> Find(UidKind kind, std::string_view name);
-  /// UTF-8 name of a UID. NotFound: there is none, which a query cannot answer around. The reference lives as
-  /// long as the memo.
+  /// UTF-8 name of a UID. NotFound: there is none, which a query cannot answer around. The
+  /// reference lives as long as the memo.
   Result<const Bytes*> NameOf(UidKind kind, ByteView id);
 
  private:

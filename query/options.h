@@ -1,6 +1,6 @@
 #pragma once
-// What the read path is told by tsd/config (spec query.md §18); only tsd knows the settings' names. Units are in the
-// field names.
+// What the read path is told by tsd/config (spec query.md §18); only tsd knows the settings' names.
+// Units are in the field names.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,30 +11,34 @@
 namespace hg::query {
 
 struct Options {
-  size_t filter_expansion_limit = 4096;      // tsd.query.filter.expansion_limit, values of one literal_or
-  bool skip_unresolved_tagvs = false;        // tsd.query.skip_unresolved_tagvs
-  bool fuzzy_filter = true;                  // tsd.query.enable_fuzzy_filter (quirk Q7)
+  size_t filter_expansion_limit =
+      4096;                            // tsd.query.filter.expansion_limit, values of one literal_or
+  bool skip_unresolved_tagvs = false;  // tsd.query.skip_unresolved_tagvs
+  bool fuzzy_filter = true;            // tsd.query.enable_fuzzy_filter (quirk Q7)
 
-  int64_t timeout_ms = 0;                    // tsd.query.timeout; 0 = none
-  int64_t bytes_max = 0;                     // tsd.query.limits.bytes.default; 0 = none
-  bool bytes_override_allowed = false;       // tsd.query.limits.bytes.allow_override
-  int64_t cells_max = 0;                     // tsd.query.limits.data_points.default; 0 = none
-  bool cells_override_allowed = false;       // tsd.query.limits.data_points.allow_override
-  std::string limits_file;                   // tsd.query.limits.overrides.config; "" = none
-  int64_t limits_file_interval_s = 60000;    // tsd.query.limits.overrides.interval
-  bool simultaneous_duplicates = true;       // tsd.query.allow_simultaneous_duplicates
+  int64_t timeout_ms = 0;                  // tsd.query.timeout; 0 = none
+  int64_t bytes_max = 0;                   // tsd.query.limits.bytes.default; 0 = none
+  bool bytes_override_allowed = false;     // tsd.query.limits.bytes.allow_override
+  int64_t cells_max = 0;                   // tsd.query.limits.data_points.default; 0 = none
+  bool cells_override_allowed = false;     // tsd.query.limits.data_points.allow_override
+  std::string limits_file;                 // tsd.query.limits.overrides.config; "" = none
+  int64_t limits_file_interval_s = 60000;  // tsd.query.limits.overrides.interval
+  bool simultaneous_duplicates = true;     // tsd.query.allow_simultaneous_duplicates
 
-  bool delete_allowed = false;               // tsd.http.query.allow_delete, for DELETE and method_override=delete
+  bool delete_allowed =
+      false;  // tsd.http.query.allow_delete, for DELETE and method_override=delete
 
-  bool tsuid_tracking = false;               // tsd.core.meta.enable_tsuid_tracking
-  bool tsuid_incrementing = false;           // tsd.core.meta.enable_tsuid_incrementing
+  bool tsuid_tracking = false;      // tsd.core.meta.enable_tsuid_tracking
+  bool tsuid_incrementing = false;  // tsd.core.meta.enable_tsuid_incrementing
 
-  ReconcileOptions reconcile;                // tsd.storage.fix_duplicates and its kin
-  size_t batch_rows = 128;                   // tsd.storage.hbase.scanner.maxNumRows: rows between checks of the limits
-  std::string timezone;                      // tsd.core.timezone; "" = the process' zone. For dates, not for buckets
+  ReconcileOptions reconcile;  // tsd.storage.fix_duplicates and its kin
+  size_t batch_rows =
+      128;               // tsd.storage.hbase.scanner.maxNumRows: rows between checks of the limits
+  std::string timezone;  // tsd.core.timezone; "" = the process' zone. For dates, not for buckets
 
-  std::string data_table = "tsdb";           // tsd.storage.hbase.data_table (global annotations)
-  std::string meta_table = "tsdb-meta";      // tsd.storage.hbase.meta_table (last points with tracking on)
+  std::string data_table = "tsdb";  // tsd.storage.hbase.data_table (global annotations)
+  std::string meta_table =
+      "tsdb-meta";  // tsd.storage.hbase.meta_table (last points with tracking on)
 };
 
 }  // namespace hg::query

@@ -15,8 +15,9 @@ struct ScanWindow {
   bool operator==(const ScanWindow&) const = default;
 };
 
-/// `interval_ms`: that of the downsampling (a calendar's nominal length); 0 = none or run-all. Times below 2^32 are
-/// taken for seconds, as OpenTSDB does; quirk Q1 adds a second to every end in milliseconds.
+/// `interval_ms`: that of the downsampling (a calendar's nominal length); 0 = none or run-all.
+/// Times below 2^32 are taken for seconds, as OpenTSDB does; quirk Q1 adds a second to every end in
+/// milliseconds.
 ScanWindow PlanScan(int64_t start_ms, int64_t end_ms, int64_t interval_ms);
 
 }  // namespace hg::query

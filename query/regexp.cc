@@ -14,9 +14,10 @@ constexpr uint32_t kDepthLimit = 10'000;
 
 // Classes that Java spells \p{Name} and PCRE2 [:name:].
 constexpr std::pair<std::string_view, std::string_view> kPosixClasses[] = {
-    {"Lower", "lower"}, {"Upper", "upper"}, {"Alpha", "alpha"}, {"Digit", "digit"}, {"Alnum", "alnum"},
-    {"Punct", "punct"}, {"Graph", "graph"}, {"Print", "print"}, {"Blank", "blank"}, {"Cntrl", "cntrl"},
-    {"XDigit", "xdigit"}, {"Space", "space"}, {"ASCII", "ascii"},
+    {"Lower", "lower"}, {"Upper", "upper"}, {"Alpha", "alpha"},   {"Digit", "digit"},
+    {"Alnum", "alnum"}, {"Punct", "punct"}, {"Graph", "graph"},   {"Print", "print"},
+    {"Blank", "blank"}, {"Cntrl", "cntrl"}, {"XDigit", "xdigit"}, {"Space", "space"},
+    {"ASCII", "ascii"},
 };
 
 std::string FromJava(std::string_view pattern) {
@@ -35,13 +36,14 @@ std::string FromJava(std::string_view pattern) {
       bool negated = pattern[i + 1] == 'P';
       if ((negated || pattern[i + 1] == 'p') && i + 2 < pattern.size() && pattern[i + 2] == '{') {
         size_t close = pattern.find('}', i + 3);
-        std::string_view name =
-            close == std::string_view::npos ? std::string_view() : pattern.substr(i + 3, close - i - 3);
+        std::string_view name = close == std::string_view::npos
+                                    ? std::string_view()
+                                    : pattern.substr(i + 3, close - i - 3);
         bool found = false;
         for (const auto& [java, posix] : kPosixClasses) {
           if (java != name) continue;
-          out += std::string(in_class ? "" : "[") + "[:" + (negated ? "^" : "") + std::string(posix) + ":]" +
-                 (in_class ? "" : "]");
+          out += std::string(in_class ? "" : "[") + "[:" + (negated ? "^" : "") +
+                 std::string(posix) + ":]" + (in_class ? "" : "]");
           found = true;
         }
         if (found) {
@@ -83,13 +85,14 @@ Result<std::shared_ptr<const Regexp>> Regexp::Compile(std::string_view pattern) 
   int error = 0;
   PCRE2_SIZE offset = 0;
   auto impl = std::make_unique<Impl>();
-  impl->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(), PCRE2_UTF, &error,
-                             &offset, nullptr);
+  impl->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
+                             PCRE2_UTF, &error, &offset, nullptr);
   if (impl->code == nullptr) {
     PCRE2_UCHAR text[256];
     pcre2_get_error_message(error, text, sizeof(text));
-    return Status::InvalidArgument("Bad regular expression '" + std::string(pattern) + "': " +
-                                   reinterpret_cast<const char*>(text) + " at " + std::to_string(offset));
+    return Status::InvalidArgument("Bad regular expression '" + std::string(pattern) +
+                                   "': " + reinterpret_cast<const char*>(text) + " at " +
+                                   std::to_string(offset));
   }
   pcre2_jit_compile(impl->code, PCRE2_JIT_COMPLETE);  // without JIT the interpreter serves
   impl->context = pcre2_match_context_create(nullptr);
@@ -100,8 +103,8 @@ Result<std::shared_ptr<const Regexp>> Regexp::Compile(std::string_view pattern) 
 
 bool Regexp::Search(std::string_view text) const {
   pcre2_match_data* match = pcre2_match_data_create(1, nullptr);
-  int found = pcre2_match(impl_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, match,
-                          impl_->context);
+  int found = pcre2_match(impl_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0,
+                          match, impl_->context);
   pcre2_match_data_free(match);
   return found >= 0;
 }

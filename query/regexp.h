@@ -1,6 +1,6 @@
 #pragma once
-// Regular expressions of filters: Java's dialect as far as PCRE2 knows it. Matching is bounded, so that no pattern of a
-// client can hold a thread.
+// Regular expressions of filters: Java's dialect as far as PCRE2 knows it. Matching is bounded, so
+// that no pattern of a client can hold a thread.
 
 #include <memory>
 #include <string>
@@ -19,7 +19,8 @@ class Regexp {
   Regexp(const Regexp&) = delete;
   Regexp& operator=(const Regexp&) = delete;
 
-  /// True if the pattern is found anywhere in `text` (UTF-8). A match that exceeds the limits counts as none.
+  /// True if the pattern is found anywhere in `text` (UTF-8). A match that exceeds the limits
+  /// counts as none.
   [[nodiscard]] bool Search(std::string_view text) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// A query as a client wrote it: texts, nothing resolved (spec query.md §3). http/wire and the command line fill it,
-// query/validate checks it. Texts are UTF-8.
+// A query as a client wrote it: texts, nothing resolved (spec query.md §3). http/wire and the
+// command line fill it, query/validate checks it. Texts are UTF-8.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,8 @@ struct FilterSpec {
   std::string tagk;
   std::string filter;
   bool group_by = false;
-  /// Set for the legacy form `k=we*b`: matched without case although the type says "wildcard" (§4.3).
+  /// Set for the legacy form `k=we*b`: matched without case although the type says "wildcard"
+  /// (§4.3).
   bool ignore_case = false;
 
   bool operator==(const FilterSpec&) const = default;

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "storage/codec/row_key.h"
-#include "storage/model/name_text.h"
 
 namespace hg::query {
 namespace {
@@ -19,10 +18,12 @@ struct Resolved {
   bool by_name = true;
 };
 
-Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, const Options& options, NameMemo* names) {
+Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, const Options& options,
+                            NameMemo* names) {
   Resolved out;
   out.filter = filter;
-  if (filter->kind() == FilterKind::kLiteralOr && filter->literals().size() <= options.filter_expansion_limit) {
+  if (filter->kind() == FilterKind::kLiteralOr &&
+      filter->literals().size() <= options.filter_expansion_limit) {
     for (const std::string& literal : filter->literals()) {
       Result<Bytes> id = names->Find(UidKind::kTagv, literal);
       if (id.ok()) {
@@ -36,12 +37,14 @@ Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, cons
   return out;
 }
 
-/// What findGroupBys makes of the filters: keys that a row must have, with the values that are admitted.
+/// What findGroupBys makes of the filters: keys that a row must have, with the values that are
+/// admitted.
 using KeyLiterals = std::map<Bytes, std::optional<std::set<Bytes>>>;
 
-/// Filters of the lowest key are taken together, their literals united; those of any other key one by one, the last one
-/// deciding (quirk Q6). `filters` are sorted by key.
-KeyLiterals CollectLiterals(std::vector<Resolved>* filters, size_t literals_max, std::vector<Bytes>* group_by) {
+/// Filters of the lowest key are taken together, their literals united; those of any other key one
+/// by one, the last one deciding (quirk Q6). `filters` are sorted by key.
+KeyLiterals CollectLiterals(std::vector<Resolved>* filters, size_t literals_max,
+                            std::vector<Bytes>* group_by) {
   KeyLiterals out;
   size_t literal_count = 0;
   for (size_t begin = 0; begin < filters->size();) {
@@ -73,8 +76,8 @@ KeyLiterals CollectLiterals(std::vector<Resolved>* filters, size_t literals_max,
 
 }  // namespace
 
-Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Options& options, const KeyLayout& layout,
-                                           NameMemo* names) {
+Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Options& options,
+                                           const KeyLayout& layout, NameMemo* names) {
   SeriesFilter out(layout, names);
   std::vector<Resolved> filters;
   for (const auto& filter : query.filters) {
@@ -83,7 +86,10 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
   }
   std::stable_sort(filters.begin(), filters.end(),
                    [](const Resolved& a, const Resolved& b) { return a.tagk < b.tagk; });
-  for (const Resolved& f : filters) out.filtered_keys_.push_back(f.tagk);
+  for (const Resolved& f : filters) {
+    if (out.filtered_keys_.empty() || out.filtered_keys_.back() != f.tagk)
+      out.filtered_keys_.push_back(f.tagk);
+  }
 
   if (!query.tsuids.empty()) {
     out.matcher_.tsuids = query.tsuids;
@@ -123,7 +129,8 @@ ByteView SeriesFilter::ValueOf(ByteView tsuid, ByteView tagk) const {
 
 Result<bool> SeriesFilter::Admits(ByteView tsuid) {
   size_t different = 0;
-  for (const LowestLiteral& key : one_differs_) different += ValueOf(tsuid, key.tagk) != key.lowest ? 1 : 0;
+  for (const LowestLiteral& key : one_differs_)
+    different += ValueOf(tsuid, key.tagk) != key.lowest ? 1 : 0;
   if (different > 1) return false;
   for (Check& check : checks_) {
     Bytes value(ValueOf(tsuid, check.tagk));
@@ -131,7 +138,7 @@ Result<bool> SeriesFilter::Admits(ByteView tsuid) {
     auto known = check.verdicts.find(value);
     if (known == check.verdicts.end()) {
       ASSIGN_OR_RETURN(const Bytes* name, names_->NameOf(UidKind::kTagv, value));
-      known = check.verdicts.emplace(value, check.filter->Matches(FromLatin1(*name))).first;
+      known = check.verdicts.emplace(value, check.filter->Matches(*name)).first;
     }
     if (!known->second) return false;
   }

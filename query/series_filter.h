@@ -1,6 +1,7 @@
 #pragma once
-// Which series a sub-query wants: filters with their names resolved, split into what a scan can decide (SeriesMatcher)
-// and what is decided here, on the names of tag values (spec query.md §4; OpenTSDB TsdbQuery.findGroupBys).
+// Which series a sub-query wants: filters with their names resolved, split into what a scan can
+// decide (SeriesMatcher) and what is decided here, on the names of tag values (spec query.md §4;
+// OpenTSDB TsdbQuery.findGroupBys).
 
 #include <memory>
 #include <string>
@@ -19,9 +20,10 @@ namespace hg::query {
 /// One thread at a time (it remembers verdicts).
 class SeriesFilter {
  public:
-  /// Resolves the names. NotFound / InvalidArgument: an unknown or empty one. The memo outlives the filter.
-  static Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options, const KeyLayout& layout,
-                                      NameMemo* names);
+  /// Resolves the names. NotFound / InvalidArgument: an unknown or empty one. The memo outlives the
+  /// filter.
+  static Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
+                                      const KeyLayout& layout, NameMemo* names);
 
   /// What to ask of the scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
@@ -32,9 +34,10 @@ class SeriesFilter {
 
   /// Tag keys that separate groups, ascending; empty = one group.
   [[nodiscard]] const std::vector<Bytes>& group_by() const { return group_by_; }
-  /// UIDs of all filtered tag keys, ascending, one per filter (echoed with showQuery).
+  /// UIDs of the filtered tag keys, ascending, each once (echoed with showQuery).
   [[nodiscard]] const std::vector<Bytes>& filtered_keys() const { return filtered_keys_; }
-  /// True if the scan must also read the hour that begins at the window's end: what OpenTSDB's fuzzy row filter does.
+  /// True if the scan must also read the hour that begins at the window's end: what OpenTSDB's
+  /// fuzzy row filter does.
   [[nodiscard]] bool reads_extra_hour() const { return extra_hour_; }
 
  private:

@@ -17,7 +17,8 @@ void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
     points->all_double = row.all_double;
     return;
   }
-  if (points->kinds.empty() && before > 0 && row_uniform && row.all_double == points->all_double) return;
+  if (points->kinds.empty() && before > 0 && row_uniform && row.all_double == points->all_double)
+    return;
   if (points->kinds.empty()) points->kinds.assign(before, points->all_double ? 1 : 0);
   if (row_uniform) {
     points->kinds.insert(points->kinds.end(), row.value.size(), row.all_double ? 1 : 0);
@@ -77,7 +78,8 @@ void SeriesSet::AddPoints(const RowHour& row, size_t index) {
     if (row.is_double.empty() && row.all_double) {
       std::memcpy(doubles_.data(), row.value.data(), n * sizeof(double));
     } else if (row.is_double.empty()) {
-      for (size_t i = 0; i < n; ++i) doubles_[i] = static_cast<double>(static_cast<int64_t>(row.value[i]));
+      for (size_t i = 0; i < n; ++i)
+        doubles_[i] = static_cast<double>(static_cast<int64_t>(row.value[i]));
     } else {
       for (size_t i = 0; i < n; ++i) {
         doubles_[i] = row.is_double[i] ? std::bit_cast<double>(row.value[i])
@@ -109,7 +111,8 @@ Status SeriesSet::Finish() {
     if (series_[i].raw_points > 0) RETURN_IF_ERROR(downsamplers_[i].Finish(&series_[i].points));
   }
   downsamplers_.clear();
-  std::sort(series_.begin(), series_.end(), [](const Series& a, const Series& b) { return a.order < b.order; });
+  std::sort(series_.begin(), series_.end(),
+            [](const Series& a, const Series& b) { return a.order < b.order; });
   return {};
 }
 

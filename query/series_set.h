@@ -1,6 +1,6 @@
 #pragma once
-// The series of one sub-query, filled from a scan: points in columns, or buckets when the sub-query downsamples, so
-// that raw points are not kept.
+// The series of one sub-query, filled from a scan: points in columns, or buckets when the sub-query
+// downsamples, so that raw points are not kept.
 
 #include <cstdint>
 #include <memory>
@@ -20,12 +20,12 @@ namespace hg::query {
 
 /// One series of the answer.
 struct Series {
-  Bytes order;   // salt ‖ pairs: how series and outputs are sorted (spec query.md §9.3)
-  Bytes tsuid;   // metric ‖ pairs
+  Bytes order;  // salt ‖ pairs: how series and outputs are sorted (spec query.md §9.3)
+  Bytes tsuid;  // metric ‖ pairs
   uint64_t raw_points = 0;
   int64_t first_point_ms = 0;  // of the raw points
   int64_t last_point_ms = 0;
-  PointColumns points;         // after Finish: raw points or buckets
+  PointColumns points;  // after Finish: raw points or buckets
   std::vector<codec::Annotation> annotations;
 };
 

@@ -35,7 +35,8 @@ std::optional<int64_t> ParseInt(std::string_view text) {
   return value;
 }
 
-// Reads up to `width` digits as Java's SimpleDateFormat does for adjacent or delimited fields; false if none.
+// Reads up to `width` digits as Java's SimpleDateFormat does for adjacent or delimited fields;
+// false if none.
 bool TakeNumber(std::string_view* text, int64_t* out) {
   size_t n = 0;
   bool negative = !text->empty() && text->front() == '-';
@@ -58,22 +59,25 @@ Result<int64_t> ParseDate(std::string_view text, const TimeZone& zone) {
   if (text.size() != 10 && text.size() != 16 && text.size() != 19) {
     return Status::InvalidArgument("Invalid absolute date: " + std::string(text));
   }
-  Status unparseable =
-      Status::InvalidArgument("Invalid date: " + std::string(text) + ". Unparseable date: \"" + std::string(text) + "\"");
+  Status unparseable = Status::InvalidArgument("Invalid date: " + std::string(text) +
+                                               ". Unparseable date: \"" + std::string(text) + "\"");
   std::string_view rest = text;
   int64_t year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  if (!TakeNumber(&rest, &year) || !TakeChar(&rest, '/') || !TakeNumber(&rest, &month) || !TakeChar(&rest, '/') ||
-      !TakeNumber(&rest, &day)) {
+  if (!TakeNumber(&rest, &year) || !TakeChar(&rest, '/') || !TakeNumber(&rest, &month) ||
+      !TakeChar(&rest, '/') || !TakeNumber(&rest, &day)) {
     return unparseable;
   }
   if (text.size() >= 16) {
     char between = text.find('-') != std::string_view::npos ? '-' : ' ';
-    if (!TakeChar(&rest, between) || !TakeNumber(&rest, &hour) || !TakeChar(&rest, ':') || !TakeNumber(&rest, &minute)) {
+    if (!TakeChar(&rest, between) || !TakeNumber(&rest, &hour) || !TakeChar(&rest, ':') ||
+        !TakeNumber(&rest, &minute)) {
       return unparseable;
     }
   }
-  if (text.size() == 19 && (!TakeChar(&rest, ':') || !TakeNumber(&rest, &second))) return unparseable;
-  int64_t local = DaysFromCivil(year, month, day) * 86'400'000 + ((hour * 60 + minute) * 60 + second) * 1000;
+  if (text.size() == 19 && (!TakeChar(&rest, ':') || !TakeNumber(&rest, &second)))
+    return unparseable;
+  int64_t local =
+      DaysFromCivil(year, month, day) * 86'400'000 + ((hour * 60 + minute) * 60 + second) * 1000;
   int64_t ms = zone.FromLocal(local);
   if (ms < 0) return Status::InvalidArgument("Negative timestamps are not supported.");
   return ms;
@@ -104,8 +108,8 @@ Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone&
   if (!value) {
     for (char c : text) {
       if (!IsDigit(c)) {
-        return Status::InvalidArgument("Invalid time: " + std::string(text) + ". Invalid character '" + c + "' in " +
-                                       std::string(text));
+        return Status::InvalidArgument("Invalid time: " + std::string(text) +
+                                       ". Invalid character '" + c + "' in " + std::string(text));
       }
     }
     return Status::InvalidArgument("Invalid time: " + std::string(text) + " is too large");

@@ -23,7 +23,7 @@ Result<TimeZone> TimeZone::Find(std::string_view id) {
   try {
     return TimeZone(date::locate_zone(id));
   } catch (const std::exception&) {
-    return Status::InvalidArgument("The timezone specification could not be found: " + std::string(id));
+    return Status::InvalidArgument("Invalid timezone name: " + std::string(id));
   }
 }
 
@@ -50,16 +50,18 @@ int64_t TimeZone::FromLocal(int64_t local_ms) const {
   if (zone_ == nullptr) return local_ms;
   date::local_seconds at{std::chrono::seconds(FloorDiv(local_ms, 1000))};
   date::local_info info = Zone(zone_)->get_info(at);
-  // In a gap the offset before it applies, which moves the time forward; where the clock was set back, the one after.
-  const date::sys_info& used = info.result == date::local_info::ambiguous ? info.second : info.first;
+  // In a gap the offset before it applies, which moves the time forward; where the clock was set
+  // back, the one after.
+  const date::sys_info& used =
+      info.result == date::local_info::ambiguous ? info.second : info.first;
   return local_ms - MillisOf(used.offset);
 }
 
 int64_t DaysFromCivil(int64_t year, int64_t month, int64_t day) {
   year += FloorDiv(month - 1, 12);
   month = month - 1 - FloorDiv(month - 1, 12) * 12 + 1;
-  // Days before a date counted from 0000-03-01, in eras of 400 years (H. Hinnant, "chrono-Compatible Low-Level Date
-  // Algorithms").
+  // Days before a date counted from 0000-03-01, in eras of 400 years (H. Hinnant,
+  // "chrono-Compatible Low-Level Date Algorithms").
   int64_t y = month <= 2 ? year - 1 : year;
   int64_t era = FloorDiv(y, 400);
   int64_t year_of_era = y - era * 400;

@@ -14,20 +14,23 @@ bool Empty(const std::optional<std::string>& text) { return !text || text->empty
 bool SameQuestion(const SubQuery& a, const SubQuery& b) {
   return a.aggregator == b.aggregator && a.metric == b.metric && a.tsuids == b.tsuids &&
          a.downsample == b.downsample && a.rate == b.rate && a.rate_options == b.rate_options &&
-         a.filters == b.filters && a.explicit_tags == b.explicit_tags && a.pre_aggregate == b.pre_aggregate &&
-         a.percentiles == b.percentiles && a.show_histogram_buckets == b.show_histogram_buckets;
+         a.filters == b.filters && a.explicit_tags == b.explicit_tags &&
+         a.pre_aggregate == b.pre_aggregate && a.percentiles == b.percentiles &&
+         a.show_histogram_buckets == b.show_histogram_buckets;
 }
 
 std::vector<SubQuery> WithoutRepeats(const std::vector<SubQuery>& queries) {
   std::vector<SubQuery> out;
   for (const SubQuery& q : queries) {
-    bool known = std::any_of(out.begin(), out.end(), [&](const SubQuery& o) { return SameQuestion(o, q); });
+    bool known =
+        std::any_of(out.begin(), out.end(), [&](const SubQuery& o) { return SameQuestion(o, q); });
     if (!known) out.push_back(q);
   }
   return out;
 }
 
-Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width, std::vector<Bytes>* out) {
+Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width,
+                    std::vector<Bytes>* out) {
   size_t metric_bytes = static_cast<size_t>(metric_width);
   for (const std::string& text : texts) {
     if (text.size() < 2 * metric_bytes) {
@@ -42,14 +45,16 @@ Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width, std
       return Status::InvalidArgument("The TSUID '" + text + "' has no tags: UID was empty");
     }
     if (!out->empty() && bytes.compare(0, metric_bytes, out->front(), 0, metric_bytes) != 0) {
-      return Status::Unsupported("One or more TSUIDs did not share the same metric: " + texts.front() + " and " + text);
+      return Status::Unsupported(
+          "One or more TSUIDs did not share the same metric: " + texts.front() + " and " + text);
     }
     out->push_back(std::move(bytes));
   }
   return {};
 }
 
-Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& request, int metric_width) {
+Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& request,
+                                       int metric_width, ValidationTrace* trace) {
   ValidSubQuery out;
   out.text = text;
   if (Empty(text.aggregator)) return Status::InvalidArgument("Missing the aggregation function");
@@ -63,16 +68,21 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
   }
   if (!Empty(text.downsample)) {
     ASSIGN_OR_RETURN(DownsampleSpec spec, ParseDownsample(*text.downsample));
+    trace->intervals_ms.push_back(spec.interval_ms());
     if (!Empty(request.timezone)) {
       Result<TimeZone> zone = TimeZone::Find(*request.timezone);
-      if (!zone.ok()) return Status::InvalidArgument("The timezone specification could not be found: " + *request.timezone);
+      if (!zone.ok())
+        return Status::InvalidArgument("The timezone specification could not be found");
       spec.zone = *zone;
     }
     spec.calendar = !spec.run_all && (spec.calendar || request.use_calendar);
     out.downsample = spec;
+  } else {
+    trace->intervals_ms.push_back(0);
   }
   if ((text.percentiles && !text.percentiles->empty()) || text.show_histogram_buckets) {
-    return Status::InvalidArgument("Histogram queries (percentiles, showHistogramBuckets) are not supported");
+    return Status::InvalidArgument(
+        "Histogram queries (percentiles, showHistogramBuckets) are not supported");
   }
   if (text.pre_aggregate) {
     return Status::InvalidArgument("Pre-aggregates cannot be queried: no rollups are configured");
@@ -87,8 +97,9 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
 
 }  // namespace
 
-Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms, const TimeZone& default_zone,
-                                   int metric_width) {
+Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
+                                   const TimeZone& default_zone, int metric_width,
+                                   ValidationTrace* trace) {
   if (request.start.empty()) return Status::InvalidArgument("Missing start time");
   ValidQuery out;
   TimeZone zone = default_zone;
@@ -106,13 +117,15 @@ Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms, const
   }
   if (out.end_ms <= out.start_ms) {
     return Status::InvalidArgument("End time [" + std::to_string(out.end_ms) +
-                                   "] must be greater than the start time [" + std::to_string(out.start_ms) + "]");
+                                   "] must be greater than the start time [" +
+                                   std::to_string(out.start_ms) + "]");
   }
   if (request.queries.empty()) return Status::InvalidArgument("Missing queries");
   out.request = request;
   out.request.queries = WithoutRepeats(request.queries);
   for (const SubQuery& text : out.request.queries) {
-    ASSIGN_OR_RETURN(ValidSubQuery query, ValidateSubQuery(text, request, metric_width));
+    ASSIGN_OR_RETURN(ValidSubQuery query, ValidateSubQuery(text, request, metric_width, trace));
+    ++trace->valid_queries;
     out.queries.push_back(std::move(query));
   }
   for (int64_t t : {out.start_ms, out.end_ms}) {

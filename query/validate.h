@@ -1,6 +1,6 @@
 #pragma once
-// A request checked as far as that is possible without storage: times, functions, downsampling, filters
-// (spec query.md §3.3, §3.4). Pure but for the clock and the zone.
+// A request checked as far as that is possible without storage: times, functions, downsampling,
+// filters (spec query.md §3.3, §3.4). Pure but for the clock and the zone.
 
 #include <cstdint>
 #include <memory>
@@ -31,8 +31,15 @@ struct ValidQuery {
   std::vector<ValidSubQuery> queries;
 };
 
+/// How far a validation came: for the dump of the request that goes with an error.
+struct ValidationTrace {
+  std::vector<int64_t> intervals_ms;  // of the sub-queries whose downsampling was read
+  size_t valid_queries = 0;
+};
+
 /// InvalidArgument: the client's mistake. Unsupported: one that OpenTSDB answers with 500 (§3.4).
-Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms, const TimeZone& default_zone,
-                                   int metric_width);
+Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
+                                   const TimeZone& default_zone, int metric_width,
+                                   ValidationTrace* trace);
 
 }  // namespace hg::query

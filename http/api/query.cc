@@ -8,6 +8,7 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/json_writer.h"
+#include "http/wire/query_dump.h"
 #include "http/wire/query_json.h"
 #include "http/wire/query_result.h"
 #include "http/wire/query_uri.h"
@@ -18,7 +19,8 @@ namespace hg::http {
 namespace {
 
 // None: an error was sent.
-std::optional<query::Request> FromBody(const Request& request, Services& services, ResponseWriter& out) {
+std::optional<query::Request> FromBody(const Request& request, Services& services,
+                                       ResponseWriter& out) {
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
   Result<query::Request> parsed = ReadQuery(*body);
@@ -32,8 +34,8 @@ std::optional<query::Request> FromBody(const Request& request, Services& service
   return {};
 }
 
-std::optional<query::Request> FromParameters(const Request& request, Services& services, bool delete_rows,
-                                             ResponseWriter& out) {
+std::optional<query::Request> FromParameters(const Request& request, Services& services,
+                                             bool delete_rows, ResponseWriter& out) {
   if (!NonEmptyParameter(request, "start")) {
     SendMissingParameter(out, request, "start");
     return {};
@@ -47,9 +49,17 @@ std::optional<query::Request> FromParameters(const Request& request, Services& s
   return std::move(*parsed);
 }
 
-void Answer(const query::Request& asked, const Request& request, Services& services, ResponseWriter& out) {
-  Result<query::ValidQuery> query = services.queries.Validate(asked);
-  if (!query.ok()) return SendQueryFailure(request, services, query.status(), out);
+void Answer(const query::Request& asked, const Request& request, Services& services,
+            ResponseWriter& out) {
+  query::ValidationTrace trace;
+  Result<query::ValidQuery> query = services.queries.Validate(asked, &trace);
+  if (!query.ok()) {
+    if (query.status().code() != StatusCode::kInvalidArgument) {
+      return SendQueryFailure(request, services, query.status(), out);
+    }
+    services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
+    return SendError(out, request, 400, query.status().message(), QueryDump(asked, trace));
+  }
   query::RunOptions run;
   run.cancelled = [&out] { return out.Cancelled(); };
   Result<query::Answer> answer = services.queries.Run(*query, run);
@@ -66,7 +76,8 @@ void Answer(const query::Request& asked, const Request& request, Services& servi
 
 }  // namespace
 
-void SendQueryFailure(const Request& request, Services& services, const Status& status, ResponseWriter& out) {
+void SendQueryFailure(const Request& request, Services& services, const Status& status,
+                      ResponseWriter& out) {
   Counters& counters = services.counters;
   int code = 500;
   switch (status.code()) {
@@ -102,7 +113,8 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
   std::string kind = request.Segment(1);
   if (kind == "last") return HandleQueryLast(request, services, out);
   if (kind == "exp" || kind == "gexp") {
-    return SendError(out, request, 404, "Expressions are not supported: /api/query/" + kind + " does not exist here");
+    return SendError(out, request, 404,
+                     "Expressions are not supported: /api/query/" + kind + " does not exist here");
   }
   std::optional<query::Request> asked;
   if (request.method == Method::kPost) {

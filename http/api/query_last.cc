@@ -19,7 +19,8 @@ namespace hg::http {
 namespace {
 
 // None: an error was sent.
-std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services& services, ResponseWriter& out) {
+std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services& services,
+                                               ResponseWriter& out) {
   if (request.method != Method::kPost) {
     Result<query::LastPointQuery> asked = ReadLastPointQuery(request.parameters);
     if (asked.ok()) return std::move(*asked);

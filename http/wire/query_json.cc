@@ -43,7 +43,8 @@ Status ReadText(std::string_view key, const JsonValue& value, std::optional<std:
   return {};
 }
 
-Status ReadTexts(std::string_view key, const JsonValue& value, std::optional<std::vector<std::string>>* out) {
+Status ReadTexts(std::string_view key, const JsonValue& value,
+                 std::optional<std::vector<std::string>>* out) {
   out->reset();
   if (value.is_null()) return {};
   if (!value.is_array()) return Wrong(key, "an array of strings");
@@ -158,7 +159,8 @@ Status CheckOptions(const JsonValue& value) {
     if (list.is_null()) continue;
     if (!list.is_array()) return Wrong("options", "an object of arrays of strings");
     for (const JsonValue& item : list.items) {
-      if (!item.is_scalar() && !item.is_null()) return Wrong("options", "an object of arrays of strings");
+      if (!item.is_scalar() && !item.is_null())
+        return Wrong("options", "an object of arrays of strings");
     }
   }
   return {};

@@ -1,6 +1,6 @@
 #pragma once
-// Queries from JSON bodies (spec http-api.md §10.5, §11). Unknown keys are passed over except where OpenTSDB refuses
-// them. Pure.
+// Queries from JSON bodies (spec http-api.md §10.5, §11). Unknown keys are passed over except where
+// OpenTSDB refuses them. Pure.
 
 #include "http/wire/json_value.h"
 #include "query/last_point.h"
@@ -9,8 +9,8 @@
 
 namespace hg::http {
 
-/// Body of POST /api/query. InvalidArgument: the document does not fit (400 "Unable to parse the given JSON", the
-/// message being the details). Unsupported: what OpenTSDB answers with 500.
+/// Body of POST /api/query. InvalidArgument: the document does not fit (400 "Unable to parse the
+/// given JSON", the message being the details). Unsupported: what OpenTSDB answers with 500.
 Result<query::Request> ReadQuery(const JsonValue& body);
 
 /// Body of POST /api/query/last. InvalidArgument as above; sub-queries may be missing.

@@ -7,7 +7,6 @@
 
 #include "http/wire/annotation_json.h"
 #include "storage/model/java_hash.h"
-#include "storage/model/name_text.h"
 #include "storage/model/number_text.h"
 #include "storage/model/timestamp.h"
 
@@ -21,7 +20,8 @@ using query::SubQueryStats;
 using query::ValidQuery;
 
 std::string Base64(ByteView bytes) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static constexpr char kDigits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   for (size_t i = 0; i < bytes.size(); i += 3) {
     size_t n = std::min<size_t>(3, bytes.size() - i);
@@ -33,27 +33,29 @@ std::string Base64(ByteView bytes) {
 }
 
 // Tags in the order of Java's map of that capacity.
-void WriteTags(const std::vector<std::pair<Bytes, Bytes>>& tags, size_t capacity, JsonWriter* json) {
+void WriteTags(const std::vector<std::pair<Bytes, Bytes>>& tags, size_t capacity,
+               JsonWriter* json) {
   json->BeginObject();
   if (tags.size() == 1) {
-    json->Member(FromLatin1(tags[0].first), FromLatin1(tags[0].second));
+    json->Member(tags[0].first, tags[0].second);
   } else if (!tags.empty()) {
     std::vector<uint32_t> hashes;
-    for (const auto& [key, value] : tags) hashes.push_back(JavaHashLatin1(key));
+    for (const auto& [key, value] : tags) hashes.push_back(JavaHashUtf8(key));
     for (size_t i : JavaMapOrder(hashes, capacity)) {
-      json->Member(FromLatin1(tags[i].first), FromLatin1(tags[i].second));
+      json->Member(tags[i].first, tags[i].second);
     }
   }
   json->EndObject();
 }
 
-void WriteOptional(std::string_view key, const std::optional<std::string>& value, JsonWriter* json) {
+void WriteOptional(std::string_view key, const std::optional<std::string>& value,
+                   JsonWriter* json) {
   json->Key(key);
   value ? json->String(*value) : json->Null();
 }
 
-void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>& annotations, const ValidQuery& query,
-                      JsonWriter* json) {
+void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>& annotations,
+                      const ValidQuery& query, JsonWriter* json) {
   json->Key(key);
   json->BeginArray();
   for (const codec::Annotation& a : annotations) {
@@ -63,14 +65,6 @@ void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>
   json->EndArray();
 }
 
-bool AnyInRange(const std::vector<codec::Annotation>& annotations, const ValidQuery& query) {
-  for (const codec::Annotation& a : annotations) {
-    int64_t start = Timestamp{a.start_time}.millis();
-    if (start >= query.start_ms && start <= query.end_ms) return true;
-  }
-  return false;
-}
-
 /// How points of one sub-query are printed.
 struct PointFormat {
   bool arrays = false;
@@ -78,7 +72,8 @@ struct PointFormat {
   bool nan_as_null = false;
 };
 
-void WriteValue(const query::PointColumns& points, size_t i, const PointFormat& format, JsonWriter* json) {
+void WriteValue(const query::PointColumns& points, size_t i, const PointFormat& format,
+                JsonWriter* json) {
   if (!points.double_at(i)) return json->Int(static_cast<int64_t>(points.bits[i]));
   double value = std::bit_cast<double>(points.bits[i]);
   if (format.nan_as_null && std::isnan(value)) return json->Null();
@@ -142,17 +137,18 @@ void WriteSummary(const Answer& answer, JsonWriter* json) {
   json->EndObject();
 }
 
-void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& group, bool as_arrays, JsonWriter* json) {
+void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& group, bool as_arrays,
+                JsonWriter* json) {
   const query::Request& request = query.request;
   const query::ValidSubQuery& sub = query.queries[group.query_index];
   const query::SubQueryInfo& info = answer.queries[group.query_index];
   json->BeginObject();
-  json->Member("metric", FromLatin1(group.metric));
+  json->Member("metric", group.metric);
   json->Key("tags");
   WriteTags(group.tags, HashQCapacity(group.tags.size()), json);
   json->Key("aggregateTags");
   json->BeginArray();
-  for (const Bytes& tag : group.aggregate_tags) json->String(FromLatin1(tag));
+  for (const Bytes& tag : group.aggregate_tags) json->String(tag);
   json->EndArray();
   if (request.show_query) {
     json->Key("query");
@@ -166,7 +162,7 @@ void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& grou
   }
   if (!request.no_annotations) {
     if (!group.annotations.empty()) WriteAnnotations("annotations", group.annotations, query, json);
-    if (AnyInRange(answer.global_annotations, query)) {
+    if (!answer.global_annotations.empty()) {
       WriteAnnotations("globalAnnotations", answer.global_annotations, query, json);
     }
   }
@@ -188,8 +184,8 @@ void WriteAnswer(const ValidQuery& query, const Answer& answer, bool as_arrays, 
   json->EndArray();
 }
 
-void WriteSubQuery(const query::ValidSubQuery& query, size_t index, const std::vector<Bytes>& filter_keys,
-                   JsonWriter* json) {
+void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
+                   const std::vector<Bytes>& filter_keys, JsonWriter* json) {
   const query::SubQuery& text = query.text;
   json->BeginObject();
   WriteOptional("aggregator", text.aggregator, json);
@@ -267,7 +263,7 @@ void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* js
   json->BeginArray();
   for (const query::LastPoint& point : points) {
     json->BeginObject();
-    if (point.metric) json->Member("metric", FromLatin1(*point.metric));
+    if (point.metric) json->Member("metric", *point.metric);
     json->Member("timestamp", point.time_ms);
     std::string value;
     if (point.is_double) {

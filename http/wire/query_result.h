@@ -10,12 +10,14 @@
 
 namespace hg::http {
 
-/// The array of output objects and, with showSummary, the summary. Ends early when the client has gone.
-void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer, bool as_arrays, JsonWriter* json);
+/// The array of output objects and, with showSummary, the summary. Ends early when the client has
+/// gone.
+void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer, bool as_arrays,
+                 JsonWriter* json);
 
 /// One sub-query as parsed: the "query" object. `filter_keys`: UIDs of its filtered tag keys.
-void WriteSubQuery(const query::ValidSubQuery& query, size_t index, const std::vector<Bytes>& filter_keys,
-                   JsonWriter* json);
+void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
+                   const std::vector<Bytes>& filter_keys, JsonWriter* json);
 
 void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* json);
 

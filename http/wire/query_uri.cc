@@ -47,11 +47,13 @@ std::optional<int64_t> ParseLong(std::string_view text) {
 Status ReadRate(std::string_view text, SubQuery* out) {
   out->rate = true;
   if (text.find('{') == std::string_view::npos) return {};
-  if (text.size() < 6) return Status::InvalidArgument("Invalid rate options specification: " + std::string(text));
+  if (text.size() < 6)
+    return Status::InvalidArgument("Invalid rate options specification: " + std::string(text));
   std::vector<std::string_view> parts = Split(text.substr(5, text.size() - 6), ',');
   if (parts.size() > 3) {
     return Status::InvalidArgument(
-        "Incorrect number of values in rate options specification, must be counter[,counter max value,reset value], "
+        "Incorrect number of values in rate options specification, must be counter[,counter max "
+        "value,reset value], "
         "received: " +
         std::to_string(parts.size()) + " parts");
   }
@@ -61,15 +63,16 @@ Status ReadRate(std::string_view text, SubQuery* out) {
   if (parts.size() >= 2 && !parts[1].empty()) {
     std::optional<int64_t> max = ParseLong(parts[1]);
     if (!max) {
-      return Status::InvalidArgument("Max value of counter was not a number, received '" + std::string(parts[1]) + "'");
+      return Status::InvalidArgument("Max value of counter was not a number, received '" +
+                                     std::string(parts[1]) + "'");
     }
     options.counter_max = *max;
   }
   if (parts.size() >= 3 && !parts[2].empty()) {
     std::optional<int64_t> reset = ParseLong(parts[2]);
     if (!reset) {
-      return Status::InvalidArgument("Reset value of counter was not a number, received '" + std::string(parts[2]) +
-                                     "'");
+      return Status::InvalidArgument("Reset value of counter was not a number, received '" +
+                                     std::string(parts[2]) + "'");
     }
     options.reset_value = *reset;
   }
@@ -99,13 +102,15 @@ Status ReadPercentiles(std::string_view text, SubQuery* out) {
 Result<FilterSpec> ReadTag(std::string_view text, bool group_by) {
   std::vector<std::string_view> parts = Split(text, '=');
   if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-    return Status::Unsupported("When parsing tag '" + std::string(text) + "': invalid tag: " + std::string(text));
+    return Status::Unsupported("When parsing tag '" + std::string(text) +
+                               "': invalid tag: " + std::string(text));
   }
   Result<FilterSpec> filter = query::LegacyFilter(parts[0], parts[1], group_by);
   Status status = filter.status();
   if (filter.ok()) status = query::TagFilter::Compile(*filter).status();
   if (!status.ok()) {
-    return Status::Unsupported("When parsing tag '" + std::string(text) + "': " + std::string(status.message()));
+    return Status::Unsupported("When parsing tag '" + std::string(text) +
+                               "': " + std::string(status.message()));
   }
   return filter;
 }
@@ -121,7 +126,8 @@ void AddGrouping(FilterSpec filter, std::vector<FilterSpec>* filters) {
   filters->push_back(std::move(filter));
 }
 
-// "metric{grouping}{filtering}": the first braces are the first '{' … the first '}', the second the last '{' … the end.
+// "metric{grouping}{filtering}": the first braces are the first '{' … the first '}', the second the
+// last '{' … the end.
 Status ReadMetric(std::string_view text, SubQuery* out) {
   if (text.empty()) return Status::Unsupported("Metric cannot be null or empty");
   size_t open = text.find('{');
@@ -129,7 +135,8 @@ Status ReadMetric(std::string_view text, SubQuery* out) {
     out->metric = std::string(text);
     return {};
   }
-  if (text.back() != '}') return Status::Unsupported("Missing '}' at the end of: " + std::string(text));
+  if (text.back() != '}')
+    return Status::Unsupported("Missing '}' at the end of: " + std::string(text));
   out->metric = std::string(text.substr(0, open));
   if (open + 2 == text.size()) return {};
   size_t close = text.find('}');
@@ -151,12 +158,14 @@ Status ReadMetric(std::string_view text, SubQuery* out) {
   return {};
 }
 
-Result<std::vector<std::string_view>> SplitQuery(std::string_view text, std::string_view parameter) {
+Result<std::vector<std::string_view>> SplitQuery(std::string_view text,
+                                                 std::string_view parameter) {
   if (text.empty()) return Status::InvalidArgument("The query string was empty");
   std::vector<std::string_view> parts = Split(text, ':');
   if (parts.size() < 2 || parts.size() > 5) {
-    return Status::InvalidArgument("Invalid parameter " + std::string(parameter) + "=" + std::string(text) + " (" +
-                                   (parts.size() < 2 ? "not enough" : "too many") + " :-separated parts)");
+    return Status::InvalidArgument(
+        "Invalid parameter " + std::string(parameter) + "=" + std::string(text) + " (" +
+        (parts.size() < 2 ? "not enough" : "too many") + " :-separated parts)");
   }
   return parts;
 }
@@ -190,13 +199,15 @@ Status ReadSeries(std::string_view text, query::LastPointSubQuery* out) {
   size_t open = text.find('{');
   out->metric = std::string(text.substr(0, open));
   if (open == std::string_view::npos) return {};
-  if (text.back() != '}') return Status::Unsupported("Missing '}' at the end of: " + std::string(text));
+  if (text.back() != '}')
+    return Status::Unsupported("Missing '}' at the end of: " + std::string(text));
   std::string_view inner = text.substr(open + 1, text.size() - open - 2);
   if (inner.empty()) return {};
   for (std::string_view tag : Split(inner, ',')) {
     std::vector<std::string_view> parts = Split(tag, '=');
     if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-      return Status::Unsupported("When parsing tag '" + std::string(tag) + "': invalid tag: " + std::string(tag));
+      return Status::Unsupported("When parsing tag '" + std::string(tag) +
+                                 "': invalid tag: " + std::string(tag));
     }
     out->tags.emplace_back(parts[0], parts[1]);
   }

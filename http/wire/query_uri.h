@@ -10,7 +10,8 @@
 
 namespace hg::http {
 
-/// Parameters of GET /api/query; `start` is present. InvalidArgument: 400. Unsupported: what OpenTSDB answers with 500.
+/// Parameters of GET /api/query; `start` is present. InvalidArgument: 400. Unsupported: what
+/// OpenTSDB answers with 500.
 Result<query::Request> ReadQuery(const Parameters& parameters);
 
 /// One `m`: aggregator, options, metric and filters.

@@ -1,0 +1,66 @@
+#include "http/wire/query_dump.h"
+
+namespace hg::http {
+namespace {
+
+using query::FilterSpec;
+using query::SubQuery;
+
+std::string Text(bool value) { return value ? "true" : "false"; }
+
+std::string FilterDump(const FilterSpec& filter) {
+  std::string out = "filter_name=" + filter.type + ", tagk=" + filter.tagk +
+                    ", group_by=" + Text(filter.group_by) + ", tagk_bytes=null, config={";
+  if (filter.type == "wildcard" || filter.type == "iwildcard") {
+    bool any_case = filter.type == "iwildcard" || filter.ignore_case || filter.filter == "*";
+    out += "components=[" + filter.filter + "], case=" + Text(any_case);
+  } else {
+    out += "filter=" + filter.filter;
+  }
+  return out + "}";
+}
+
+std::string SubQueryDump(const SubQuery& query, size_t index, const query::ValidationTrace& trace) {
+  std::string out = "TSSubQuery(metric=" + query.metric.value_or("null") + ", filters=[";
+  for (size_t i = 0; i < query.filters.size(); ++i)
+    out += (i > 0 ? ", " : "") + FilterDump(query.filters[i]);
+  out += "], tsuids=[";
+  if (query.tsuids) {
+    for (size_t i = 0; i < query.tsuids->size(); ++i)
+      out += (i > 0 ? ", " : "") + (*query.tsuids)[i];
+  }
+  int64_t interval = index < trace.intervals_ms.size() ? trace.intervals_ms[index] : 0;
+  out += "], agg=" + query.aggregator.value_or("null") +
+         ", downsample=" + query.downsample.value_or("null") +
+         ", ds_interval=" + std::to_string(interval) + ", rate=" + Text(query.rate) +
+         ", rate_options=";
+  if (query.rate_options) {
+    out += "{counter=" + Text(query.rate_options->counter) +
+           ", counterMax=" + std::to_string(query.rate_options->counter_max) +
+           ", resetValue=" + std::to_string(query.rate_options->reset_value) +
+           ", dropResets=" + Text(query.rate_options->drop_resets) + "}";
+  } else {
+    out += "null";
+  }
+  // OpenTSDB prints the name of that flag instead of its value.
+  return out + ", explicit_tags=explicit_tags, index=" +
+         std::to_string(index < trace.valid_queries ? index : 0) +
+         ", percentiles=null, show_histogram_buckets=" + Text(query.show_histogram_buckets) + ")";
+}
+
+}  // namespace
+
+std::string QueryDump(const query::Request& request, const query::ValidationTrace& trace) {
+  std::string out = "TSQuery(start_time=" + request.start +
+                    ", end_time=" + request.end.value_or("null") + ", subQueries[";
+  for (size_t i = 0; i < request.queries.size(); ++i) {
+    out += (i > 0 ? ", " : "") + SubQueryDump(request.queries[i], i, trace);
+  }
+  return out + "] padding=" + Text(request.padding) +
+         ", no_annotations=" + Text(request.no_annotations) +
+         ", with_global_annotations=" + Text(request.global_annotations) +
+         ", show_tsuids=" + Text(request.show_tsuids) +
+         ", ms_resolution=" + Text(request.ms_resolution) + ", options=[])";
+}
+
+}  // namespace hg::http
