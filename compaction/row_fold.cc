@@ -1,0 +1,141 @@
+#include "compaction/row_fold.h"
+
+#include <algorithm>
+
+#include "storage/codec/row_key.h"
+#include "storage/points/reconcile.h"
+#include "storage/points/render.h"
+
+namespace hg::compaction {
+
+RowFold::RowFold(Store* store, RowFoldOptions options, const Clock& clock)
+    : store_(store), options_(std::move(options)), clock_(clock) {}
+
+RowFold::~RowFold() { EndWorker(); }
+
+bool RowFold::OldEnough(uint32_t base) const {
+  return points::IsOldRow(base, clock_.NowMs() / 1000);
+}
+
+void RowFold::Offer(ByteView key, uint32_t base) {
+  if (!OldEnough(base)) return;
+  std::lock_guard lock(mutex_);
+  Bytes owned(key);
+  if (waiting_.contains(owned)) return;
+  if (stopping_ || queue_.size() >= kQueueMax) {
+    ++stats_.dropped;
+    return;
+  }
+  ++stats_.offered;
+  waiting_.insert(owned);
+  queue_.push_back(std::move(owned));
+  changed_.notify_one();
+}
+
+void RowFold::Start() {
+  worker_ = std::thread([this] { Work(); });
+}
+
+bool RowFold::Take(Bytes* key) {
+  if (queue_.empty()) return false;
+  *key = std::move(queue_.front());
+  queue_.pop_front();
+  waiting_.erase(*key);
+  ++busy_;
+  return true;
+}
+
+void RowFold::FoldCounted(const Bytes& key) {
+  auto changed = FoldRow(key);
+  std::lock_guard lock(mutex_);
+  --busy_;
+  if (!changed.ok()) {
+    ++stats_.failed;
+  } else if (*changed) {
+    ++stats_.rewritten;
+  }
+  changed_.notify_all();
+}
+
+void RowFold::Work() {
+  Bytes key;
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (!Take(&key)) {
+      changed_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    FoldCounted(key);
+    lock.lock();
+  }
+}
+
+void RowFold::Drain() {
+  Bytes key;
+  std::unique_lock lock(mutex_);
+  while (!queue_.empty() || busy_ > 0) {
+    if (!Take(&key)) {
+      changed_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    FoldCounted(key);
+    lock.lock();
+  }
+}
+
+void RowFold::EndWorker() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  if (worker_.joinable()) worker_.join();
+}
+
+void RowFold::Stop() {
+  EndWorker();
+  Drain();
+}
+
+RowFoldStats RowFold::Stats() const {
+  std::lock_guard lock(mutex_);
+  RowFoldStats stats = stats_;
+  stats.queued = queue_.size();
+  return stats;
+}
+
+Result<bool> RowFold::FoldRow(ByteView key) {
+  ASSIGN_OR_RETURN(const auto decoded, codec::RowKey::Decode(options_.layout, key));
+  if (!OldEnough(decoded.base())) return false;
+  ASSIGN_OR_RETURN(const Row row, store_->Get(options_.table, key, points::kFamily));
+  ASSIGN_OR_RETURN(auto changes, points::PlanAppendRepair(row.cells, options_.reconcile));
+  // A row with an append cell is repaired, never folded.
+  if (changes.empty() && options_.enable_compaction) {
+    ASSIGN_OR_RETURN(changes, points::PlanFold(row.cells, options_.reconcile));
+  }
+  if (changes.empty()) return false;
+  return Rewrite(row, std::move(changes));
+}
+
+// On condition that the first column it touches is as it was read: a row deleted in between is not
+// brought back, and what was appended in between is not lost.
+Result<bool> RowFold::Rewrite(const Row& row, std::vector<CellChange> changes) {
+  auto stored = [&](const Bytes& qualifier) {
+    return std::find_if(row.cells.begin(), row.cells.end(),
+                        [&](const Cell& cell) { return cell.qualifier == qualifier; });
+  };
+  auto witness = row.cells.end();
+  for (const CellChange& change : changes) {
+    if (witness == row.cells.end()) witness = stored(change.qualifier);
+  }
+  if (witness == row.cells.end() || witness->value.empty()) {
+    RETURN_IF_ERROR(store_->Mutate(options_.table, {{row.key, std::move(changes)}}));
+    return true;
+  }
+  return store_->CompareAndMutate(points::kFamily, witness->qualifier, witness->value,
+                                  options_.table, {row.key, std::move(changes)});
+}
+
+}  // namespace hg::compaction

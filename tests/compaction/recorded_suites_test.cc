@@ -1,0 +1,239 @@
+// What OpenTSDB had stored after its recorded suites on row compaction, against what the points
+// door over cells and the row fold leave when the same points are written and the same moments are
+// read.
+
+#include <doctest/doctest.h>
+#include <rapidjson/document.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "compaction/row_fold.h"
+#include "storage/codec/row_key.h"
+#include "storage/points/points_over_cells.h"
+#include "storage/points/reconcile.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/model_store.h"
+
+namespace hg::compaction {
+namespace {
+
+using rapidjson::Value;
+using Table = std::map<Bytes, std::vector<Cell>>;
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(HG_SOURCE_DIR "/tests/compat/conformance/" + path);
+  std::stringstream text;
+  text << in.rdbuf();
+  REQUIRE(!text.str().empty());
+  return text.str();
+}
+
+class Replay {
+ public:
+  explicit Replay(const Value& config) {
+    auto on = [&](const char* name, bool otherwise) {
+      return config.HasMember(name) ? std::string(config[name].GetString()) == "true" : otherwise;
+    };
+    options_.reconcile.fix_duplicates = on("tsd.storage.fix_duplicates", false);
+    options_.reconcile.repair_appends = on("tsd.storage.repair_appends", false);
+    options_.enable_compaction = on("tsd.storage.enable_compaction", true);
+    if (config.HasMember("tsd.storage.salt.width")) {
+      options_.layout.salt_width = std::stoi(config["tsd.storage.salt.width"].GetString());
+    }
+    points::PointsOverCellsOptions door;
+    door.layout = options_.layout;
+    door.enable_appends = on("tsd.storage.enable_appends", false);
+    REQUIRE(store_.CreateTable({"tsdb", {{"t"}}, true}).ok());
+    points_ = std::make_unique<points::PointsOverCells>(&store_, door);
+    fold_ = std::make_unique<RowFold>(&store_, options_, clock_);
+    points_->ListenForUnsettledRows(
+        [this](ByteView key, uint32_t base) { fold_->Offer(key, base); });
+  }
+
+  void Step(const Value& step) {
+    clock_.AdvanceMs(100);
+    if (step.HasMember("telnet")) {
+      // "put metric time value tag=value …" lines of text.
+      for (const auto& line : step["telnet"].GetArray()) Telnet(line.GetString());
+      return;
+    }
+    if (!step.HasMember("path")) return;
+    const std::string path = step["path"].GetString();
+    if (path == "/api/uid/assign") {
+      for (const auto& kind : step["body"].GetObject()) {
+        for (const auto& name : kind.value.GetArray()) Id(kind.name.GetString(), name.GetString());
+      }
+    } else if (path.starts_with("/api/put")) {
+      const Value& body = step["body"];
+      if (body.IsObject()) return Put(body);
+      for (const auto& point : body.GetArray()) Put(point);
+    } else if (path.starts_with("/api/query")) {
+      ReadAll();
+    }
+  }
+
+  // As queries of each series do, failing or not; then the worker's turn.
+  void ReadAll() {
+    std::vector<Bytes> series;
+    REQUIRE(points_
+                ->ListSeries("", {},
+                             [&](ByteView tsuid) {
+                               series.emplace_back(tsuid);
+                               return true;
+                             })
+                .ok());
+    for (const Bytes& tsuid : series) {
+      PointScanSpec spec;
+      spec.metric = tsuid.substr(0, 3);
+      spec.matcher.tsuids = {tsuid};
+      auto scan = points_->Scan(spec, options_.reconcile);
+      REQUIRE(scan.ok());
+      RowHour row;
+      for (auto more = (*scan)->Next(&row); more.ok() && *more;) more = (*scan)->Next(&row);
+    }
+    fold_->Drain();
+  }
+
+  Table Stored() {
+    ScanSpec all;
+    all.table = "tsdb";
+    all.batch_rows = 100000;
+    auto cursor = store_.Scan(all);
+    std::vector<Row> rows;
+    REQUIRE((*cursor)->Next(&rows).ok());
+    Table table;
+    for (const Row& row : rows) table[row.key] = row.cells;
+    return table;
+  }
+
+ private:
+  Bytes Id(const std::string& kind, const std::string& name) {
+    auto& ids = ids_[kind];
+    auto [at, fresh] = ids.try_emplace(name, ids.size() + 1);
+    Bytes id;
+    AppendBig(&id, at->second, 3);
+    return id;
+  }
+
+  void Put(const Value& point) {
+    std::vector<Bytes> pairs;
+    for (const auto& tag : point["tags"].GetObject()) {
+      pairs.push_back(Id("tagk", tag.name.GetString()) + Id("tagv", tag.value.GetString()));
+    }
+    const Value& number = point["value"];
+    // A string counts as its text (schema.md §7.2).
+    const bool integer = number.IsString() ? std::string(number.GetString()).find_first_of(".eE") ==
+                                                 std::string::npos
+                                           : number.IsInt64();
+    const PointValue value =
+        integer ? PointValue::Int(number.IsString() ? std::stoll(number.GetString())
+                                                    : number.GetInt64())
+                : PointValue::Double(number.IsString() ? std::stod(number.GetString())
+                                                       : number.GetDouble());
+    Write(Id("metric", point["metric"].GetString()), std::move(pairs),
+          point["timestamp"].GetInt64(), value);
+  }
+
+  void Telnet(const std::string& line) {
+    std::istringstream words(line);
+    std::string put, metric, time, value, tag;
+    words >> put >> metric >> time >> value;
+    if (put != "put") return;
+    std::vector<Bytes> pairs;
+    while (words >> tag) {
+      const size_t equals = tag.find('=');
+      pairs.push_back(Id("tagk", tag.substr(0, equals)) + Id("tagv", tag.substr(equals + 1)));
+    }
+    std::erase(time, '.');
+    const double number = std::stod(value);
+    const PointValue stored = value.find_first_of(".eE") == std::string::npos
+                                  ? PointValue::Int(std::stoll(value))
+                              : static_cast<double>(static_cast<float>(number)) == number
+                                  ? PointValue::Float(static_cast<float>(number))
+                                  : PointValue::Double(number);
+    Write(Id("metric", metric), std::move(pairs), std::stoll(time), stored);
+  }
+
+  void Write(const Bytes& metric, std::vector<Bytes> pairs, int64_t time, PointValue value) {
+    auto series = points_->Register(codec::MakeTsuid(metric, std::move(pairs)));
+    REQUIRE(series.ok());
+    const PointEntry entry = MakePointEntry(*series, {time}, value);
+    REQUIRE(points_->Append({&entry, 1}).ok());
+  }
+
+  ManualClock clock_{1'750'000'000'000};
+  ModelStore store_{clock_};
+  RowFoldOptions options_;
+  std::unique_ptr<points::PointsOverCells> points_;
+  std::unique_ptr<RowFold> fold_;
+  std::map<std::string, std::map<std::string, uint64_t>> ids_;
+};
+
+// Rows of plain points count as folded whatever they look like; rows with duplicates do not
+// (schema.md §23.7).
+std::string Show(const std::vector<Cell>& cells) {
+  std::map<Bytes, Bytes> shown;
+  size_t qualifier_bytes = 0;
+  for (const Cell& cell : cells) {
+    shown[cell.qualifier] = cell.value;
+    if (cell.qualifier.size() % 2 == 0) qualifier_bytes += cell.qualifier.size();
+  }
+  auto fold = points::PlanFold(cells, {});
+  if (fold.ok() && !fold->empty() && fold->front().kind == CellChange::Kind::kPut &&
+      fold->front().qualifier.size() == qualifier_bytes) {
+    for (const CellChange& change : *fold) shown.erase(change.qualifier);
+    shown[fold->front().qualifier] = fold->front().value;
+  }
+  std::string text;
+  for (const auto& [qualifier, value] : shown) text += ToHex(qualifier) + "=" + ToHex(value) + " ";
+  return text;
+}
+
+Table Recorded(const std::string& suite) {
+  Table table;
+  std::istringstream in(ReadFile("cells/" + suite + ".tsv"));
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    std::string name, key, family, qualifier, value;
+    for (std::string* field : {&name, &key, &family, &qualifier, &value})
+      std::getline(fields, *field, '\t');
+    if (name != "tsdb") continue;
+    Bytes row;
+    Cell cell{"t", {}, {}, 1};
+    REQUIRE(
+        (FromHex(key, &row) && FromHex(qualifier, &cell.qualifier) && FromHex(value, &cell.value)));
+    table[row].push_back(cell);
+  }
+  return table;
+}
+
+TEST_CASE("replayed suites on compaction leave the rows that OpenTSDB left") {
+  for (const std::string suite :
+       {"schema-background", "schema-recompaction", "schema-duplicates-fixed",
+        "schema-duplicates-refused", "schema-append-repair", "schema-append", "schema-append-fixed",
+        "schema-append-nocompact", "schema-compaction-off", "schema-full-row"}) {
+    CAPTURE(suite);
+    rapidjson::Document document;
+    document.Parse(ReadFile("suites/" + suite + ".json").c_str());
+    REQUIRE(!document.HasParseError());
+    Replay replay(document["config"]);
+    for (const auto& step : document["setup"].GetArray()) replay.Step(step);
+    for (const auto& test : document["cases"].GetArray()) {
+      if (test.HasMember("request")) replay.Step(test["request"]);
+    }
+    replay.ReadAll();
+    const Table stored = replay.Stored();
+    const Table recorded = Recorded(suite);
+    CHECK(stored.size() == recorded.size());
+    for (const auto& [key, cells] : recorded) {
+      CAPTURE(ToHex(key));
+      REQUIRE(stored.contains(key));
+      CHECK(Show(stored.at(key)) == Show(cells));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hg::compaction

@@ -1,0 +1,176 @@
+#include "compaction/row_fold.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "tests/support/manual_clock.h"
+#include "tests/support/model_store.h"
+
+namespace hg::compaction {
+namespace {
+
+constexpr uint32_t kBase = 1356998400;
+constexpr int64_t kOldMs = (int64_t{kBase} + 3601) * 1000;
+
+Bytes Hex(ByteView hex) {
+  Bytes bytes;
+  REQUIRE(FromHex(hex, &bytes));
+  return bytes;
+}
+
+Bytes Key(int series, uint32_t base = kBase) {
+  Bytes key = Hex("000001");
+  AppendBig(&key, base, 4);
+  key += Hex("000001");
+  AppendBig(&key, static_cast<uint64_t>(series), 3);
+  return key;
+}
+
+/// Runs `between` after each read of a row: what another writer does meanwhile.
+class InterruptedStore : public ModelStore {
+ public:
+  using ModelStore::ModelStore;
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family,
+                  const std::vector<Bytes>& qualifiers) override {
+    auto row = ModelStore::Get(table, key, family, qualifiers);
+    if (between) std::exchange(between, nullptr)();
+    return row;
+  }
+  std::function<void()> between;
+};
+
+struct Rig {
+  ManualClock clock{kOldMs};
+  InterruptedStore store{clock};
+  RowFoldOptions options;
+
+  Rig() { REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok()); }
+
+  void Put(const Bytes& key, std::vector<std::pair<const char*, const char*>> cells) {
+    RowMutation row{key, {}};
+    for (const auto& [qualifier, value] : cells) {
+      row.changes.push_back(PutCell("t", Hex(qualifier), Hex(value)));
+    }
+    REQUIRE(store.Mutate("tsdb", {row}).ok());
+  }
+  std::string Cells(const Bytes& key) {
+    auto row = store.Get("tsdb", key, "t", {});
+    REQUIRE(row.ok());
+    std::string text;
+    for (const Cell& cell : row->cells) {
+      text += ToHexUpper(cell.qualifier) + "=" + ToHexUpper(cell.value) + " ";
+    }
+    return text;
+  }
+};
+
+TEST_CASE("an old row of several cells becomes one, notes stay") {
+  Rig rig;
+  rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}, {"010000", "7B7D"}});
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  auto changed = fold.FoldRow(Key(1));
+  REQUIRE(changed.ok());
+  CHECK(*changed);
+  CHECK(rig.Cells(Key(1)) == "00000010=2A1800 010000=7B7D ");
+  CHECK_FALSE(*fold.FoldRow(Key(1)));
+}
+
+TEST_CASE("young rows, failing rows and rows with compaction off stay as they are") {
+  Rig rig;
+  rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
+  rig.Put(Key(2), {{"0010", "18"}, {"0011", "0019"}});
+  const std::string two = rig.Cells(Key(1));
+  const std::string twice = rig.Cells(Key(2));
+  {
+    RowFold fold(&rig.store, rig.options, rig.clock);
+    CHECK(fold.FoldRow(Key(2)).status().code() == StatusCode::kInvalidArgument);
+    rig.clock.SetMs(kOldMs - 1);
+    CHECK_FALSE(*fold.FoldRow(Key(1)));
+    fold.Offer(Key(1), kBase);
+    CHECK(fold.Stats().offered == 0);
+    CHECK(fold.FoldRow(Key(1).substr(0, 9)).status().code() == StatusCode::kCorruption);
+  }
+  rig.clock.SetMs(kOldMs);
+  rig.options.enable_compaction = false;
+  RowFold off(&rig.store, rig.options, rig.clock);
+  CHECK_FALSE(*off.FoldRow(Key(1)));
+  CHECK(rig.Cells(Key(1)) == two);
+  CHECK(rig.Cells(Key(2)) == twice);
+}
+
+TEST_CASE("append cells are put in order only with repair_appends, and never folded") {
+  Rig rig;
+  rig.Put(Key(1), {{"050000", "00201800002A002019"}, {"0040", "07"}});
+  const std::string before = rig.Cells(Key(1));
+  RowFold keeps(&rig.store, rig.options, rig.clock);
+  CHECK_FALSE(*keeps.FoldRow(Key(1)));
+  CHECK(rig.Cells(Key(1)) == before);
+  rig.options.reconcile.repair_appends = true;
+  RowFold repairs(&rig.store, rig.options, rig.clock);
+  CHECK(*repairs.FoldRow(Key(1)));
+  CHECK(rig.Cells(Key(1)) == "0040=07 050000=00002A002019 ");
+  CHECK_FALSE(*repairs.FoldRow(Key(1)));
+}
+
+TEST_CASE(
+    "what was appended between read and repair is kept, and a row deleted in between stays "
+    "deleted") {
+  Rig rig;
+  rig.options.reconcile.repair_appends = true;
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  rig.Put(Key(1), {{"050000", "00201800002A"}});
+  rig.store.between = [&] {
+    CHECK(rig.store.Append("tsdb", Key(1), "t", Hex("050000"), Hex("003007")).ok());
+  };
+  CHECK_FALSE(*fold.FoldRow(Key(1)));
+  CHECK(rig.Cells(Key(1)) == "050000=00201800002A003007 ");
+
+  rig.Put(Key(2), {{"0010", "18"}, {"0000", "2A"}});
+  rig.store.between = [&] { CHECK(rig.store.DeleteRow("tsdb", Key(2)).ok()); };
+  CHECK_FALSE(*fold.FoldRow(Key(2)));
+  CHECK(rig.Cells(Key(2)).empty());
+}
+
+TEST_CASE("a key waits once, and beyond the limit new keys are dropped") {
+  Rig rig;
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  fold.Offer(Key(1), kBase);
+  fold.Offer(Key(1), kBase);
+  CHECK(fold.Stats().queued == 1);
+  for (int i = 2; i <= static_cast<int>(RowFold::kQueueMax) + 5; ++i) fold.Offer(Key(i), kBase);
+  CHECK(fold.Stats().queued == RowFold::kQueueMax);
+  CHECK(fold.Stats().dropped == 5);
+}
+
+TEST_CASE("a stop works off the queue and counts what became of it") {
+  Rig rig;
+  rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
+  rig.Put(Key(2), {{"0010", "18"}, {"0011", "0019"}});
+  rig.Put(Key(3), {{"0010", "18"}});
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  fold.Start();
+  for (int i = 1; i <= 3; ++i) fold.Offer(Key(i), kBase);
+  fold.Stop();
+  const RowFoldStats stats = fold.Stats();
+  CHECK(stats.queued == 0);
+  CHECK(stats.offered == 3);
+  CHECK(stats.rewritten == 1);
+  CHECK(stats.failed == 1);
+  CHECK(rig.Cells(Key(1)) == "00000010=2A1800 ");
+  fold.Offer(Key(4), kBase);
+  CHECK(fold.Stats().dropped == 1);
+}
+
+TEST_CASE("the worker folds without being drained") {
+  Rig rig;
+  for (int i = 0; i < 50; ++i) rig.Put(Key(i), {{"0010", "18"}, {"0000", "2A"}});
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  fold.Start();
+  for (int i = 0; i < 50; ++i) fold.Offer(Key(i), kBase);
+  while (fold.Stats().rewritten < 50) std::this_thread::yield();
+  CHECK(rig.Cells(Key(49)) == "00000010=2A1800 ");
+}
+
+}  // namespace
+}  // namespace hg::compaction
