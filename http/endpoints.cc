@@ -7,6 +7,7 @@
 #include "http/api/config.h"
 #include "http/api/dropcaches.h"
 #include "http/api/pages.h"
+#include "http/api/put.h"
 #include "http/api/query.h"
 #include "http/api/search.h"
 #include "http/api/stats.h"
@@ -43,6 +44,7 @@ std::span<const Endpoint> Endpoints() {
       {"dropcaches", Place::kApi, kGet | kDelete, kAllModes, HandleDropcaches},
       {"favicon.ico", Place::kRoot, kAny, kReads, HandleFile},
       {"logs", Place::kRoot, kGetPost, kAllModes, HandleLogs},
+      {"put", Place::kApi, kPost, kWrites, HandlePut},
       {"query", Place::kApi, kGetPostDelete, kReads, HandleQuery},
       {"s", Place::kRoot, kAny, kReads, HandleFile},
       {"search", Place::kApi, kAny, kReads, HandleSearch},

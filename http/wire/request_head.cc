@@ -116,8 +116,8 @@ void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
 }
 
 /// Fills what the connection acts upon.
-void ReadFields(bool http11, RequestHead* head) {
-  head->keep_alive = http11;
+void ReadFields(RequestHead* head) {
+  head->keep_alive = head->http11;
   for (const auto& [name, value] : head->fields) {
     switch (LowerAscii(name[0])) {
       case 'a':
@@ -183,7 +183,8 @@ HeadResult ParseRequestHead(std::string_view bytes, size_t* scanned, RequestHead
   if (!parser.is_header_done()) return HeadResult::kRefused;
   head->chunked = parser.chunked();
   if (!head->chunked && parser.content_length()) head->content_length = *parser.content_length();
-  ReadFields(parser.http11(), head);
+  head->http11 = parser.http11();
+  ReadFields(head);
   *consumed = end;
   return HeadResult::kDone;
 }

@@ -21,7 +21,8 @@ struct RequestHead {
   std::string text;  // the head with CRLF line ends
   std::string_view method, target;
   std::vector<Field> fields;  // as sent
-  bool keep_alive = true;     // what version and Connection say
+  bool http11 = true;
+  bool keep_alive = true;  // what version and Connection say
   bool chunked = false;
   bool expects_continue = false;
   bool accepts_gzip = false;  // gzip wins where both are accepted (spec §2.2)

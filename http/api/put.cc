@@ -1,0 +1,267 @@
+#include "http/api/put.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "http/commit_wait.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/json_writer.h"
+#include "http/wire/put_document.h"
+#include "http/wire/put_json.h"
+#include "storage/model/number_text.h"
+#include "storage/model/point_sink.h"
+
+namespace hg::http {
+namespace {
+
+struct Flags {
+  bool summary = false, details = false, sync = false;
+  int32_t sync_timeout_ms = 0;
+};
+
+/// What became of one point.
+struct Outcome {
+  std::string error;     // empty = stored
+  bool storage = false;  // refused by the store, not by its contents
+};
+
+class PutRequest {
+ public:
+  PutRequest(const Request& request, Services& services, ResponseWriter& out)
+      : request_(request), services_(services), counters_(services.counters), out_(out) {}
+
+  void Run() {
+    counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
+    if (!ReadBody() || !ReadFlags()) return;
+    outcomes_.resize(points_.size());
+    ReadSpellings();
+    for (size_t i = 0; i < points_.size(); ++i) outcomes_[i].error = CheckPoint(i);
+    if (!Store()) return;
+    Answer();
+  }
+
+ private:
+  void Refuse(int status, std::string_view message, std::string_view details = {}) {
+    SendError(out_, request_, status, message, details);
+  }
+
+  bool ReadBody() {
+    const std::string_view body = request_.body;
+    if (body.empty()) return Refuse(400, "Missing request content"), false;
+    const size_t first = body.find_first_not_of(" \t\r\n\f\v");
+    if (first == std::string_view::npos) return Refuse(500, "String index out of range: 0"), false;
+    if (body[first] != '{' && body[first] != '[') {
+      return Refuse(400, "The JSON must start as an object or an array"), false;
+    }
+    auto points = ParsePutDocument(body);
+    if (!points.ok()) {
+      return Refuse(400, "Unable to parse the given JSON", points.status().message()), false;
+    }
+    points_ = std::move(*points);
+    if (points_.empty()) return Refuse(400, "No datapoints found in content"), false;
+    return true;
+  }
+
+  bool ReadFlags() {
+    const Parameters& parameters = request_.parameters;
+    flags_ = {parameters.Has("summary"), parameters.Has("details"), parameters.Has("sync"), 0};
+    const std::string* timeout = parameters.Find("sync_timeout");
+    if (timeout == nullptr) return true;
+    std::string_view text = *timeout;
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, flags_.sync_timeout_ms);
+    if (error == std::errc() && stop == end) return true;
+    return Refuse(500, "For input string: \"" + *timeout + "\""), false;
+  }
+
+  /// The raw bytes of each point, under which its series is found the next time.
+  void ReadSpellings() {
+    static thread_local PutJsonParser parser;
+    padded_.reserve(request_.body.size() + kPutPadding);
+    padded_ = request_.body;
+    parser.ParseSpellings(padded_, &spellings_);
+    // Cut short by what the fast parser does not know: the rest has none.
+    spellings_.resize(points_.size());
+  }
+
+  /// Spec http-api.md §8.2, rows 1–7; a good point is queued. The text of the refusal.
+  std::string CheckPoint(size_t i) {
+    const PutPoint& point = points_[i];
+    if (point.null) return Illegal("Unexpected null datapoint encountered in set.");
+    if (!point.metric || point.metric->empty()) return Illegal("Metric name was empty");
+    if (point.timestamp <= 0) return Illegal("Invalid timestamp");
+    if (!point.value || point.value->empty()) return Illegal("Empty value");
+    if (!point.tags || point.tags->empty()) return Illegal("Missing tags");
+    NamedPoint named;
+    NumberError error;
+    if (!ParseValue(*point.value, EntryPath::kHttp, &named.value, &error)) {
+      if (error.fault == NumberFault::kNotFinite) {
+        return Illegal("value is NaN or Infinite: " + error.message + " for metric=" +
+                       *point.metric + " timestamp=" + std::to_string(point.timestamp));
+      }
+      counters_.put_invalid_values.fetch_add(1, std::memory_order_relaxed);
+      return "Unable to parse value to a number";
+    }
+    std::vector<TagText>& tags = tags_.emplace_back();
+    for (const PutTag& tag : *point.tags) {
+      tags.push_back({tag.key, tag.value ? std::string_view(*tag.value) : std::string_view(),
+                      !tag.value.has_value()});
+    }
+    named.metric = *point.metric;
+    named.time.raw = point.timestamp;
+    named.spelling = spellings_[i];
+    named_.push_back(named);
+    places_.push_back(i);
+    return {};
+  }
+
+  std::string Illegal(std::string text) {
+    counters_.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
+    return text;
+  }
+
+  /// Stores the good points and waits for the log. False: answered already, the store will not have
+  /// it now.
+  bool Store() {
+    for (size_t k = 0; k < named_.size(); ++k) named_[k].tags = tags_[k];
+    std::vector<Status> verdicts;
+    const auto position = services_.sink.AppendNamed(named_, &verdicts);
+    for (size_t k = 0; k < verdicts.size(); ++k) {
+      if (verdicts[k].code() == StatusCode::kBusy ||
+          verdicts[k].code() == StatusCode::kUnavailable) {
+        counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+        return SendStatus(out_, request_, verdicts[k]), false;
+      }
+      outcomes_[places_[k]] = Judge(verdicts[k]);
+    }
+    const Status committed = CommitAndWait(services_.sink, position,
+                                           flags_.sync ? std::max(flags_.sync_timeout_ms, 0) : 0);
+    if (committed.code() == StatusCode::kDeadlineExceeded) {
+      timed_out_ = true;
+      for (const size_t place : places_) {
+        if (outcomes_[place].error.empty()) outcomes_[place] = {"Write timedout", true};
+      }
+    } else if (!committed.ok()) {
+      counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+      return SendStatus(out_, request_, committed), false;
+    }
+    return true;
+  }
+
+  Outcome Judge(const Status& verdict) {
+    switch (verdict.code()) {
+      case StatusCode::kOk:
+        counters_.points_added.fetch_add(1, std::memory_order_relaxed);
+        return {};
+      case StatusCode::kInvalidArgument:
+        return {Illegal(std::string(verdict.message())), false};
+      case StatusCode::kNotFound:
+        counters_.put_unknown_metrics.fetch_add(1, std::memory_order_relaxed);
+        return {"Unknown metric", false};
+      default:
+        counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+        return {"Storage exception: " + std::string(verdict.message()), true};
+    }
+  }
+
+  void Answer() {
+    int64_t failed = 0, late = 0;
+    bool refused = false;
+    for (const Outcome& outcome : outcomes_) {
+      if (outcome.error.empty()) continue;
+      const bool timed_out = timed_out_ && outcome.error == "Write timedout";
+      late += timed_out ? 1 : 0;
+      failed += timed_out ? 0 : 1;
+      refused |= !outcome.storage;
+    }
+    const auto success = static_cast<int64_t>(outcomes_.size()) - failed - late;
+    if (!flags_.summary && !flags_.details) return AnswerPlain(success, failed, late);
+    std::string body;
+    JsonWriter json(&body);
+    json.BeginObject();
+    json.Member("success", success);
+    if (flags_.sync_timeout_ms > 0) json.Member("timeouts", late);
+    json.Member("failed", failed);
+    if (flags_.details) {
+      json.Key("errors");
+      json.BeginArray();
+      for (size_t i = 0; i < outcomes_.size(); ++i) {
+        if (!outcomes_[i].error.empty()) WriteError(json, points_[i], outcomes_[i].error);
+      }
+      json.EndArray();
+    }
+    json.EndObject();
+    SendJson(out_, request_, body, refused || late > 0 ? 400 : 200);
+  }
+
+  void AnswerPlain(int64_t success, int64_t failed, int64_t late) {
+    constexpr std::string_view kSeeDetails =
+        "Please see the TSD logs or append \"details\" to the put request";
+    if (late > 0) {
+      return Refuse(400,
+                    "The put call has timedout with " + std::to_string(success) +
+                        " successful writes, " + std::to_string(failed) + " failed writes and " +
+                        std::to_string(late) + " timed out writes.",
+                    kSeeDetails);
+    }
+    if (failed > 0) return Refuse(400, "One or more data points had errors", kSeeDetails);
+    SendBody(out_, 204, JsonContentType(request_), {});
+  }
+
+  static void WriteError(JsonWriter& json, const PutPoint& point, std::string_view error) {
+    json.BeginObject();
+    json.Key("datapoint");
+    if (point.null) {
+      json.Null();
+    } else {
+      json.BeginObject();
+      if (point.metric) json.Member("metric", *point.metric);
+      json.Member("timestamp", point.timestamp);
+      if (point.value) json.Member("value", *point.value);
+      if (point.tags) {
+        json.Key("tags");
+        json.BeginObject();
+        for (const PutTag& tag : *point.tags) {
+          json.Key(tag.key);
+          if (tag.value) {
+            json.String(*tag.value);
+          } else {
+            json.Null();
+          }
+        }
+        json.EndObject();
+      }
+      if (point.tsuid) json.Member("tsuid", *point.tsuid);
+      json.EndObject();
+    }
+    json.Member("error", error);
+    json.EndObject();
+  }
+
+  const Request& request_;
+  Services& services_;
+  Counters& counters_;
+  ResponseWriter& out_;
+
+  Flags flags_;
+  std::vector<PutPoint> points_;
+  std::vector<Outcome> outcomes_;  // of points_
+  std::string padded_;
+  std::vector<Spelling> spellings_;         // of points_, in padded_
+  std::vector<NamedPoint> named_;           // the good ones
+  std::vector<std::vector<TagText>> tags_;  // of named_
+  std::vector<size_t> places_;              // of named_ among points_
+  bool timed_out_ = false;
+};
+
+}  // namespace
+
+void HandlePut(const Request& request, Services& services, ResponseWriter& out) {
+  PutRequest(request, services, out).Run();
+}
+
+}  // namespace hg::http

@@ -1,0 +1,224 @@
+#include "http/connection.h"
+
+#include <sys/socket.h>
+
+#include <boost/asio/write.hpp>
+#include <cerrno>
+
+#include "http/loop.h"
+#include "http/request.h"
+
+namespace hg::http {
+namespace {
+
+/// Room for the first read of a request; most fit.
+constexpr size_t kHttpRoom = 64 * 1024;
+/// Lines come in bulk: smaller reads cost 20 % (spec ingest-measurements.md §4).
+constexpr size_t kTelnetRoom = 256 * 1024;
+constexpr int64_t kReleaseAfterS = 10;
+constexpr int64_t kLingerS = 2;
+
+}  // namespace
+
+Connection::Connection(boost::asio::ip::tcp::socket socket, Loop& loop)
+    : loop_(loop), edge_(loop.edge()), socket_(std::move(socket)) {
+  loop_.Add(this);
+}
+
+Connection::~Connection() {
+  loop_.Remove(this);
+  loop_.load().fetch_sub(1, std::memory_order_relaxed);
+  edge_.services.counters.connections_open.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Connection::Start() {
+  boost::system::error_code ignored;
+  socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+  socket_.non_blocking(true, ignored);
+  active_s_ = loop_.now_s();
+  if (stopping()) return Close();
+  WaitReadable();
+}
+
+bool Connection::stopping() const { return edge_.stopping.load(std::memory_order_relaxed); }
+
+void Connection::Advance() {
+  while (state_ == State::kReading) {
+    if (buffer_.size() > 0) {
+      if (protocol_ == Protocol::kUnknown) {
+        const char first = buffer_.view()[0];
+        protocol_ = first >= 'A' && first <= 'Z' ? Protocol::kHttp : Protocol::kTelnet;
+      }
+      if (protocol_ == Protocol::kHttp ? AdvanceHttp() : AdvanceTelnet()) continue;
+      if (state_ != State::kReading) break;
+    }
+    // What was answered last may still be on its way (OnWritten comes back here).
+    if (end_of_input_ && write_pending_) return;
+    if (end_of_input_ || (stopping() && buffer_.size() == 0)) {
+      return Close();
+    }
+    break;
+  }
+  // While a handler works, a client that goes away is noticed.
+  if (state_ == State::kReading || state_ == State::kHandling || state_ == State::kLingering) {
+    WaitReadable();
+  }
+}
+
+void Connection::WaitReadable() {
+  if (waiting_readable_ || end_of_input_) return;
+  waiting_readable_ = true;
+  socket_.async_wait(boost::asio::ip::tcp::socket::wait_read,
+                     [self = shared_from_this()](const boost::system::error_code& error) {
+                       self->waiting_readable_ = false;
+                       if (self->state_ == State::kClosed) return;
+                       if (error) return self->Close();
+                       self->OnReadable();
+                     });
+}
+
+void Connection::OnReadable() {
+  if (state_ == State::kReading) {
+    if (Receive()) Advance();
+    return;
+  }
+  if (state_ == State::kLingering) {
+    buffer_.Reserve(kHttpRoom);
+    const ssize_t n =
+        ::recv(socket_.native_handle(), buffer_.room(), buffer_.room_size(), MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return Close();
+    return WaitReadable();
+  }
+  if (state_ != State::kHandling) return;
+  // A handler works: the buffer is not ours to touch. Look without taking.
+  char byte;
+  const ssize_t n = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (n > 0) return;  // the next request; it may wait in the kernel
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return WaitReadable();
+  end_of_input_ = true;
+  if (replies_ != nullptr) replies_->Cancel();
+  if (n < 0) Close();
+}
+
+bool Connection::Receive() {
+  // A body of known length has its room already and comes in as few calls as the kernel allows;
+  // otherwise there is room for one read, doubling as the request grows.
+  const size_t room = protocol_ == Protocol::kTelnet ? kTelnetRoom : kHttpRoom;
+  const size_t wanted =
+      request_bytes_ > buffer_.size() ? request_bytes_ - buffer_.size() : room / 4;
+  if (buffer_.room_size() < std::min(wanted, room / 4)) {
+    buffer_.Reserve(buffer_.size() + std::max(room, buffer_.size()));
+  }
+  ssize_t n = 0;
+  do {
+    n = ::recv(socket_.native_handle(), buffer_.room(), buffer_.room_size(), MSG_DONTWAIT);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) {
+    if (errno == EAGAIN) {
+      WaitReadable();
+      return false;
+    }
+    edge_.services.counters.exceptions_reset.fetch_add(1, std::memory_order_relaxed);
+    Close();
+    return false;
+  }
+  active_s_ = loop_.now_s();
+  if (n == 0) {
+    end_of_input_ = true;
+  } else {
+    buffer_.Grow(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+void Connection::Transmit(std::string_view bytes) {
+  if (state_ == State::kClosed || bytes.empty()) return;
+  active_s_ = loop_.now_s();
+  if (!write_pending_) {
+    const ssize_t n =
+        ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) return Close();
+    if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
+    if (bytes.empty()) return;
+  }
+  out_.append(bytes);
+  if (write_pending_) return;
+  write_pending_ = true;
+  writing_.swap(out_);
+  boost::asio::async_write(socket_, boost::asio::buffer(writing_),
+                           [self = shared_from_this()](const boost::system::error_code& error,
+                                                       size_t) { self->OnWritten(error); });
+}
+
+void Connection::OnWritten(const boost::system::error_code& error) {
+  write_pending_ = false;
+  writing_.clear();
+  if (state_ == State::kClosed) return;
+  if (error) return Close();
+  active_s_ = loop_.now_s();
+  if (!out_.empty()) {
+    std::string rest;
+    rest.swap(out_);
+    Transmit(rest);
+    if (write_pending_ || state_ == State::kClosed) return;
+  }
+  if (state_ == State::kHandling) return Pump();
+  if (state_ == State::kLingering) return ShutdownSend();
+  if (state_ == State::kReplying) ReplySent();
+  if (state_ == State::kReading) Advance();
+}
+
+void Connection::Linger() {
+  // Closing with unread bytes would reset the connection and take the reply with it.
+  state_ = State::kLingering;
+  linger_until_s_ = loop_.now_s() + kLingerS;
+  buffer_.Consume(buffer_.size());
+  if (!write_pending_) ShutdownSend();
+  if (state_ == State::kLingering) WaitReadable();
+}
+
+void Connection::ShutdownSend() {
+  boost::system::error_code ignored;
+  socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+  if (end_of_input_ || stopping()) Close();
+}
+
+void Connection::Sweep() {
+  const int64_t now = loop_.now_s();
+  if (state_ == State::kLingering && now > linger_until_s_) return Close();
+  if (state_ != State::kReading && state_ != State::kReplying) return;
+  const int64_t idle = now - active_s_;
+  const auto timeout = static_cast<int64_t>(edge_.options.idle_timeout_s);
+  if (timeout > 0 && idle > timeout) {
+    edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
+    return Close();
+  }
+  if (idle > kReleaseAfterS && buffer_.size() == 0 && state_ == State::kReading) buffer_.Release();
+}
+
+void Connection::Close() {
+  if (state_ == State::kClosed) return;
+  // The handlers that this wakes hold the connection.
+  const auto self = shared_from_this();
+  state_ = State::kClosed;
+  if (replies_ != nullptr) replies_->Abandon();
+  if (retry_timer_ != nullptr) retry_timer_->cancel();
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+}
+
+void Connection::CloseWhenIdle() {
+  close_after_reply_ = true;
+  if (state_ == State::kLingering) return Close();
+  if (state_ == State::kReading && !write_pending_) Close();
+}
+
+void Connection::Committed(const Status& status) {
+  if (state_ != State::kCommitting) return;
+  if (protocol_ == Protocol::kHttp) return PutCommitted(status);
+  if (!status.ok()) SendTelnet("put: HBase error: " + std::string(status.message()) + "\n");
+  FinishLines();
+  Advance();
+}
+
+}  // namespace hg::http

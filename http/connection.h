@@ -1,0 +1,119 @@
+#pragma once
+// One client: the first byte decides between HTTP and telnet (spec http-api.md §1). Internal to the
+// server; includes Asio. Reads into its own buffer, serves one request at a time, answers in order.
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/receive_buffer.h"
+#include "http/reply.h"
+#include "http/wire/chunked.h"
+#include "http/wire/request_head.h"
+#include "storage/base/status.h"
+
+namespace hg::http {
+
+class Loop;
+struct Edge;
+struct Request;
+
+/// Lives as long as an operation on it is under way. Loop thread only, unless said otherwise.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(boost::asio::ip::tcp::socket socket, Loop& loop);
+  ~Connection();
+
+  void Start();
+  /// The points that this connection waits for are durable, or not.
+  void Committed(const Status& status);
+  /// Every second or so: idle connections, and those that linger.
+  void Sweep();
+  /// Closes now, whatever is under way.
+  void Close();
+  void CloseWhenIdle();
+
+ private:
+  enum class Protocol : uint8_t { kUnknown, kHttp, kTelnet };
+  enum class State : uint8_t {
+    kReading,     // waits for bytes
+    kCommitting,  // appended; waits for the log
+    kHandling,    // a pool thread works on it
+    kReplying,    // the rest of a reply is on its way
+    kRetrying,    // telnet: the store was busy
+    kLingering,   // reply sent, reads and drops what comes until the client closes
+    kClosed,
+  };
+  /// Where the reading of an HTTP request stands.
+  enum class Part : uint8_t { kHead, kBody };
+  /// How a put that went the fast way is answered.
+  struct PutReply {
+    bool summary = false, details = false;
+    size_t points = 0;
+  };
+
+  // connection.cc: bytes in and out.
+  void Advance();
+  void WaitReadable();
+  void OnReadable();
+  bool Receive();
+  void Transmit(std::string_view bytes);
+  void OnWritten(const boost::system::error_code& error);
+  void Linger();
+  [[nodiscard]] bool stopping() const;
+  void ShutdownSend();
+
+  // connection_http.cc
+  bool AdvanceHttp();
+  bool OnHead();
+  bool OnBody(std::string_view body);
+  bool TryPut(std::string_view body);
+  void Handle(std::string_view body);
+  void Pump();
+  void RefuseHead(int status, std::string_view message, bool as_page);
+  void ReplyInline(const Request& request, const Status& status);
+  void PutCommitted(const Status& status);
+  void ReplySent();
+  std::unique_ptr<Request> MakeRequest(std::string_view body) const;
+
+  // connection_telnet.cc
+  bool AdvanceTelnet();
+  bool TryLines(std::string_view lines);
+  void RunLines(std::string_view lines);
+  void FinishLines();
+  void SendTelnet(std::string_view text);
+
+  Loop& loop_;
+  Edge& edge_;
+  boost::asio::ip::tcp::socket socket_;
+  ReceiveBuffer buffer_;
+  Protocol protocol_ = Protocol::kUnknown;
+  State state_ = State::kReading;
+  bool waiting_readable_ = false;
+  bool end_of_input_ = false;
+  bool close_after_reply_ = false;
+  int64_t active_s_ = 0;
+  int64_t linger_until_s_ = 0;
+
+  // Output: what the socket did not take at once.
+  std::string out_, writing_;
+  bool write_pending_ = false;
+
+  // HTTP.
+  Part part_ = Part::kHead;
+  RequestHead head_;
+  size_t head_scanned_ = 0, head_bytes_ = 0;
+  ChunkedDecoder chunks_;
+  size_t request_bytes_ = 0;  // of the buffer, given back once answered
+  PutReply put_reply_;
+  std::shared_ptr<ReplyQueue> replies_;
+
+  // Telnet.
+  size_t line_bytes_ = 0;  // of the lines being worked on
+  int retries_ = 0;
+  std::unique_ptr<boost::asio::steady_timer> retry_timer_;
+};
+
+}  // namespace hg::http

@@ -1,0 +1,294 @@
+// The HTTP half of a connection (connection.h).
+
+#include <boost/asio/post.hpp>
+
+#include "http/connection.h"
+#include "http/errors.h"
+#include "http/loop.h"
+#include "http/put_target.h"
+#include "http/request.h"
+#include "http/router.h"
+
+namespace hg::http {
+namespace {
+
+/// Above this a body counts as "chunked" where chunked requests are switched off (spec http-api.md
+/// §2.1).
+constexpr uint64_t kWholeBodyBytesMax = 8192;
+
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr std::string_view kBareBadRequest = "HTTP/1.1 400 Bad Request\r\n\r\n";
+constexpr std::string_view kPutDone =
+    "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "
+    "0\r\n\r\n";
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+}  // namespace
+
+bool Connection::AdvanceHttp() {
+  if (part_ == Part::kHead) {
+    switch (ParseRequestHead(buffer_.view(), &head_scanned_, &head_, &head_bytes_)) {
+      case HeadResult::kIncomplete:
+        return false;
+      case HeadResult::kRefused:
+        edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+        Close();
+        return false;
+      case HeadResult::kDone:
+        break;
+    }
+    part_ = Part::kBody;
+    chunks_ = ChunkedDecoder();
+    if (!OnHead()) return true;
+  }
+  const uint64_t body_max = edge_.options.body_bytes_max;
+  if (head_.chunked) {
+    const auto state = chunks_.Feed(buffer_.data() + head_bytes_, buffer_.size() - head_bytes_);
+    if (state == ChunkedDecoder::State::kMalformed) {
+      Close();
+      return false;
+    }
+    if (chunks_.decoded() > body_max || chunks_.raw() / 2 > body_max) {
+      RefuseHead(413, "The request's body is larger than " + std::to_string(body_max) + " bytes",
+                 false);
+      return true;
+    }
+    if (state == ChunkedDecoder::State::kIncomplete) return false;
+    request_bytes_ = head_bytes_ + chunks_.raw();
+    return OnBody({buffer_.data() + head_bytes_, chunks_.decoded()});
+  }
+  request_bytes_ = head_bytes_ + static_cast<size_t>(head_.content_length);
+  if (buffer_.size() < request_bytes_) {
+    buffer_.Reserve(request_bytes_);
+    return false;
+  }
+  return OnBody({buffer_.data() + head_bytes_, static_cast<size_t>(head_.content_length)});
+}
+
+bool Connection::OnHead() {
+  edge_.services.counters.rpc_http.fetch_add(1, std::memory_order_relaxed);
+  if (head_.target[0] != '/') {
+    Transmit(kBareBadRequest);
+    if (state_ != State::kClosed) Linger();
+    return false;
+  }
+  const bool chunked =
+      head_.chunked || head_.expects_continue || head_.content_length > kWholeBodyBytesMax;
+  if (chunked && !edge_.options.chunked_enabled) {
+    RefuseHead(400, "Chunked request not supported.", true);
+    return false;
+  }
+  if (head_.content_length > edge_.options.body_bytes_max) {
+    RefuseHead(413,
+               "The request's body is larger than " + std::to_string(edge_.options.body_bytes_max) +
+                   " bytes",
+               false);
+    return false;
+  }
+  if (head_.expects_continue) Transmit(kContinue);
+  return state_ == State::kReading;
+}
+
+void Connection::RefuseHead(int status, std::string_view message, bool as_page) {
+  const std::unique_ptr<Request> request = MakeRequest({});
+  if (as_page) request->api_version = -1;
+  ReplyForm form = ReplyForm::Of(head_);
+  std::string bytes;
+  Reply reply(
+      form,
+      [&bytes](std::string piece) {
+        bytes += piece;
+        return true;
+      },
+      [] { return false; });
+  SendError(reply, *request, status, message);
+  reply.Finish();
+  Transmit(bytes);
+  if (state_ != State::kClosed) Linger();
+}
+
+std::unique_ptr<Request> Connection::MakeRequest(std::string_view body) const {
+  auto request = std::make_unique<Request>();
+  request->method_text = head_.method;
+  request->method = MethodOf(head_.method);
+  request->target = head_.target;
+  request->headers.reserve(head_.fields.size());
+  for (const auto& [name, value] : head_.fields) request->headers.emplace_back(Lower(name), value);
+  request->body = body;
+  boost::system::error_code error;
+  const auto remote = socket_.remote_endpoint(error);
+  if (!error) request->remote = remote.address().to_string() + ":" + std::to_string(remote.port());
+  return request;
+}
+
+bool Connection::OnBody(std::string_view body) {
+  if (head_.coding != ContentCoding::kNone && !body.empty()) {
+    const Status unpacked =
+        UnpackBody(head_.coding, body, edge_.options.body_bytes_max, kPutPadding, &loop_.unpacked);
+    if (unpacked.code() == StatusCode::kLimitExceeded) {
+      RefuseHead(413, unpacked.message(), false);
+      return true;
+    }
+    if (!unpacked.ok()) {
+      Close();
+      return false;
+    }
+    body = loop_.unpacked;
+  }
+  if (!TryPut(body)) Handle(body);
+  return true;
+}
+
+bool Connection::TryPut(std::string_view body) {
+  if (head_.method != "POST" || edge_.options.mode == Mode::kReadOnly ||
+      !edge_.options.api_enabled || !edge_.options.cors_domains.empty()) {
+    return false;
+  }
+  const PutTarget target = ParsePutTarget(head_.target);
+  if (!target.plain || !loop_.parser.Parse(body, &loop_.points) || loop_.points.empty())
+    return false;
+  Counters& counters = edge_.services.counters;
+  const auto appended = edge_.services.sink.AppendSpelled(loop_.points);
+  if (!appended.ok()) {
+    counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    ReplyInline(*MakeRequest({}), appended.status());
+    return true;
+  }
+  if (!appended->known) return false;
+  counters.rpc_put.fetch_add(1, std::memory_order_relaxed);
+  counters.points_added.fetch_add(loop_.points.size(), std::memory_order_relaxed);
+  put_reply_ = {target.summary, target.details, loop_.points.size()};
+  state_ = State::kCommitting;
+  loop_.CommitLater(shared_from_this(), appended->position);
+  return true;
+}
+
+void Connection::PutCommitted(const Status& status) {
+  if (!status.ok()) {
+    edge_.services.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+    ReplyInline(*MakeRequest({}), status);
+  } else if (!put_reply_.summary && !put_reply_.details && head_.keep_alive) {
+    state_ = State::kReplying;
+    Transmit(kPutDone);
+    if (!write_pending_ && state_ != State::kClosed) ReplySent();
+    return Advance();
+  } else {
+    std::string bytes;
+    ReplyForm form = ReplyForm::Of(head_);
+    form.coding = ContentCoding::kNone;  // some thirty bytes
+    Reply reply(
+        form,
+        [&bytes](std::string piece) {
+          bytes += piece;
+          return true;
+        },
+        [] { return false; });
+    if (put_reply_.summary || put_reply_.details) {
+      reply.Write("{\"success\":" + std::to_string(put_reply_.points) + ",\"failed\":0" +
+                  (put_reply_.details ? ",\"errors\":[]}" : "}"));
+    } else {
+      reply.SetStatus(204);
+    }
+    close_after_reply_ |= !reply.Finish();
+    state_ = State::kReplying;
+    Transmit(bytes);
+    if (!write_pending_ && state_ != State::kClosed) ReplySent();
+  }
+  Advance();
+}
+
+void Connection::ReplyInline(const Request& request, const Status& status) {
+  std::string bytes;
+  Reply reply(
+      ReplyForm::Of(head_),
+      [&bytes](std::string piece) {
+        bytes += piece;
+        return true;
+      },
+      [] { return false; });
+  SendStatus(reply, request, status);
+  close_after_reply_ |= !reply.Finish();
+  state_ = State::kReplying;
+  Transmit(bytes);
+  if (!write_pending_ && state_ != State::kClosed) ReplySent();
+}
+
+void Connection::Handle(std::string_view body) {
+  struct Job {
+    Job(ReplyForm form, std::shared_ptr<ReplyQueue> queue)
+        : reply(
+              form, [queue](std::string piece) { return queue->Push(std::move(piece)); },
+              [queue] { return queue->cancelled(); }) {}
+    std::unique_ptr<Request> request;
+    std::string unpacked;  // owns the body if it was packed
+    Reply reply;
+  };
+  std::unique_ptr<Request> request = MakeRequest(body);
+  if (!ParseTarget(request.get())) {
+    return ReplyInline(*request, Status::InvalidArgument("Bad percent escape in the query string"));
+  }
+  const bool write = request->method == Method::kPost && IsPutPath(head_.target);
+  auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
+    boost::asio::post(io, [self] {
+      if (const auto connection = self.lock(); connection != nullptr) connection->Pump();
+    });
+  });
+  auto job = std::make_shared<Job>(ReplyForm::Of(head_), replies);
+  job->request = std::move(request);
+  if (body.data() == loop_.unpacked.data()) {
+    job->unpacked = std::move(loop_.unpacked);
+    job->request->body = job->unpacked;
+  }
+  // The connection lives until the job ends: the body is in its buffer.
+  auto run = [job, replies, self = shared_from_this(), &services = edge_.services]() mutable {
+    Dispatch(*job->request, services, job->reply);
+    const bool keep_alive = job->reply.Finish();
+    replies->End(keep_alive);
+    // The last reference must be dropped on the loop's thread.
+    boost::asio::io_context& io = self->loop_.io();
+    boost::asio::post(io, [held = std::move(self)] {});
+  };
+  WorkerPool& pool = write ? edge_.writes : edge_.requests;
+  state_ = State::kHandling;
+  replies_ = std::move(replies);
+  if (pool.Post(std::move(run))) return;
+  replies_.reset();
+  ReplyInline(*job->request, Status::Busy("Too many requests are waiting; please try again"));
+}
+
+void Connection::Pump() {
+  if (state_ != State::kHandling || write_pending_ || replies_ == nullptr) return;
+  std::string piece;
+  while (replies_->Take(&piece)) {
+    Transmit(piece);
+    if (write_pending_ || state_ != State::kHandling) return;
+  }
+  bool keep_alive = true;
+  if (!replies_->Finished(&keep_alive)) return;
+  replies_.reset();
+  close_after_reply_ |= !keep_alive;
+  state_ = State::kReplying;
+  ReplySent();
+  Advance();
+}
+
+void Connection::ReplySent() {
+  buffer_.Consume(request_bytes_);
+  request_bytes_ = 0;
+  part_ = Part::kHead;
+  head_scanned_ = 0;
+  if (close_after_reply_) {
+    if (end_of_input_ || stopping()) return Close();
+    return Linger();
+  }
+  state_ = State::kReading;
+}
+
+}  // namespace hg::http

@@ -1,0 +1,72 @@
+#include "http/loop.h"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include "http/connection.h"
+
+namespace hg::http {
+namespace {
+
+constexpr auto kTick = std::chrono::seconds(1);
+
+}  // namespace
+
+Loop::Loop(Edge& edge) : edge_(edge) {}
+
+Loop::~Loop() = default;
+
+void Loop::CommitLater(std::shared_ptr<Connection> connection, PointSink::Position position) {
+  position_ = std::max(position_, position);
+  waiting_.push_back(std::move(connection));
+  // Posted behind the handlers that are ready now: their points share the write.
+  if (waiting_.size() == 1) boost::asio::post(io_, [this] { Commit(); });
+}
+
+void Loop::Commit() {
+  auto waiting = std::make_shared<Waiting>(std::move(waiting_));
+  waiting_ = Waiting();
+  waiting_.reserve(waiting->size());
+  // The guard keeps the loop alive until a log thread has answered.
+  auto guard = boost::asio::make_work_guard(io_);
+  edge_.services.sink.Commit(position_, [this, waiting, guard](const Status& status) {
+    auto tell = [waiting, status] {
+      for (const auto& connection : *waiting) connection->Committed(status);
+    };
+    if (io_.get_executor().running_in_this_thread()) {
+      tell();
+    } else {
+      boost::asio::post(io_, std::move(tell));
+    }
+  });
+}
+
+void Loop::Start() { Tick(); }
+
+void Loop::Tick() {
+  now_s_ = edge_.services.clock.MonotonicNs() / 1'000'000'000;
+  const std::vector<Connection*> all(connections_.begin(), connections_.end());
+  for (Connection* connection : all) {
+    // One sweep may close another connection's peer, never another connection.
+    connection->Sweep();
+  }
+  if (edge_.stopping.load(std::memory_order_relaxed)) return;
+  clock_.expires_after(kTick);
+  clock_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) Tick();
+  });
+}
+
+void Loop::CloseConnections(bool force) {
+  clock_.cancel();
+  const std::vector<Connection*> all(connections_.begin(), connections_.end());
+  for (Connection* connection : all) {
+    if (force) {
+      connection->Close();
+    } else {
+      connection->CloseWhenIdle();
+    }
+  }
+}
+
+}  // namespace hg::http

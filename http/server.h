@@ -1,0 +1,39 @@
+#pragma once
+// The network edge: one port, HTTP and telnet (spec http-api.md §1), event loops and the threads
+// behind them.
+
+#include <cstdint>
+#include <memory>
+
+#include "http/options.h"
+#include "http/services.h"
+#include "storage/base/status.h"
+
+namespace hg::http {
+
+/// Start, then Stop, from one thread.
+class Server {
+ public:
+  /// Both outlive the object.
+  Server(const Options& options, Services& services);
+  /// Stops.
+  ~Server();
+
+  /// Listens and returns; IoError names the address if it cannot.
+  Status Start();
+
+  /// The port that is listened on: Options::port, or the one the system chose for 0.
+  [[nodiscard]] uint16_t port() const;
+
+  /// Listens no more, lets running requests finish (up to kStopGraceMs, then their clients are cut
+  /// off), closes all connections. When it returns no handler runs any more. Idempotent.
+  void Stop();
+
+  static constexpr int kStopGraceMs = 3000;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hg::http

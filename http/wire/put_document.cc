@@ -1,0 +1,125 @@
+#include "http/wire/put_document.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "http/wire/json_value.h"
+#include "storage/model/java_hash.h"
+#include "storage/model/number_text.h"
+
+namespace hg::http {
+namespace {
+
+Status Misfit(std::string_view field, std::string_view wanted) {
+  return Status::InvalidArgument("\"" + std::string(field) + "\" must be " + std::string(wanted));
+}
+
+/// A text, or what may stand for one; null leaves *out empty.
+Status BindText(std::string_view field, const JsonValue& value, std::optional<std::string>* out) {
+  out->reset();
+  if (value.is_null()) return {};
+  if (!value.is_scalar()) return Misfit(field, "a string");
+  *out = value.text;
+  return {};
+}
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && static_cast<uint8_t>(text.front()) <= ' ') text.remove_prefix(1);
+  while (!text.empty() && static_cast<uint8_t>(text.back()) <= ' ') text.remove_suffix(1);
+  return text;
+}
+
+/// Whole numbers as they are, fractions cut off bare numbers only, blanks and null as 0.
+Status BindTime(const JsonValue& value, int64_t* out) {
+  *out = 0;
+  NumberError error;
+  switch (value.kind) {
+    case JsonValue::Kind::kNull:
+      return {};
+    case JsonValue::Kind::kString: {
+      const std::string_view text = Trimmed(value.text);
+      if (text.empty() || ParseLong(text, out, &error)) return {};
+      break;
+    }
+    case JsonValue::Kind::kNumber: {
+      if (ParseLong(value.text, out, &error)) return {};
+      double d = 0;
+      constexpr double kLimit = 9223372036854775808.0;
+      if (value.text.find_first_of(".eE") == std::string::npos || !ParseJavaDouble(value.text, &d))
+        break;
+      if (!(d >= -kLimit && d < kLimit)) break;
+      *out = static_cast<int64_t>(d);
+      return {};
+    }
+    default:
+      break;
+  }
+  return Misfit("timestamp", "a whole number of seconds or milliseconds");
+}
+
+Status BindTags(const JsonValue& value, std::optional<std::vector<PutTag>>* out) {
+  out->reset();
+  if (value.is_null()) return {};
+  if (!value.is_object()) return Misfit("tags", "an object of strings");
+  std::vector<PutTag> tags;
+  for (const auto& [key, member] : value.members) {
+    std::optional<std::string> text;
+    RETURN_IF_ERROR(BindText("tags", member, &text));
+    const auto known =
+        std::find_if(tags.begin(), tags.end(), [&k = key](const PutTag& t) { return t.key == k; });
+    if (known == tags.end()) {
+      tags.push_back({key, std::move(text)});
+    } else {
+      known->value = std::move(text);
+    }
+  }
+  std::vector<uint32_t> hashes;
+  for (const PutTag& tag : tags) hashes.push_back(JavaHashUtf8(tag.key));
+  std::vector<PutTag> ordered;
+  for (const size_t i : JavaMapOrder(hashes, Hash16Capacity(tags.size())))
+    ordered.push_back(std::move(tags[i]));
+  *out = std::move(ordered);
+  return {};
+}
+
+Status BindPoint(const JsonValue& element, PutPoint* point) {
+  if (element.is_null()) {
+    point->null = true;
+    return {};
+  }
+  if (!element.is_object()) return Status::InvalidArgument("a data point must be an object");
+  // Repeated fields: each must fit, the last one counts.
+  for (const auto& [name, value] : element.members) {
+    if (name == "metric") {
+      RETURN_IF_ERROR(BindText(name, value, &point->metric));
+    } else if (name == "timestamp") {
+      RETURN_IF_ERROR(BindTime(value, &point->timestamp));
+    } else if (name == "value") {
+      RETURN_IF_ERROR(BindText(name, value, &point->value));
+    } else if (name == "tags") {
+      RETURN_IF_ERROR(BindTags(value, &point->tags));
+    } else if (name == "tsuid") {
+      RETURN_IF_ERROR(BindText(name, value, &point->tsuid));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body) {
+  ASSIGN_OR_RETURN(const JsonValue document, ParseJson(body));
+  std::vector<PutPoint> points;
+  if (document.is_object()) {
+    RETURN_IF_ERROR(BindPoint(document, &points.emplace_back()));
+    return points;
+  }
+  points.reserve(document.items.size());
+  for (const JsonValue& element : document.items) {
+    const Status bound = BindPoint(element, &points.emplace_back());
+    if (!bound.ok()) return Prepend(bound, "data point " + std::to_string(points.size()));
+  }
+  return points;
+}
+
+}  // namespace hg::http

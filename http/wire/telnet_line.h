@@ -1,0 +1,28 @@
+#pragma once
+// Lines of the telnet dialect: split into words, and the fast way through `put` (spec http-api.md
+// §19.3).
+
+#include <string_view>
+#include <vector>
+
+#include "storage/model/point_sink.h"
+
+namespace hg::http {
+
+/// The line without its LF and one CR before it. `bytes` ends with LF.
+std::string_view TakeLine(std::string_view* bytes);
+
+/// Splits at every single blank; empty words are kept, so there is at least one.
+void SplitWords(std::string_view line, std::vector<std::string_view>* words);
+
+/// The raw parts of "put METRIC TIME VALUE TAGS". False if there are less than these.
+struct PutWords {
+  std::string_view metric, time, value, tags;
+};
+bool SplitPut(std::string_view line, PutWords* words);
+
+/// Takes a put line whose numbers are plain; the names stay raw. False: the exact way must look at
+/// it.
+bool ParsePutLine(std::string_view line, SpelledPoint* point);
+
+}  // namespace hg::http
