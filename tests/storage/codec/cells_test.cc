@@ -161,17 +161,22 @@ TEST_CASE("the strict reader sorts, reports the trailer, and wants every byte us
   CHECK(cell->repaired);
   CHECK(cell->sorted);
 
-  for (const auto& [qualifier, value] : std::vector<std::pair<const char*, const char*>>{
-           {"00000010", "2A18"},        // no trailing byte
-           {"00000010", "2A18191A00"},  // too long
-           {"000000110020", "2A012C"},  // too short
-           {"F0000000", "0102"},        // single, longer than its flag
-           {"0000", ""},
-           {"00000010", "00"},
-       }) {
-    CAPTURE(qualifier);
-    CAPTURE(value);
-    CHECK(ParsePointCell(Hex(qualifier), Hex(value)).status().code() == StatusCode::kCorruption);
+  const struct {
+    const char* qualifier;
+    const char* value;
+  } refused[] = {
+      {"00000010", "2A18"},        // no trailing byte
+      {"00000010", "2A18191A00"},  // too long
+      {"000000110020", "2A012C"},  // too short
+      {"F0000000", "0102"},        // single, longer than its flag
+      {"0000", ""},
+      {"00000010", "00"},
+  };
+  for (const auto& v : refused) {
+    CAPTURE(v.qualifier);
+    CAPTURE(v.value);
+    CHECK(ParsePointCell(Hex(v.qualifier), Hex(v.value)).status().code() ==
+          StatusCode::kCorruption);
   }
 }
 
