@@ -19,8 +19,9 @@ bool ByQualifier(const RawCell& a, const RawCell& b) { return a.qualifier < b.qu
 
 template <typename Cells>
 auto FindRaw(Cells& raw, ByteView qualifier) {
-  auto it = std::lower_bound(raw.begin(), raw.end(), qualifier,
-                             [](const RawCell& cell, ByteView q) { return cell.qualifier < q; });
+  auto it = std::lower_bound(
+      raw.begin(), raw.end(), qualifier,
+      [](const RawCell& cell, ByteView q) { return cell.qualifier.compare(q) < 0; });
   return it != raw.end() && it->qualifier == qualifier ? it : raw.end();
 }
 
