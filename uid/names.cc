@@ -395,9 +395,9 @@ Result<std::vector<std::string>> Kind::Suggest(ByteView prefix, size_t max) {
       Cache::Entry entry;
       std::string known;
       if (cache_.FindName(row.cells[0].value, &known) && known != name) {
-        return Status::Conflict("Unexpected exception caught by " + Describe() + ".suggest(" +
-                                std::string(prefix) + "): id " + SignedBytes(row.cells[0].value) +
-                                " is known as '" + known + "', not '" + name + "'");
+        return Status::Corruption("Unexpected exception caught by " + Describe() + ".suggest(" +
+                                  std::string(prefix) + "): id " + SignedBytes(row.cells[0].value) +
+                                  " is known as '" + known + "', not '" + name + "'");
       }
       names.push_back(std::move(name));
       if (names.size() == max) return names;

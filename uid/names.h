@@ -50,7 +50,7 @@ class Names {
   Result<std::string> NameOf(UidKind kind, ByteView id);
 
   /// Names beginning with the prefix, byte order, at most max. Empty prefix: those whose first byte
-  /// is '!' … '}'. Conflict: see above.
+  /// is '!' … '}'. Corruption: a row of which this process knows another spelling (above).
   Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max);
 
   /// NotFound: no `old_name`. Conflict: `new_name` is taken, or either name is just being renamed.

@@ -252,7 +252,7 @@ TEST_CASE(
   }
   CHECK(*names.NameOf(UidKind::kTagv, first) == "温度");
   CHECK(names.FindOrAssign(UidKind::kTagv, "温度").ok());
-  CHECK(names.Suggest(UidKind::kTagv, "?", 10).status().code() == StatusCode::kConflict);
+  CHECK(names.Suggest(UidKind::kTagv, "?", 10).status().code() == StatusCode::kCorruption);
   CHECK(*names.HighestId(UidKind::kTagv) == 1);
 
   // A process that has met neither reads the stored text.
