@@ -35,7 +35,7 @@ struct LastPoint {
   uint64_t bits = 0;
   bool is_double = false;
   Bytes tsuid;
-  // With resolve_names; names are stored bytes.
+  // With resolve_names; names are UTF-8.
   std::optional<Bytes> metric;
   std::vector<std::pair<Bytes, Bytes>> tags;
 };
