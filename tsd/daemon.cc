@@ -2,16 +2,177 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
+#include <cstring>
+
+#include "compaction/row_fold.h"
+#include "http/server.h"
+#include "query/engine.h"
+#include "tsd/ingest/ingest.h"
 #include "tsd/log.h"
 #include "tsd/settings.h"
+#include "uid/annotations.h"
 
 namespace hg::tsd {
+namespace {
+
+/// What the rooms above the store are told.
+struct DaemonOptions {
+  http::Options http;
+  IngestOptions ingest;
+  query::Options query;
+  uid::AnnotationsOptions annotations;
+  compaction::RowFoldOptions fold;
+};
+
+Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
+  DaemonOptions options;
+  ASSIGN_OR_RETURN(options.http, ReadHttpOptions(config));
+  ASSIGN_OR_RETURN(options.ingest, ReadIngestOptions(config));
+  ASSIGN_OR_RETURN(options.query, ReadQueryOptions(config));
+  ASSIGN_OR_RETURN(options.annotations, ReadAnnotationsOptions(config));
+  ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
+  return options;
+}
+
+/// The signals that steer the daemon, taken by the main thread alone.
+class Signals {
+ public:
+  /// Blocks them in this thread and all that it starts from now on.
+  Signals() {
+    sigemptyset(&set_);
+    for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, signal);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    // A client that closes early is an error code of a write, not an end of the process.
+    signal(SIGPIPE, SIG_IGN);
+  }
+
+  [[nodiscard]] int Wait() const {
+    int signal = 0;
+    while (sigwait(&set_, &signal) != 0) {
+    }
+    return signal;
+  }
+
+ private:
+  sigset_t set_;
+};
+
+/// The rooms, built bottom up; each borrows from those before it.
+class Daemon {
+ public:
+  Daemon(Session& session, const Clock& clock, DaemonOptions options)
+      : session_(session),
+        options_(std::move(options)),
+        settings_(session.config().Shown()),
+        fold_(&session.cells(), options_.fold, clock),
+        ingest_(session.points(), session.names(), options_.ingest),
+        queries_(session.points(), session.names(), session.cells(), clock, options_.query),
+        annotations_(session.cells(), options_.annotations),
+        services_{options_.http,
+                  settings_,
+                  clock,
+                  session.cells(),
+                  session.points(),
+                  session.names(),
+                  annotations_,
+                  queries_,
+                  ingest_,
+                  counters_,
+                  [this](const StatVisitor& visit) { CollectStats(visit); }},
+        server_(options_.http, services_) {
+    session.points().ListenForUnsettledRows(
+        [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
+  }
+
+  Status Start() {
+    RETURN_IF_ERROR(server_.Start());
+    fold_.Start();
+    return {};
+  }
+  /// Clients first: what their last queries found is folded still.
+  void Stop() {
+    server_.Stop();
+    fold_.Stop();
+  }
+
+  [[nodiscard]] std::string Address() const {
+    const std::string& bind = options_.http.bind;
+    const bool v6 = bind.find(':') != std::string::npos;
+    return (v6 ? "[" + bind + "]" : bind) + ":" + std::to_string(server_.port());
+  }
+
+  /// Names that another process changed are read again.
+  void Reload() {
+    session_.names().DropCaches();
+    ingest_.ForgetSpellings();
+  }
+
+ private:
+  void CollectStats(const StatVisitor& visit) {
+    for (UidKind kind : kUidKinds) CollectNames(kind, visit);
+    const Ingest::Stats spellings = ingest_.stats();
+    visit("ingest.spellings", "", static_cast<int64_t>(spellings.spellings));
+    visit("ingest.spelling_bytes", "", static_cast<int64_t>(spellings.spelling_bytes));
+    const compaction::RowFoldStats fold = fold_.Stats();
+    visit("compaction.count", "", static_cast<int64_t>(fold.rewritten));
+    visit("compaction.queued", "", static_cast<int64_t>(fold.queued));
+    visit("compaction.dropped", "", static_cast<int64_t>(fold.dropped));
+    visit("compaction.failed", "", static_cast<int64_t>(fold.failed));
+    session_.backend().CollectStats(visit);
+  }
+
+  void CollectNames(UidKind kind, const StatVisitor& visit) {
+    const uid::Names::CacheStats cache = session_.names().Stats(kind);
+    const std::string tags = "kind=" + std::string(UidKindName(kind));
+    const auto show = [&](const char* name, uint64_t value) {
+      visit(std::string("uid.") + name, tags, static_cast<int64_t>(value));
+    };
+    show("cache-hit", cache.hits);
+    show("cache-miss", cache.misses);
+    show("cache-size", cache.size);
+    show("random-collisions", cache.random_collisions);
+    show("rejected-assignments", cache.rejected);
+    const auto highest = session_.names().HighestId(kind);
+    if (!highest.ok()) return;
+    const int width = UidWidth(session_.layout(), kind);
+    const uint64_t ids = width == 8 ? uint64_t{INT64_MAX} : (uint64_t{1} << (8 * width)) - 1;
+    show("ids-used", static_cast<uint64_t>(*highest));
+    show("ids-available", ids - static_cast<uint64_t>(*highest));
+  }
+
+  Session& session_;
+  const DaemonOptions options_;
+  const std::map<std::string, std::string> settings_;
+  compaction::RowFold fold_;
+  Ingest ingest_;
+  query::Engine queries_;
+  uid::Annotations annotations_;
+  http::Counters counters_;
+  http::Services services_;
+  http::Server server_;
+};
+
+}  // namespace
 
 Status RunDaemon(Invocation& call) {
+  ASSIGN_OR_RETURN(DaemonOptions options, ReadDaemonOptions(call.session.config()));
+  const Signals signals;
   RETURN_IF_ERROR(call.Open());
-  return Status::Unsupported("no server");
+  Daemon daemon(call.session, call.clock, std::move(options));
+  RETURN_IF_ERROR(daemon.Start());
+  LogInfo("Ready to serve on " + daemon.Address());
+  while (true) {
+    const int signal = signals.Wait();
+    if (signal != SIGHUP) {
+      LogInfo(std::string("stopping: ") + strsignal(signal));
+      break;
+    }
+    daemon.Reload();
+    LogInfo("cached names dropped");
+  }
+  daemon.Stop();
+  return {};
 }
 
 }  // namespace hg::tsd

@@ -25,8 +25,8 @@ constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
 };
 
 constexpr const Command* kCommands[] = {
-    &kTsdCommand,      &kImportCommand, &kQueryCommand, &kScanCommand,    &kUidCommand,
-    &kMkmetricCommand, &kDumpCommand,   &kLoadCommand,  &kVersionCommand,
+    &kTsdCommand, &kImportCommand,   &kQueryCommand, &kScanCommand, &kSearchCommand,
+    &kUidCommand, &kMkmetricCommand, &kDumpCommand,  &kLoadCommand, &kVersionCommand,
 };
 
 std::string DescribeProgram() {

@@ -102,6 +102,23 @@ Result<IngestOptions> ReadIngestOptions(const Config& config) {
   return options;
 }
 
+Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config) {
+  uid::AnnotationsOptions options;
+  options.table = config.String("tsd.storage.hbase.data_table");
+  ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
+  options.use_otsdb_timestamp = config.Bool("tsd.storage.use_otsdb_timestamp");
+  return options;
+}
+
+Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config) {
+  compaction::RowFoldOptions options;
+  ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
+  options.table = config.String("tsd.storage.hbase.data_table");
+  options.enable_compaction = config.Bool("tsd.storage.enable_compaction");
+  options.reconcile = ReadReconcileOptions(config);
+  return options;
+}
+
 Result<query::Options> ReadQueryOptions(const Config& config) {
   query::Options options;
   RETURN_IF_ERROR(ReadInt(config, "tsd.query.filter.expansion_limit", 0, kIntMax,

@@ -2,12 +2,14 @@
 // From settings to the options structs of the rooms. The only place that knows which key feeds
 // which field. Each function fails with InvalidArgument that names key and value.
 
+#include "compaction/row_fold.h"
 #include "http/options.h"
 #include "query/options.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 #include "tsd/config.h"
 #include "tsd/ingest/ingest.h"
+#include "uid/annotations.h"
 #include "uid/names.h"
 
 namespace hg::tsd {
@@ -17,6 +19,8 @@ Result<uid::NamesOptions> ReadNamesOptions(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
 Result<IngestOptions> ReadIngestOptions(const Config& config);
+Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
+Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
 Result<query::Options> ReadQueryOptions(const Config& config);
 
 }  // namespace hg::tsd

@@ -3,7 +3,6 @@
 #include "query/engine.h"
 #include "query/validate.h"
 #include "storage/model/java_hash.h"
-#include "storage/model/name_text.h"
 #include "storage/model/number_text.h"
 #include "tsd/settings.h"
 #include "tsd/tools/cell_text.h"
@@ -51,20 +50,18 @@ query::Request ToRequest(const WordQueries& times, const WordQuery& words) {
 /// A: hashQ).
 std::string GroupTags(const query::Group& group) {
   std::vector<uint32_t> hashes;
-  for (const auto& [key, value] : group.tags) hashes.push_back(JavaHashLatin1(key));
+  for (const auto& [key, value] : group.tags) hashes.push_back(JavaHashUtf8(key));
   TagNames tags;
-  for (size_t i : JavaMapOrder(hashes, HashQCapacity(hashes.size())))
-    tags.emplace_back(FromLatin1(group.tags[i].first), FromLatin1(group.tags[i].second));
+  for (size_t i : JavaMapOrder(hashes, HashQCapacity(hashes.size()))) tags.push_back(group.tags[i]);
   return TagMapText(tags);
 }
 
 void PrintGroup(const query::Group& group, std::ostream& out) {
-  const std::string metric = FromLatin1(group.metric);
   const std::string tags = GroupTags(group);
   const query::PointColumns& points = group.points;
   std::string line;
   for (size_t i = 0; i < points.size(); ++i) {
-    line = metric + " " + std::to_string(points.time_ms[i]) + " ";
+    line = group.metric + " " + std::to_string(points.time_ms[i]) + " ";
     if (points.double_at(i)) {
       AppendFixed6(&line, std::bit_cast<double>(points.bits[i]));
     } else {
@@ -77,9 +74,9 @@ void PrintGroup(const query::Group& group, std::ostream& out) {
 /// Unknown names of any query fail before the first is run. Patterns are the engine's business.
 Status CheckNames(const WordQueries& queries, uid::Names& names) {
   for (const WordQuery& query : queries.queries) {
-    RETURN_IF_ERROR(names.Find(UidKind::kMetric, ToLatin1(query.metric)).status());
+    RETURN_IF_ERROR(names.Find(UidKind::kMetric, query.metric).status());
     for (const auto& [key, value] : query.tags)
-      RETURN_IF_ERROR(names.Find(UidKind::kTagk, ToLatin1(key)).status());
+      RETURN_IF_ERROR(names.Find(UidKind::kTagk, key).status());
   }
   return {};
 }
@@ -90,7 +87,10 @@ Status RunQueries(Invocation& call, const WordQueries& queries, const query::Opt
   RETURN_IF_ERROR(CheckNames(queries, session.names()));
   query::Engine engine(session.points(), session.names(), session.cells(), call.clock, options);
   for (const WordQuery& words : queries.queries) {
-    ASSIGN_OR_RETURN(const query::ValidQuery valid, engine.Validate(ToRequest(queries, words)));
+    ASSIGN_OR_RETURN(query::ValidQuery valid, engine.Validate(ToRequest(queries, words)));
+    // Over HTTP an end counts in milliseconds, which adds a second to the range; here it counts in
+    // seconds.
+    if (queries.end_s) valid.end_ms = *queries.end_s;
     query::RunOptions run;
     run.trim = false;
     ASSIGN_OR_RETURN(const query::Answer answer, engine.Run(valid, run));

@@ -1,5 +1,7 @@
 // scan: the rows that a query would read, cell by cell (spec cli.md §4).
 
+#include <optional>
+
 #include "storage/codec/append_cell.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/compacted.h"
@@ -45,23 +47,41 @@ std::string ImportLine(const RowContext& row, const codec::StoredPoint& point) {
          row.tags + "\n";
 }
 
-std::string RawPoint(const RowContext& row, const codec::StoredPoint& point) {
-  const uint32_t offset =
-      point.qualifier.is_millis() ? point.offset_ms() : point.offset_ms() / 1000;
-  return ByteListText(point.qualifier.Encode()) + "\t" +
-         ByteListText(codec::EncodeValue(point.value())) + "\t" + std::to_string(offset) + "\t" +
-         (point.qualifier.is_float() ? "f" : "l") + "\t" + std::to_string(PointTime(row, point)) +
-         "\t(" + DateText(PointTimeMs(row, point)) + ")\n";
+std::string RawPoint(const RowContext& row, codec::Qualifier qualifier, ByteView value) {
+  const codec::StoredPoint point{qualifier, 0};
+  const uint32_t offset = qualifier.is_millis() ? point.offset_ms() : point.offset_ms() / 1000;
+  return ByteListText(qualifier.Encode()) + "\t" + ByteListText(value) + "\t" +
+         std::to_string(offset) + "\t" + (qualifier.is_float() ? "f" : "l") + "\t" +
+         std::to_string(PointTime(row, point)) + "\t(" + DateText(PointTimeMs(row, point)) + ")\n";
 }
 
-/// OpenTSDB reads an annotation's qualifier as if it were a point's, so the times are wrong; kept,
-/// as this is what its scan prints (spec cli.md §4).
+std::string RawPoint(const RowContext& row, const codec::StoredPoint& point) {
+  return RawPoint(row, point.qualifier, codec::EncodeValue(point.value()));
+}
+
+/// A single point whose value has a width that no point can have: shown all the same, with the
+/// length field that OpenTSDB's repair gives its qualifier (spec schema.md §7.4): for an empty
+/// value that is −1 in the whole byte.
+std::optional<std::string> RawOddPoint(const RowContext& row, const Cell& cell) {
+  const size_t width = cell.value.size();
+  if (cell.qualifier.size() != 2 || width == 8) return std::nullopt;
+  const uint32_t bits = ReadBig16(cell.qualifier.data());
+  const uint32_t length = static_cast<uint8_t>(width - 1);
+  return RawPoint(row, codec::Qualifier{(bits & ~uint32_t{kLengthMask}) | length}, cell.value);
+}
+
+/// OpenTSDB reads an annotation's qualifier as if it were a point's: the offset from its second
+/// byte on, the time from the first. Both are wrong and kept, as this is what its scan prints (spec
+/// cli.md §4).
 std::string RawAnnotation(const RowContext& row, const Cell& cell) {
-  const codec::Qualifier qualifier{ReadBig16(cell.qualifier.data())};
-  const codec::StoredPoint point{qualifier, 0};
+  ByteView behind_prefix = ByteView(cell.qualifier).substr(1);
+  codec::Qualifier offset;
+  (void)codec::TakeQualifier(&behind_prefix, &offset);
+  const codec::StoredPoint point{codec::Qualifier{ReadBig16(cell.qualifier.data())}, 0};
   return ByteListText(cell.qualifier) + "\t" + ByteListText(cell.value) + "\t" +
-         std::to_string(point.offset_ms() / 1000) + "\t" + FromLatin1(cell.value) + "\t" +
-         std::to_string(PointTime(row, point)) + "\t(" + DateText(PointTimeMs(row, point)) + ")\n";
+         std::to_string(offset.offset_ms() / 1000) + "\t" + FromLatin1(cell.value) + "\t" +
+         std::to_string(PointTimeMs(row, point)) + "\t(" + DateText(PointTimeMs(row, point)) +
+         ")\n";
 }
 
 std::string RawPoints(const RowContext& row, const Cell& cell,
@@ -102,9 +122,13 @@ Result<std::string> RawText(const RowContext& row, const Cell& cell) {
   if (kind == codec::CellClass::kAnnotation) return "  " + RawAnnotation(row, cell);
   if (codec::IsObjectQualifier(cell.qualifier) && kind != codec::CellClass::kAppend)
     return "  " + ByteListText(cell.value) + "\t[Not a data point]\n";
-  ASSIGN_OR_RETURN(const auto points, PointsOf(cell));
-  if (kind == codec::CellClass::kPoint) return "  " + RawPoint(row, points.at(0));
-  return "  " + RawPoints(row, cell, points);
+  const auto points = PointsOf(cell);
+  if (kind == codec::CellClass::kPoint) {
+    if (points.ok()) return "  " + RawPoint(row, points->at(0));
+    if (const auto odd = RawOddPoint(row, cell)) return "  " + *odd;
+  }
+  if (!points.ok()) return points.status();
+  return "  " + RawPoints(row, cell, *points);
 }
 
 class Scanner {
@@ -156,9 +180,8 @@ class Scanner {
     const size_t metric_width = static_cast<size_t>(layout().metric_width);
     RowContext context;
     context.base = ReadBig32(row.key.data() + salt + metric_width);
-    ASSIGN_OR_RETURN(const Bytes metric, call_.session.names().NameOf(
-                                             UidKind::kMetric, row.key.substr(salt, metric_width)));
-    context.metric = FromLatin1(metric);
+    ASSIGN_OR_RETURN(context.metric, call_.session.names().NameOf(
+                                         UidKind::kMetric, row.key.substr(salt, metric_width)));
 
     const Result<TagNames> tags = Tags(row.key);
     if (import_form_) {
@@ -183,9 +206,9 @@ class Scanner {
     TagNames tags;
     uid::Names& names = call_.session.names();
     for (size_t i = 0; i < row.pair_count(); ++i) {
-      ASSIGN_OR_RETURN(const Bytes tagk, names.NameOf(UidKind::kTagk, row.tagk(i)));
-      ASSIGN_OR_RETURN(const Bytes tagv, names.NameOf(UidKind::kTagv, row.tagv(i)));
-      tags.emplace_back(FromLatin1(tagk), FromLatin1(tagv));
+      ASSIGN_OR_RETURN(std::string tagk, names.NameOf(UidKind::kTagk, row.tagk(i)));
+      ASSIGN_OR_RETURN(std::string tagv, names.NameOf(UidKind::kTagv, row.tagv(i)));
+      tags.emplace_back(std::move(tagk), std::move(tagv));
     }
     SortAsPrinted(&tags);
     return tags;

@@ -8,6 +8,7 @@
 #include "storage/model/name_text.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/tools.h"
+#include "tsd/tools/uid_fsck.h"
 
 namespace hg::tsd {
 namespace {
@@ -33,8 +34,8 @@ Result<std::vector<UidKind>> KindsAsked(const Words& words, size_t words_without
   return std::vector<UidKind>{kind};
 }
 
-void PrintMapping(Invocation& call, UidKind kind, ByteView name, ByteView id) {
-  call.out << UidKindName(kind) << " " << FromLatin1(name) << ": " << ByteListText(id) << "\n";
+void PrintMapping(Invocation& call, UidKind kind, std::string_view name, ByteView id) {
+  call.out << UidKindName(kind) << " " << name << ": " << ByteListText(id) << "\n";
 }
 
 /// A word of digits, which therefore is an id; none if it is a name.
@@ -68,14 +69,13 @@ int LookUpId(Invocation& call, const std::vector<UidKind>& kinds, uint64_t id, i
     const auto row = call.session.cells().Get(call.session.uid_table(), bytes, "name", {qualifier});
     if (!row.ok()) return call.Fail(row.status());
     if (row->empty()) continue;
-    PrintMapping(call, kind, row->cells[0].value, bytes);
+    PrintMapping(call, kind, FromLatin1(row->cells[0].value), bytes);
     found = true;
   }
   return found ? kExitOk : kExitFailed;
 }
 
-int LookUpName(Invocation& call, const std::vector<UidKind>& kinds, const std::string& word) {
-  const Bytes name = ToLatin1(word);
+int LookUpName(Invocation& call, const std::vector<UidKind>& kinds, const std::string& name) {
   bool found = false;
   for (UidKind kind : kinds) {
     const auto id = call.session.names().Find(kind, name);
@@ -110,11 +110,12 @@ Result<bool> GrepRows(Invocation& call, const std::vector<UidKind>& kinds,
     RETURN_IF_ERROR(cursor->Next(&rows));
     if (rows.empty()) return found;
     for (const Row& row : rows) {
-      if (!regexp.Search(FromLatin1(row.key))) continue;
+      const std::string name = FromLatin1(row.key);
+      if (!regexp.Search(name)) continue;
       for (const Cell& cell : row.cells) {
         const auto kind = ParseKind(cell.qualifier);
         if (!kind.ok()) continue;
-        PrintMapping(call, *kind, row.key, cell.value);
+        PrintMapping(call, *kind, name, cell.value);
         found = true;
       }
     }
@@ -141,9 +142,8 @@ int Assign(Invocation& call, std::string_view kind_word, std::span<const std::st
   const auto kind = ParseKind(kind_word);
   if (!kind.ok()) return call.Fail(kind.status());
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
-  for (const std::string& word : names) {
+  for (const std::string& name : names) {
     // The characters are not checked here: OpenTSDB's tool does not either (spec cli.md §6, quirk).
-    const Bytes name = ToLatin1(word);
     const auto id = call.session.names().FindOrAssign(*kind, name);
     if (!id.ok()) return call.Fail(id.status());
     PrintMapping(call, *kind, name, *id);
@@ -161,8 +161,7 @@ int RunRename(Invocation& call, const Words& words) {
   const auto kind = ParseKind(words[1]);
   if (!kind.ok()) return call.Fail(kind.status());
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
-  if (Status s = call.session.names().Rename(*kind, ToLatin1(words[2]), ToLatin1(words[3]));
-      !s.ok())
+  if (Status s = call.session.names().Rename(*kind, words[2], words[3]); !s.ok())
     return call.Fail(s);
   call.out << words[1] << " " << words[2] << " -> " << words[3] << "\n";
   return kExitOk;
@@ -176,9 +175,26 @@ int RunDelete(Invocation& call, const Words& words) {
     return kExitNoSuchKind;
   }
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
-  if (Status s = call.session.names().Delete(*kind, ToLatin1(words[2])); !s.ok())
-    return call.Fail(s);
+  if (Status s = call.session.names().Delete(*kind, words[2]); !s.ok()) return call.Fail(s);
   return kExitOk;
+}
+
+/// The exit status is the number of errors, as far as a status can tell it.
+int RunFsck(Invocation& call, const Words& words) {
+  UidFsckOptions options;
+  for (const std::string& word : std::span(words).subspan(1)) {
+    if (word == "fix") {
+      options.fix = true;
+    } else if (word == "delete_unknown") {
+      options.delete_unknown = true;
+    } else {
+      return call.Misused("unexpected word: " + word);
+    }
+  }
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  const auto errors = RunUidFsck(call.session, options);
+  if (!errors.ok()) return call.Fail(errors.status());
+  return static_cast<int>(std::min<uint64_t>(*errors, 255));
 }
 
 int RunUid(Invocation& call) {
@@ -195,6 +211,7 @@ int RunUid(Invocation& call) {
   if (what == "assign") return RunAssign(call, words);
   if (what == "rename") return RunRename(call, words);
   if (what == "delete") return RunDelete(call, words);
+  if (what == "fsck") return RunFsck(call, words);
   return RunLookUp(call, words, *id_width);
 }
 
@@ -215,18 +232,20 @@ constexpr OptionSpec kMkmetricOptions[] = {
 
 }  // namespace
 
-const Command kUidCommand{"uid",
-                          "WORDS",
-                          "Looks up, assigns, renames and deletes names and their ids.",
-                          "  [kind] NAME | NUMBER     look up; a word of digits is an id\n"
-                          "  grep [kind] REGEX        every name in which the expression is found\n"
-                          "  assign kind NAME...      ids of names, new ones where there are none\n"
-                          "  rename kind OLD NEW\n"
-                          "  delete kind NAME         the name; points keep its id\n"
-                          "A kind is metrics, tagk or tagv.",
-                          kUidOptions,
-                          "/api/suggest, /api/uid/assign, /api/uid/rename",
-                          RunUid};
+const Command kUidCommand{
+    "uid",
+    "WORDS",
+    "Looks up, assigns, renames and deletes names and their ids.",
+    "  [kind] NAME | NUMBER     look up; a word of digits is an id\n"
+    "  grep [kind] REGEX        every name in which the expression is found\n"
+    "  assign kind NAME...      ids of names, new ones where there are none\n"
+    "  rename kind OLD NEW\n"
+    "  delete kind NAME         the name; points keep its id\n"
+    "  fsck [fix] [delete_unknown]  check the table; the exit status is the number of errors\n"
+    "A kind is metrics, tagk or tagv.",
+    kUidOptions,
+    "/api/suggest, /api/uid/assign, /api/uid/rename",
+    RunUid};
 
 const Command kMkmetricCommand{
     "mkmetric", "NAME...",        "Assigns ids to metrics: the same as uid assign metrics NAME...",

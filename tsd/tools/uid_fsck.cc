@@ -1,0 +1,234 @@
+#include "tsd/tools/uid_fsck.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "storage/model/name_text.h"
+#include "storage/model/uid_kind.h"
+#include "tsd/log.h"
+#include "tsd/tools/cell_text.h"
+
+namespace hg::tsd {
+namespace {
+
+/// The row of counters, one byte.
+const Bytes kCounterRow(1, '\0');
+
+bool IsMetadata(ByteView qualifier) {
+  return qualifier == "ts_meta" || qualifier == "ts_ctr" || qualifier.ends_with("_meta");
+}
+
+std::optional<UidKind> KindOf(ByteView qualifier) {
+  for (UidKind kind : kUidKinds)
+    if (UidKindName(kind) == qualifier) return kind;
+  return std::nullopt;
+}
+
+/// One kind's mappings, and what is wrong with them.
+class KindCheck {
+ public:
+  KindCheck(Session& session, UidKind kind, bool fix)
+      : session_(session), kind_(kind), word_(UidKindName(kind)), fix_(fix) {}
+
+  void AddCounter(ByteView value) {
+    if (value.size() != 8) {
+      Error("the counter is not on 8 bytes: " + ByteListText(value));
+      return;
+    }
+    counter_ = static_cast<int64_t>(ReadBig64(value.data()));
+  }
+
+  void AddForward(const Bytes& name, const Bytes& id) {
+    CheckWidth(id, "name " + FromLatin1(name));
+    forward_[name] = id;
+    Raise(id);
+  }
+
+  void AddReverse(const Bytes& id, const Bytes& name) {
+    CheckWidth(id, "id " + ByteListText(id));
+    reverse_[id] = name;
+  }
+
+  Status Check() {
+    RETURN_IF_ERROR(CheckForward());
+    RETURN_IF_ERROR(CheckReverse());
+    RETURN_IF_ERROR(CheckCounter());
+    if (errors_ > 0)
+      LogWarning(word_ + ": Found " + std::to_string(errors_) +
+                 (errors_ == 1 ? " error." : " errors."));
+    return {};
+  }
+
+  [[nodiscard]] uint64_t errors() const { return errors_; }
+
+ private:
+  void Error(const std::string& what) {
+    ++errors_;
+    LogError(word_ + ": " + what);
+  }
+
+  void Raise(ByteView id) {
+    if (id.size() <= 8)
+      largest_ = std::max(largest_, ReadBig(id.data(), static_cast<int>(id.size())));
+  }
+
+  /// The first id seen of a kind sets the width.
+  void CheckWidth(ByteView id, const std::string& where) {
+    if (width_ == 0) width_ = id.size();
+    if (id.size() != width_)
+      Error("an id of " + std::to_string(id.size()) + " bytes instead of " +
+            std::to_string(width_) + ": " + where);
+  }
+
+  Status CheckForward() {
+    std::map<Bytes, std::set<Bytes>> names;  // by id
+    for (const auto& [name, id] : forward_) names[id].insert(name);
+    const std::map<Bytes, Bytes> forward = forward_;  // repairs change the member
+    for (const auto& [name, id] : forward) {
+      const auto back = reverse_.find(id);
+      const std::string mapping = FromLatin1(name) + " -> " + ByteListText(id);
+      if (back == reverse_.end()) {
+        Error("forward without reverse: " + mapping);
+        RETURN_IF_ERROR(PutReverse(id, name));
+      } else if (back->second != name) {
+        RETURN_IF_ERROR(SettleDisagreement(name, id, names[id]));
+      }
+    }
+    return {};
+  }
+
+  /// `name` -> `id`, while the id says that it belongs to another name.
+  Status SettleDisagreement(const Bytes& name, const Bytes& id, const std::set<Bytes>& names) {
+    const Bytes other = reverse_.at(id);
+    const std::string mapping =
+        FromLatin1(name) + " -> " + ByteListText(id) + " -> " + FromLatin1(other);
+    // Counted for the name and for the id.
+    errors_ += 1;
+    Error("the reverse mapping differs from the forward one: " + mapping);
+    if (names.size() == 1) return PutReverse(id, name);
+    return JoinNames(id, names);
+  }
+
+  /// Several names on one id: nobody can tell whose points they are, so all lose it to a name of
+  /// their names.
+  Status JoinNames(const Bytes& id, const std::set<Bytes>& names) {
+    Bytes joined = "fsck";
+    for (const Bytes& name : names) joined += "." + name;
+    if (!fix_) return {};
+    for (const Bytes& name : names) {
+      RETURN_IF_ERROR(Change(name, DeleteColumn("id", word_)));
+      forward_.erase(name);
+    }
+    RETURN_IF_ERROR(Change(joined, PutCell("id", word_, id)));
+    forward_[joined] = id;
+    return PutReverse(id, joined);
+  }
+
+  Status CheckReverse() {
+    const std::map<Bytes, Bytes> reverse = reverse_;
+    for (const auto& [id, name] : reverse) {
+      const std::string mapping = ByteListText(id) + " -> " + FromLatin1(name);
+      const auto there = forward_.find(name);
+      if (there == forward_.end()) {
+        LogWarning(word_ + ": reverse without forward: " + mapping);
+        RETURN_IF_ERROR(DeleteReverse(id));
+      } else if (there->second != id) {
+        Error("the name has another id: " + mapping + " -> " + ByteListText(there->second));
+        RETURN_IF_ERROR(DeleteReverse(id));
+      }
+    }
+    return {};
+  }
+
+  Status CheckCounter() {
+    const auto entries = static_cast<int64_t>(forward_.size());
+    const auto largest = static_cast<int64_t>(largest_);
+    if (counter_ > entries)
+      LogWarning(word_ + ": the counter is " + std::to_string(counter_) + " for " +
+                 std::to_string(entries) + " names: ids were deleted or lost");
+    if (counter_ >= largest) return {};
+    Error("the largest id is " + std::to_string(largest) + ", the counter only " +
+          std::to_string(counter_));
+    if (!fix_) return {};
+    return session_.cells()
+        .Increment(session_.uid_table(), kCounterRow, "id", word_, largest - counter_)
+        .status();
+  }
+
+  Status PutReverse(const Bytes& id, const Bytes& name) {
+    if (!fix_) return {};
+    reverse_[id] = name;
+    return Change(id, PutCell("name", word_, name));
+  }
+
+  Status DeleteReverse(const Bytes& id) {
+    if (!fix_) return {};
+    const Bytes metadata = kind_ == UidKind::kMetric ? "metric_meta" : word_ + "_meta";
+    RETURN_IF_ERROR(Change(id, DeleteColumn("name", word_)));
+    return Change(id, DeleteColumn("name", metadata));
+  }
+
+  Status Change(const Bytes& row, CellChange change) {
+    return session_.cells().Mutate(session_.uid_table(), {{row, {std::move(change)}}});
+  }
+
+  Session& session_;
+  const UidKind kind_;
+  const Bytes word_;
+  const bool fix_;
+  std::map<Bytes, Bytes> forward_;  // name -> id
+  std::map<Bytes, Bytes> reverse_;  // id -> name
+  int64_t counter_ = 0;
+  uint64_t largest_ = 0;
+  size_t width_ = 0;  // 0 = no id seen
+  uint64_t errors_ = 0;
+};
+
+}  // namespace
+
+Result<uint64_t> RunUidFsck(Session& session, const UidFsckOptions& options) {
+  std::map<UidKind, KindCheck> checks;
+  for (UidKind kind : kUidKinds) checks.try_emplace(kind, session, kind, options.fix);
+
+  ScanSpec spec;
+  spec.table = session.uid_table();
+  ASSIGN_OR_RETURN(auto cursor, session.cells().Scan(spec));
+  std::vector<RowMutation> unknown;
+  std::vector<Row> rows;
+  while (true) {
+    RETURN_IF_ERROR(cursor->Next(&rows));
+    if (rows.empty()) break;
+    for (const Row& row : rows) {
+      for (const Cell& cell : row.cells) {
+        const auto kind = KindOf(cell.qualifier);
+        if (!kind) {
+          if (IsMetadata(cell.qualifier)) continue;
+          LogWarning("unknown qualifier in row " + ByteListText(row.key) + ": " +
+                     FromLatin1(cell.qualifier));
+          unknown.push_back({row.key, {DeleteColumn(cell.family, cell.qualifier)}});
+        } else if (cell.family == "name") {
+          checks.at(*kind).AddReverse(row.key, cell.value);
+        } else if (row.key == kCounterRow) {
+          checks.at(*kind).AddCounter(cell.value);
+        } else {
+          checks.at(*kind).AddForward(row.key, cell.value);
+        }
+      }
+    }
+  }
+
+  uint64_t errors = 0;
+  for (auto& [kind, check] : checks) {
+    RETURN_IF_ERROR(check.Check());
+    errors += check.errors();
+  }
+  if (options.fix && options.delete_unknown && !unknown.empty())
+    RETURN_IF_ERROR(session.cells().Mutate(session.uid_table(), unknown));
+  LogWarning(errors == 0 ? std::string("No errors found.")
+                         : std::to_string(errors) + " errors found.");
+  return errors;
+}
+
+}  // namespace hg::tsd
