@@ -1,0 +1,77 @@
+#include "query/calendar.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace hg::query {
+namespace {
+
+/// Milliseconds of a local date and hour.
+int64_t At(const TimeZone& zone, int64_t year, int64_t month, int64_t day, int64_t hour = 0) {
+  return zone.FromLocal(DaysFromCivil(year, month, day) * 86'400'000 + hour * 3'600'000);
+}
+
+/// Local "dd hh" of n boundaries from the one before t.
+std::string Boundaries(const Calendar& calendar, const TimeZone& zone, int64_t t, int n) {
+  std::string out;
+  int64_t at = calendar.PreviousBoundary(t);
+  for (int i = 0; i < n; ++i, at = calendar.Next(at)) {
+    int64_t local = zone.ToLocal(at);
+    CivilDate date = CivilFromDays(FloorDiv(local, 86'400'000));
+    out += std::to_string(date.month) + "/" + std::to_string(date.day) + "-" +
+           std::to_string((local - FloorDiv(local, 86'400'000) * 86'400'000) / 3'600'000) + " ";
+  }
+  return out;
+}
+
+TEST_CASE("days keep local midnight when the clock is changed") {
+  TimeZone zone = *TimeZone::Find("America/Los_Angeles");
+  Calendar days({1, TimeUnit::kDay}, zone);
+  int64_t t = At(zone, 2017, 3, 11, 15);
+  CHECK(Boundaries(days, zone, t, 4) == "3/11-0 3/12-0 3/13-0 3/14-0 ");
+  CHECK(days.Next(At(zone, 2017, 3, 12)) - At(zone, 2017, 3, 12) == 23 * 3'600'000);
+  CHECK(days.Next(At(zone, 2017, 11, 5)) - At(zone, 2017, 11, 5) == 25 * 3'600'000);
+}
+
+TEST_CASE("hours add elapsed time") {
+  TimeZone zone = *TimeZone::Find("America/Los_Angeles");
+  Calendar hours({6, TimeUnit::kHour}, zone);
+  CHECK(Boundaries(hours, zone, At(zone, 2017, 3, 12, 1), 4) == "3/12-0 3/12-7 3/12-13 3/12-19 ");
+}
+
+TEST_CASE("weeks begin on Sunday, and their previous boundary ignores the count") {
+  TimeZone utc;
+  Calendar one({1, TimeUnit::kWeek}, utc);
+  CHECK(Boundaries(one, utc, At(utc, 2017, 3, 8), 3) == "3/5-0 3/12-0 3/19-0 ");
+  Calendar two({2, TimeUnit::kWeek}, utc);
+  CHECK(two.PreviousBoundary(At(utc, 2017, 2, 23)) == At(utc, 2017, 2, 19));
+  CHECK(two.Seek(At(utc, 2017, 2, 23)) == At(utc, 2017, 3, 5));
+  CHECK(Boundaries(two, utc, At(utc, 2017, 3, 5), 2) == "3/5-0 3/19-0 ");
+}
+
+TEST_CASE("odd counts restart at their anchor") {
+  TimeZone utc;
+  CHECK(Boundaries({{7, TimeUnit::kHour}, utc}, utc, At(utc, 2017, 3, 1, 8), 2) == "3/1-7 3/1-14 ");
+  CHECK(Boundaries({{3, TimeUnit::kMonth}, utc}, utc, At(utc, 2017, 5, 20), 2) == "4/1-0 7/1-0 ");
+  CHECK(Boundaries({{2, TimeUnit::kYear}, utc}, utc, At(utc, 2017, 5, 20), 1) == "1/1-0 ");
+  CHECK(Boundaries({{10, TimeUnit::kDay}, utc}, utc, At(utc, 2017, 1, 25), 2) == "1/21-0 1/31-0 ");
+}
+
+TEST_CASE("a midnight that does not exist moves forward") {
+  TimeZone zone = *TimeZone::Find("America/Sao_Paulo");  // 2017-10-15 began at 01:00
+  Calendar days({1, TimeUnit::kDay}, zone);
+  int64_t gap = days.Next(At(zone, 2017, 10, 14));
+  CHECK(zone.ToLocal(gap) - DaysFromCivil(2017, 10, 15) * 86'400'000 == 3'600'000);
+}
+
+TEST_CASE("civil dates roll over") {
+  CHECK(DaysFromCivil(1970, 1, 1) == 0);
+  CHECK(DaysFromCivil(2000, 14, 1) == DaysFromCivil(2001, 2, 1));
+  CHECK(DaysFromCivil(2000, 0, 1) == DaysFromCivil(1999, 12, 1));
+  CHECK(DaysFromCivil(2000, 3, 0) == DaysFromCivil(2000, 2, 29));
+}
+
+}  // namespace
+}  // namespace hg::query

@@ -1,0 +1,55 @@
+#pragma once
+// Points of tests, written shortly.
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "query/answer.h"
+#include "storage/model/number_text.h"
+
+namespace hg::query {
+
+using Ints = std::vector<std::pair<int64_t, int64_t>>;
+using Doubles = std::vector<std::pair<int64_t, double>>;
+
+/// Times in seconds.
+inline PointColumns OfInts(const Ints& points) {
+  PointColumns out;
+  for (const auto& [t, v] : points) {
+    out.time_ms.push_back(t * 1000);
+    out.bits.push_back(static_cast<uint64_t>(v));
+  }
+  return out;
+}
+
+inline PointColumns OfDoubles(const Doubles& points) {
+  PointColumns out;
+  out.all_double = true;
+  for (const auto& [t, v] : points) {
+    out.time_ms.push_back(t * 1000);
+    out.bits.push_back(std::bit_cast<uint64_t>(v));
+  }
+  return out;
+}
+
+/// "0:1 10:2.5": seconds and values as the wire shows them, so that ints and doubles differ.
+inline std::string Text(const PointColumns& points) {
+  std::string out;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (i > 0) out += ' ';
+    out += std::to_string(points.time_ms[i] / 1000);
+    if (points.time_ms[i] % 1000 != 0) out += '.' + std::to_string(points.time_ms[i] % 1000);
+    out += ':';
+    if (points.double_at(i)) {
+      AppendJavaDouble(&out, std::bit_cast<double>(points.bits[i]));
+    } else {
+      out += std::to_string(static_cast<int64_t>(points.bits[i]));
+    }
+  }
+  return out;
+}
+
+}  // namespace hg::query

@@ -1,0 +1,132 @@
+#include "query/downsample.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/query/columns.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kDay = 1'500'076'800;  // 2017-07-15 00:00 UTC
+
+/// Downsamples points (seconds, value) of one series for a query of [start, end] seconds.
+Result<PointColumns> Run(const char* spec_text, const Doubles& points, int64_t start, int64_t end,
+                         const char* zone = nullptr) {
+  DownsampleSpec spec = *ParseDownsample(spec_text);
+  if (zone != nullptr) spec.zone = *TimeZone::Find(zone);
+  ScanWindow window = PlanScan(start * 1000, end * 1000, spec.interval_ms());
+  BucketGrid grid(spec, window, start * 1000, end * 1000);
+  Downsampler downsampler(&grid);
+  for (const auto& [t, v] : points) {
+    if (t < window.begin_s || t >= window.end_s) continue;
+    int64_t base = t - t % 3600;
+    uint32_t offset = static_cast<uint32_t>(t - base) * 1000;
+    downsampler.Add(base * 1000, {&offset, 1}, {&v, 1});
+  }
+  PointColumns out;
+  Status status = downsampler.Finish(&out);
+  if (!status.ok()) return status;
+  return out;
+}
+
+TEST_CASE("specifications") {
+  DownsampleSpec spec = *ParseDownsample("1dc-avg-NULL");
+  CHECK(spec.calendar);
+  CHECK(spec.interval_ms() == 86'400'000);
+  CHECK(spec.function->name == "avg");
+  CHECK(spec.fill == FillPolicy::kNull);
+  CHECK(ParseDownsample("0all-sum")->run_all);
+  for (const char* bad : {"1m", "1m-", "1m-none", "1m-foo", "1m-sum-foo", "1m-sum-nan-x", "m-sum",
+                          "-1m-sum", "0m-sum"}) {
+    CAPTURE(std::string(bad));
+    CHECK_FALSE(ParseDownsample(bad).ok());
+  }
+}
+
+TEST_CASE("buckets stand on the epoch and carry their start") {
+  int64_t noon = kDay + 12 * 3600;
+  Doubles points = {{noon + 300, 2}, {noon + 1200, 4}, {noon + 2400, 6}, {noon + 3900, 9}};
+  std::string t0 = std::to_string(noon), t30 = std::to_string(noon + 1800),
+              t60 = std::to_string(noon + 3600);
+  CHECK(Text(*Run("30m-sum", points, noon + 600, noon + 3600)) ==
+        t0 + ":6.0 " + t30 + ":6.0 " + t60 + ":9.0");
+  CHECK(Text(*Run("30m-count", points, noon + 600, noon + 3600)) ==
+        t0 + ":2.0 " + t30 + ":1.0 " + t60 + ":1.0");
+  CHECK(Text(*Run("30m-p50", points, noon + 600, noon + 3600)) ==
+        t0 + ":3.0 " + t30 + ":6.0 " + t60 + ":9.0");
+}
+
+TEST_CASE("a bucket that begins before the scan does not exist") {
+  // 2 h buckets at even hours; the scan of a query at 13:30 begins at its bucket, 12:00, so both
+  // points count.
+  int64_t one = kDay + 13 * 3600;
+  Result<PointColumns> two_hours =
+      Run("2h-sum", {{one - 3000, 1}, {one + 60, 2}}, one + 1800, one + 3000);
+  CHECK(Text(*two_hours) == std::to_string(kDay + 12 * 3600) + ":3.0");
+}
+
+TEST_CASE("run-all takes the query's range without its end") {
+  Doubles points = {{kDay + 1, 1}, {kDay + 10, 2}, {kDay + 20, 4}, {kDay + 30, 8}};
+  CHECK(Text(*Run("0all-sum", points, kDay + 10, kDay + 30)) == std::to_string(kDay + 10) + ":6.0");
+  CHECK(Text(*Run("0all-sum-nan", {{kDay + 1, 1}}, kDay + 10, kDay + 30)) == "");
+}
+
+TEST_CASE("fill policies give every bucket of the scan") {
+  Doubles points = {{kDay, 10}, {kDay + 1200, 20}};
+  std::string t[] = {std::to_string(kDay), std::to_string(kDay + 1200),
+                     std::to_string(kDay + 2400)};
+  CHECK(Text(*Run("20m-sum-nan", points, kDay, kDay + 2400)) ==
+        t[0] + ":10.0 " + t[1] + ":20.0 " + t[2] + ":NaN");
+  CHECK(Text(*Run("20m-sum-zero", points, kDay, kDay + 2400)) ==
+        t[0] + ":10.0 " + t[1] + ":20.0 " + t[2] + ":0.0");
+  CHECK(Text(*Run("20m-sum", points, kDay, kDay + 2400)) == t[0] + ":10.0 " + t[1] + ":20.0");
+  CHECK_FALSE(Run("20m-sum-scalar", points, kDay, kDay + 2400).ok());
+}
+
+TEST_CASE("the last month of a calendar is cut where the scan ends") {
+  int64_t start = 1'483'228'800, end = 1'489'536'000;  // 2017-01-01 … 2017-03-15
+  Doubles hourly;
+  for (int64_t t = start; t < start + 120 * 86'400; t += 3600) hourly.emplace_back(t, 1);
+  CHECK(Text(*Run("1nc-sum", hourly, start, end)) ==
+        "1483228800:744.0 1485907200:672.0 1488326400:576.0");
+  // With a fill policy the bucket that holds the scan's end is lost.
+  CHECK(Text(*Run("1nc-sum-zero", hourly, start, end)) ==
+        "1480550400:0.0 1483228800:744.0 1485907200:672.0");
+}
+
+TEST_CASE("days of a zone have 23 hours when the clock is set forward") {
+  TimeZone zone = *TimeZone::Find("America/Los_Angeles");
+  int64_t start = zone.FromLocal(DaysFromCivil(2017, 3, 10) * 86'400'000) / 1000;
+  int64_t end = zone.FromLocal(DaysFromCivil(2017, 3, 14) * 86'400'000 + 12 * 3'600'000) / 1000;
+  Doubles hourly;
+  for (int64_t t = start; t < start + 10 * 86'400; t += 3600) hourly.emplace_back(t, 1);
+  PointColumns days = *Run("1dc-sum", hourly, start, end, "America/Los_Angeles");
+  std::string values;
+  for (uint64_t bits : days.bits)
+    values += std::to_string(static_cast<int>(std::bit_cast<double>(bits))) + " ";
+  CHECK(values == "24 24 23 24 17 ");
+}
+
+TEST_CASE("a bucket is the same however its points arrive") {
+  // One call per point above; here one call for a whole row-hour.
+  DownsampleSpec spec = *ParseDownsample("10m-avg");
+  ScanWindow window = PlanScan(kDay * 1000, (kDay + 3000) * 1000, spec.interval_ms());
+  BucketGrid grid(spec, window, kDay * 1000, (kDay + 3000) * 1000);
+  Downsampler downsampler(&grid);
+  std::vector<uint32_t> offsets;
+  std::vector<double> values;
+  Doubles points;
+  for (uint32_t s = 0; s < 3600; s += 7) {
+    offsets.push_back(s * 1000);
+    values.push_back(0.1 * s);
+    points.emplace_back(kDay + s, values.back());
+  }
+  downsampler.Add(kDay * 1000, offsets, values);
+  PointColumns out;
+  REQUIRE(downsampler.Finish(&out).ok());
+  CHECK(Text(out) == Text(*Run("10m-avg", points, kDay, kDay + 3000)));
+  CHECK(out.size() == 6);
+}
+
+}  // namespace
+}  // namespace hg::query

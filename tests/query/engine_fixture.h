@@ -1,0 +1,101 @@
+#pragma once
+// An engine over points in memory.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "query/engine.h"
+#include "query/filter.h"
+#include "query/validate.h"
+#include "storage/codec/row_key.h"
+#include "storage/points/points_over_cells.h"
+#include "tests/query/columns.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/model_store.h"
+
+namespace hg::query {
+
+class EngineFixture {
+ public:
+  explicit EngineFixture(Options options = UtcOptions())
+      : points(&store, {}),
+        names(store, {}),
+        engine(points, names, store, clock, std::move(options)) {
+    REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
+    REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
+    REQUIRE(store.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());
+  }
+
+  static Options UtcOptions() {
+    Options options;
+    options.timezone = "UTC";
+    return options;
+  }
+
+  using Tags = std::vector<std::pair<std::string, std::string>>;
+
+  Bytes Id(UidKind kind, const std::string& name) { return *names.FindOrAssign(kind, name); }
+
+  /// Stores one point; ids are assigned in the order of use.
+  void Put(const std::string& metric, const Tags& tags, int64_t seconds, PointValue value) {
+    Bytes metric_id = Id(UidKind::kMetric, metric);
+    std::vector<Bytes> pairs;
+    for (const auto& [k, v] : tags) {
+      Bytes key = Id(UidKind::kTagk, k);
+      pairs.push_back(key + Id(UidKind::kTagv, v));
+    }
+    PointEntry entry = MakePointEntry(
+        *points.Register(codec::MakeTsuid(metric_id, std::move(pairs))), Timestamp{seconds}, value);
+    REQUIRE(points.Append({&entry, 1}).ok());
+  }
+  void Put(const std::string& metric, const Tags& tags, int64_t seconds, int64_t value) {
+    Put(metric, tags, seconds, PointValue::Int(value));
+  }
+
+  static SubQuery Ask(const std::string& aggregator, const std::string& metric) {
+    SubQuery out;
+    out.aggregator = aggregator;
+    out.metric = metric;
+    return out;
+  }
+
+  Result<Answer> Run(const SubQuery& query, int64_t start, int64_t end, bool trim = true,
+                     bool delete_rows = false) {
+    Request request;
+    request.start = std::to_string(start);
+    request.end = std::to_string(end);
+    request.queries = {query};
+    request.delete_rows = delete_rows;
+    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
+    RunOptions options;
+    options.trim = trim;
+    return engine.Run(valid, options);
+  }
+
+  /// "host=a,dc=x/owner 10:1 20:2" per group: tags, aggregated tags, points; or the error.
+  std::string Text(const SubQuery& query, int64_t start, int64_t end, bool trim = true) {
+    Result<Answer> answer = Run(query, start, end, trim);
+    if (!answer.ok()) return answer.status().ToString();
+    std::string out;
+    for (const Group& group : answer->groups) {
+      if (!out.empty()) out += " | ";
+      for (size_t i = 0; i < group.tags.size(); ++i) {
+        out += (i > 0 ? "," : "") + group.tags[i].first + "=" + group.tags[i].second;
+      }
+      for (const Bytes& tag : group.aggregate_tags) out += "/" + tag;
+      out += " " + query::Text(group.points);
+    }
+    return out;
+  }
+
+  ManualClock clock{1'500'010'000'000};
+  ModelStore store;
+  points::PointsOverCells points;
+  uid::Names names;
+  Engine engine;
+};
+
+}  // namespace hg::query

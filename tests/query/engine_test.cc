@@ -1,0 +1,206 @@
+#include "query/engine.h"
+
+#include "tests/query/engine_fixture.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kHour = 1'500'001'200;  // 03:00
+
+FilterSpec Filter(const char* type, const char* key, const char* text, bool group_by = false) {
+  return {type, key, text, group_by, false};
+}
+
+TEST_CASE_FIXTURE(EngineFixture,
+                  "series of the scanned hours take part even without a point in range") {
+  Put("m", {{"host", "a"}}, kHour + 900, 1);
+  Put("m", {{"host", "b"}}, kHour + 3000, 2);
+  Put("m", {{"host", "c"}}, kHour + 3900, 3);
+  SubQuery query = Ask("sum", "m");
+  CHECK(Text(query, kHour + 600, kHour + 1200) == "/host " + std::to_string(kHour + 900) + ":1");
+  query.filters = {Filter("literal_or", "host", "b")};
+  CHECK(Text(query, kHour + 600, kHour + 1200) == "host=b ");
+  query.filters = {Filter("literal_or", "host", "c")};
+  CHECK(Text(query, kHour + 600, kHour + 1200) == "");
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "without trimming every point of the scanned hours is given") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "a"}}, kHour + 900, 2);
+  Put("m", {{"host", "a"}}, kHour + 3000, 3);
+  CHECK(Run(Ask("sum", "m"), kHour + 600, kHour + 1200)->groups[0].points.size() == 1);
+  CHECK(Run(Ask("sum", "m"), kHour + 600, kHour + 1200, false)->groups[0].points.size() == 3);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "a key that some series lack stays a tag") {
+  Put("m", {{"dc", "dal"}, {"host", "w1"}}, kHour, 1);
+  Put("m", {{"host", "w1"}}, kHour, 1);
+  Put("m", {{"host", "w1"}, {"owner", "j"}}, kHour, 1);
+  Put("m", {{"dc", "lax"}, {"host", "w1"}}, kHour, 1);
+  CHECK(Text(Ask("sum", "m"), kHour, kHour + 10) ==
+        "host=w1,owner=j/dc " + std::to_string(kHour) + ":4");
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "groups ascend by the ids of their values") {
+  for (const char* host : {"z", "a", "m"}) Put("m", {{"host", host}}, kHour, 1);
+  SubQuery query = Ask("sum", "m");
+  query.filters = {Filter("wildcard", "host", "*", true)};
+  std::string point = " " + std::to_string(kHour) + ":1";
+  CHECK(Text(query, kHour, kHour + 10) ==
+        "host=z" + point + " | host=a" + point + " | host=m" + point);
+  query = Ask("none", "m");
+  CHECK(Text(query, kHour, kHour + 10) ==
+        "host=z" + point + " | host=a" + point + " | host=m" + point);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "a negative filter needs the key") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "a"}, {"dc", "x"}}, kHour, 2);
+  SubQuery query = Ask("none", "m");
+  query.filters = {Filter("not_literal_or", "dc", "y")};
+  CHECK(Text(query, kHour, kHour + 10) == "host=a,dc=x " + std::to_string(kHour) + ":2");
+}
+
+TEST_CASE_FIXTURE(EngineFixture,
+                  "literals of the lowest key are united, of others the last counts") {
+  for (const char* dc : {"a", "b"}) {
+    for (const char* host : {"x", "y"}) Put("m", {{"dc", dc}, {"host", host}}, kHour, 1);
+  }
+  SubQuery query = Ask("count", "m");
+  query.filters = {Filter("literal_or", "dc", "a"), Filter("literal_or", "dc", "b")};
+  CHECK(Text(query, kHour, kHour + 10) == "/dc/host " + std::to_string(kHour) + ":4");
+  query.filters = {Filter("literal_or", "host", "x"), Filter("literal_or", "host", "y"),
+                   Filter("wildcard", "dc", "*")};
+  CHECK(Text(query, kHour, kHour + 10) == "host=y/dc " + std::to_string(kHour) + ":2");
+}
+
+TEST_CASE("explicit tags with two multi-literals lose combinations where the fuzzy filter is on") {
+  for (bool fuzzy : {true, false}) {
+    CAPTURE(fuzzy);
+    Options options = EngineFixture::UtcOptions();
+    options.fuzzy_filter = fuzzy;
+    EngineFixture f(options);
+    for (const char* k1 : {"v1", "v2", "v3"}) {
+      for (const char* k2 : {"v4", "v5"}) f.Put("m", {{"k1", k1}, {"k2", k2}}, kHour, 1);
+    }
+    f.Put("m", {{"k1", "v1"}, {"k2", "v4"}, {"k3", "v6"}}, kHour, 1);
+    SubQuery query = EngineFixture::Ask("none", "m");
+    query.explicit_tags = true;
+    query.filters = {Filter("literal_or", "k1", "v1|v2|v3"), Filter("literal_or", "k2", "v4|v5")};
+    CHECK(f.Run(query, kHour, kHour + 10)->groups.size() == (fuzzy ? 4 : 6));
+  }
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "names that are not known fail, known ones without data do not") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Id(UidKind::kMetric, "empty");
+  CHECK(Text(Ask("sum", "empty"), kHour, kHour + 10) == "");
+  CHECK(Run(Ask("sum", "nope"), kHour, kHour + 10).status().message() ==
+        "No such name for 'metrics': 'nope'");
+  SubQuery query = Ask("sum", "m");
+  query.filters = {Filter("literal_or", "host", "nope")};
+  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kNotFound);
+  query.filters = {Filter("regexp", "nokey", ".*")};
+  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("unknown values are passed over where the setting says so") {
+  Options options = EngineFixture::UtcOptions();
+  options.skip_unresolved_tagvs = true;
+  EngineFixture f(options);
+  f.Put("m", {{"host", "a"}}, kHour, 1);
+  SubQuery query = EngineFixture::Ask("sum", "m");
+  query.filters = {Filter("literal_or", "host", "nope|a")};
+  CHECK(f.Run(query, kHour, kHour + 10)->groups.size() == 1);
+  query.filters = {Filter("literal_or", "host", "nope")};
+  CHECK(f.Run(query, kHour, kHour + 10)->groups.empty());
+}
+
+TEST_CASE("cells are limited between batches") {
+  Options options = EngineFixture::UtcOptions();
+  options.cells_max = 3;
+  options.cells_override_allowed = true;
+  options.batch_rows = 1;
+  EngineFixture f(options);
+  for (int64_t t = 0; t < 5; ++t) f.Put("m", {{"host", "a"}}, kHour + t, t);
+  SubQuery query = EngineFixture::Ask("sum", "m");
+  CHECK(f.Run(query, kHour, kHour + 10).ok());  // one batch is never refused
+  f.Put("m", {{"host", "a"}}, kHour + 3600, 5);
+  CHECK(f.Run(query, kHour, kHour + 3700).status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "deleting takes whole hours of the series that matched") {
+  Put("m", {{"host", "a"}}, kHour + 10, 1);
+  Put("m", {{"host", "a"}}, kHour + 3000, 2);
+  Put("m", {{"host", "a"}}, kHour + 3700, 3);
+  Put("m", {{"host", "b"}}, kHour + 10, 4);
+  SubQuery query = Ask("sum", "m");
+  query.filters = {Filter("regexp", "host", "^a$")};
+  Result<Answer> deleted = Run(query, kHour, kHour + 100, true, true);
+  CHECK(query::Text(deleted->groups[0].points) == std::to_string(kHour + 10) + ":1");
+  CHECK(Text(Ask("none", "m"), kHour, kHour + 4000) == "host=a " + std::to_string(kHour + 3700) +
+                                                           ":3 | host=b " +
+                                                           std::to_string(kHour + 10) + ":4");
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "a client that has gone ends its query") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Request request;
+  request.start = std::to_string(kHour);
+  request.queries = {Ask("sum", "m")};
+  RunOptions run;
+  run.cancelled = [] { return true; };
+  CHECK(engine.Run(*engine.Validate(request), run).status().code() ==
+        StatusCode::kDeadlineExceeded);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "TSUIDs are one group and share a metric") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "b"}}, kHour, 2);
+  Put("m", {{"host", "b"}, {"dc", "x"}}, kHour, 4);
+  SubQuery query;
+  query.aggregator = "sum";
+  query.tsuids = {"000001000001000001", "000001000001000002"};
+  CHECK(Text(query, kHour, kHour + 10) == "/host " + std::to_string(kHour) + ":3");
+  query.tsuids = {"000001000001000001", "000002000001000001"};
+  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kUnsupported);
+  query.tsuids = {"0001"};
+  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kUnsupported);
+  query.tsuids = {"00000100000100000g"};
+  CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "repeated sub-queries are answered once") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Request request;
+  request.start = std::to_string(kHour);
+  request.queries = {Ask("sum", "m"), Ask("max", "m"), Ask("sum", "m")};
+  CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 2);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "requests that cannot be are refused") {
+  Request good;
+  good.start = "1h-ago";
+  good.queries = {Ask("sum", "m")};
+  REQUIRE(engine.Validate(good).ok());
+  auto code = [&](auto change) {
+    Request request = good;
+    change(&request);
+    return engine.Validate(request).status().code();
+  };
+  CHECK(code([](Request* r) { r->start = ""; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](Request* r) { r->end = "2h-ago"; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](Request* r) { r->queries.clear(); }) == StatusCode::kInvalidArgument);
+  CHECK(code([](Request* r) { r->queries[0].aggregator = "foo"; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](Request* r) { r->queries[0].metric = ""; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](Request* r) { r->queries[0].downsample = "1m"; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](Request* r) { r->end = "99999999999999"; }) == StatusCode::kUnsupported);
+  CHECK(code([](Request* r) { r->timezone = "GMT+5"; }) == StatusCode::kOk);
+  CHECK(code([](Request* r) {
+          r->timezone = "GMT+5";
+          r->queries[0].downsample = "1m-sum";
+        }) == StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace hg::query

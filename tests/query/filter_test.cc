@@ -1,0 +1,96 @@
+#include "query/filter.h"
+
+#include <doctest/doctest.h>
+
+namespace hg::query {
+namespace {
+
+bool Passes(const char* type, const char* text, const char* value) {
+  auto filter = TagFilter::Compile({type, "k", text, false, false});
+  REQUIRE(filter.ok());
+  return (*filter)->Matches(value);
+}
+bool Refused(const char* type, const char* text) {
+  return !TagFilter::Compile({type, "k", text, false, false}).ok();
+}
+
+TEST_CASE("literals are alternatives") {
+  CHECK(Passes("literal_or", "a|b", "b"));
+  CHECK_FALSE(Passes("literal_or", "a|b", "B"));
+  CHECK(Passes("iliteral_or", "A|b", "a"));
+  CHECK(Passes("not_literal_or", "a|b", "c"));
+  CHECK_FALSE(Passes("not_literal_or", "a|b", "a"));
+  CHECK_FALSE(Passes("not_iliteral_or", "a|b", "A"));
+  CHECK(Passes("literal_or", "a||", "a"));
+  CHECK_FALSE(Passes("literal_or", "a||", ""));
+  CHECK(Refused("literal_or", "|"));
+  CHECK(Refused("literal_or", ""));
+}
+
+TEST_CASE("wildcards match as oddly as ever") {
+  struct Case {
+    const char* pattern;
+    const char* value;
+    bool matches;
+  };
+  const Case cases[] = {
+      {"*", "anything", true},   {"**", "", true},       {"web*", "web01", true},
+      {"web*", "xweb01", false}, {"*01", "web01", true}, {"*01", "web012", false},
+      {"*eb*", "web01", true},   {"w*1", "web01", true}, {"web*net", "xwebAnetz", true},
+      {"ab*b", "xaby", true},    {"b*c", "acb", true},   {"a*a", "aa", true},
+      {"a*a", "a", false},       {"a**b", "ab", true},   {"*.net", "web.net.x", false},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(std::string(c.pattern));
+    CAPTURE(std::string(c.value));
+    CHECK(Passes("wildcard", c.pattern, c.value) == c.matches);
+  }
+  CHECK_FALSE(Passes("wildcard", "WEB*", "web01"));
+  CHECK(Passes("iwildcard", "WEB*", "web01"));
+  CHECK(Refused("wildcard", "web"));
+}
+
+TEST_CASE("regular expressions search in Java's dialect") {
+  CHECK(Passes("regexp", "eb0", "web01"));
+  CHECK_FALSE(Passes("regexp", "^eb", "web01"));
+  CHECK(Passes("regexp", "^web[0-9]{2}$", "web01"));
+  CHECK(Passes("regexp", "(?i)WEB", "web01"));
+  CHECK(Passes("regexp", "\\p{Alpha}+\\d", "web01"));
+  CHECK(Passes("regexp", "[\\p{Digit}]$", "web01"));
+  CHECK(Passes("regexp", "^(?!db).*", "web01"));
+  CHECK(Passes("regexp", "\\Qa.b\\E", "a.b"));
+  CHECK(Passes("regexp", "^.$", "\xC3\xA9"));  // one character
+  CHECK(Refused("regexp", "("));
+}
+
+TEST_CASE("a pattern that explodes matches nothing and ends") {
+  CHECK_FALSE(
+      Passes("regexp", "^(a+)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"));
+}
+
+TEST_CASE("an unknown type is refused, not_key among them") {
+  CHECK(Refused("not_key", "x"));
+  CHECK(Refused("LITERAL_OR", "x"));
+}
+
+TEST_CASE("legacy tag values become filters") {
+  auto legacy = [](const char* text) {
+    Result<FilterSpec> f = LegacyFilter("host", text, true);
+    REQUIRE(f.ok());
+    return f->type + "(" + f->filter + ")" + (f->ignore_case ? "i" : "");
+  };
+  CHECK(legacy("*") == "wildcard(*)");
+  CHECK(legacy("a|b") == "literal_or(a|b)");
+  CHECK(legacy("web*") == "wildcard(web*)i");
+  CHECK(legacy("Regexp(a.*)") == "regexp(a.*)");
+  CHECK_FALSE(LegacyFilter("host", "regexp(a", true).ok());
+  CHECK_FALSE(LegacyFilter("host", "", true).ok());
+}
+
+TEST_CASE("lower case covers Latin-1") {
+  CHECK(LowerUtf8("A\xC3\x84Z") == "a\xC3\xA4z");
+  CHECK(LowerUtf8("\xC3\x97") == "\xC3\x97");  // the multiplication sign has none
+}
+
+}  // namespace
+}  // namespace hg::query

@@ -1,0 +1,86 @@
+#include "query/last_point.h"
+
+#include "tests/query/engine_fixture.h"
+
+namespace hg::query {
+namespace {
+
+// The fixture's clock stands at 1500010000, in the hour of 1500008400.
+constexpr int64_t kThisHour = 1'500'008'400;
+
+LastPointQuery OfTsuid(const char* tsuid, int64_t hours) {
+  LastPointQuery query;
+  query.queries.resize(1);
+  query.queries[0].tsuids = {tsuid};
+  query.back_scan_hours = hours;
+  return query;
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "the newest hour that has points decides, as far back as asked") {
+  Put("m", {{"host", "a"}}, kThisHour - 7200 + 5, 1);
+  Put("m", {{"host", "a"}}, kThisHour - 7200 + 9, 2);
+  Put("m", {{"host", "a"}}, kThisHour + 3600, 3);  // a future hour is not looked at
+  CHECK(engine.Last(OfTsuid("000001000001000001", 0))->empty());
+  CHECK(engine.Last(OfTsuid("000001000001000001", 1))->empty());
+  std::vector<LastPoint> found = *engine.Last(OfTsuid("000001000001000001", 2));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].time_ms == (kThisHour - 7200 + 9) * 1000);
+  CHECK(found[0].bits == 2);
+  CHECK_FALSE(found[0].metric.has_value());
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "by metric all tags must be given, and names come on demand") {
+  Put("m", {{"host", "a"}, {"dc", "x"}}, kThisHour, PointValue::Double(1.5));
+  LastPointQuery query;
+  query.queries.resize(1);
+  query.queries[0].metric = "m";
+  query.resolve_names = true;
+  query.back_scan_hours = 1;
+  CHECK(engine.Last(query).status().code() == StatusCode::kInvalidArgument);
+  query.queries[0].tags = {{"dc", "x"}};
+  CHECK(engine.Last(query)->empty());
+  query.queries[0].tags = {{"dc", "x"}, {"host", "a"}};
+  std::vector<LastPoint> found = *engine.Last(query);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].is_double);
+  CHECK(*found[0].metric == "m");
+  CHECK(found[0].tags.size() == 2);
+  query.queries[0].tags = {{"dc", "*"}};
+  CHECK(engine.Last(query).status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "a TSUID given twice is answered twice") {
+  Put("m", {{"host", "a"}}, kThisHour, 7);
+  LastPointQuery query = OfTsuid("000001000001000001", 0);
+  query.queries[0].tsuids.push_back("000001000001000001");
+  CHECK(engine.Last(query)->size() == 2);
+}
+
+TEST_CASE("with tracking on the meta table tells the hour") {
+  Options options = EngineFixture::UtcOptions();
+  options.tsuid_tracking = true;
+  EngineFixture f(options);
+  f.Put("m", {{"host", "a"}}, kThisHour - 36'000, 7);
+  f.Put("m", {{"host", "b"}}, kThisHour, 8);
+  auto track = [&](const char* tsuid, int64_t seconds) {
+    Bytes key;
+    REQUIRE(FromHex(tsuid, &key));
+    CellChange put = PutCell("name", "ts_ctr", Bytes(7, '\0') + '\1');
+    put.timestamp_ms = seconds * 1000;
+    REQUIRE(f.store.Mutate("tsdb-meta", {{key, {put}}}).ok());
+  };
+  CHECK_FALSE(f.engine.Last(OfTsuid("000001000001000001", 0)).ok());
+  track("000001000001000001", kThisHour - 36'000 + 20);
+  CHECK(f.engine.Last(OfTsuid("000001000001000001", 0))->size() == 1);
+  LastPointQuery all;
+  all.queries.resize(1);
+  all.queries[0].metric = "m";
+  CHECK(f.engine.Last(all)->size() == 1);
+  track("000001000001000002", kThisHour);
+  CHECK(f.engine.Last(all)->size() == 2);
+  all.queries[0].tags = {{"host", "b"}};
+  CHECK(f.engine.Last(all)->size() == 1);
+}
+
+}  // namespace
+}  // namespace hg::query

@@ -1,0 +1,34 @@
+#include "query/plan.h"
+
+#include <doctest/doctest.h>
+
+namespace hg::query {
+namespace {
+
+TEST_CASE("the scan covers whole hours and one second more than asked") {
+  CHECK(PlanScan(1'500'000'123'456, 1'500'003'599'000, 0) ==
+        ScanWindow{1'499'997'600, 1'500'004'800});
+  // The end in the last second of an hour takes another hour.
+  CHECK(PlanScan(1'500'000'000'000, 1'500'001'199'000, 0).end_s == 1'500'004'800);
+  CHECK(PlanScan(1'500'000'000'000, 1'500'001'198'000, 0).end_s == 1'500'001'200);
+}
+
+TEST_CASE("an interval widens the scan to its last bucket") {
+  CHECK(PlanScan(1'500'000'000'000, 1'500'004'800'000, 3'600'000).end_s == 1'500'008'400);
+  CHECK(PlanScan(1'500'000'000'000, 1'500'004'700'000, 3'600'000).end_s == 1'500'004'800);
+  // 7 h buckets: the start goes back to its bucket.
+  CHECK(PlanScan(1'500'000'000'000, 1'500'004'700'000, 25'200'000).begin_s == 1'499'979'600);
+}
+
+TEST_CASE("an interval of a calendar counts with its nominal length") {
+  // 2017-01-01 … 2017-03-15 by months of 30 days: 2016-12-25 … 2017-03-25.
+  CHECK(PlanScan(1'483'228'800'000, 1'489'536'000'000, 30 * 86'400'000LL) ==
+        ScanWindow{1'482'624'000, 1'490'400'000});
+}
+
+TEST_CASE("times below 2^32 count as seconds") {
+  CHECK(PlanScan(0, 7200, 0) == ScanWindow{0, 10'800});
+}
+
+}  // namespace
+}  // namespace hg::query
