@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <random>
 #include <string_view>
 
@@ -23,11 +24,22 @@ void WriteStamp(char* to, uint32_t seconds) {
     to[i] = static_cast<char>('0' + seconds % 10);
 }
 
-std::string Tags(uint32_t host) {
+/// The tags of a host and what closes a point behind them.
+std::string Tags(uint32_t host, bool lines) {
   const std::string region = kRegions[host % kRegions.size()];
-  return R"("tags":{"hostname":"host_)" + std::to_string(host) + R"(","region":")" + region +
-         R"(","datacenter":")" + region + static_cast<char>('a' + host / 7 % 3) + R"(","rack":")" +
-         std::to_string(host % 100) + R"("}})";
+  const std::string values[] = {"host_" + std::to_string(host), region,
+                                region + static_cast<char>('a' + host / 7 % 3),
+                                std::to_string(host % 100)};
+  constexpr const char* kNames[] = {"hostname", "region", "datacenter", "rack"};
+  std::string text = lines ? "" : R"("tags":{)";
+  for (size_t i = 0; i < std::size(values); ++i) {
+    if (lines) {
+      text += std::string(" ") + kNames[i] + "=" + values[i];
+    } else {
+      text += std::string(i == 0 ? "\"" : ",\"") + kNames[i] + R"(":")" + values[i] + "\"";
+    }
+  }
+  return text + (lines ? "\n" : "}},");
 }
 
 void AppendValue(std::string* out, double value, uint32_t decimals) {
@@ -58,39 +70,43 @@ const char* MetricName(uint32_t metric) { return kMetrics[metric]; }
 Load::Load(const LoadShape& shape, const std::string& host_header) : shape_(shape) {
   const uint32_t series = shape.hosts * shape.metrics;
   std::vector<std::string> tags;
-  for (uint32_t host = 0; host < shape.hosts; ++host) tags.push_back(Tags(host));
+  for (uint32_t host = 0; host < shape.hosts; ++host) tags.push_back(Tags(host, shape.lines));
   std::mt19937_64 random(shape.seed);
   std::normal_distribution<double> move;
   std::uniform_real_distribution<double> first(0, 100);
   std::vector<double> walk(series);
   for (double& value : walk) value = first(random);
 
-  std::string body = "[";
+  std::string body;
   std::vector<uint32_t> stamps;
   const auto finish = [&] {
-    body.back() = ']';
     size_t header_bytes = 0;
-    requests_.push_back(WithHeader(host_header, body, &header_bytes));
+    if (shape.lines) {
+      requests_.push_back(std::move(body));
+    } else {
+      body.back() = ']';
+      requests_.push_back(WithHeader(host_header, body, &header_bytes));
+    }
     for (uint32_t& at : stamps) at += static_cast<uint32_t>(header_bytes);
     points_ += stamps.size();
     stamps_.push_back(std::move(stamps));
     stamps.clear();
-    body = "[";
+    body.clear();
   };
   for (uint32_t step = 0; step < shape.steps; ++step) {
     for (uint32_t i = 0; i < series; ++i) {
       walk[i] = std::clamp(walk[i] + move(random), 0.0, 100.0);
-      body += R"({"metric":")";
+      if (!shape.lines && body.empty()) body = "[";
+      body += shape.lines ? "put " : R"({"metric":")";
       body += kMetrics[i % shape.metrics];
-      body += R"(","timestamp":)";
+      body += shape.lines ? " " : R"(","timestamp":)";
       stamps.push_back(static_cast<uint32_t>(body.size()));
       body.append(kStampDigits, '0');
       WriteStamp(body.data() + stamps.back(), shape.start_s + step * shape.step_s);
-      body += R"(,"value":)";
+      body += shape.lines ? " " : R"(,"value":)";
       AppendValue(&body, walk[i], shape.decimals);
-      body += ',';
+      if (!shape.lines) body += ',';
       body += tags[i / shape.metrics];
-      body += ',';
       if (stamps.size() == shape.batch) finish();
     }
   }

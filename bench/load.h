@@ -18,6 +18,7 @@ struct LoadShape {
   uint32_t start_s = 1700000000;  // time of the first step
   uint32_t decimals = 2;          // 0 = integers
   uint64_t seed = 1;
+  bool lines = false;  // the line protocol ("put ..." lines) instead of HTTP requests
 };
 inline constexpr uint32_t kMetricsMax = 10;
 

@@ -2,7 +2,10 @@
 // how fast it was accepted and what it cost the server. One thread and epoll: it shares the machine
 // with the server it measures.
 //
-//   put_client --port 4242 --pid PID [--batch 5000] [--connections 4] [--passes 5] ...
+//   put_client --port 4242 --pid PID [--batch 5000] [--connections 4] [--passes 5] [--lines] ...
+//
+// --lines: the line protocol. It has no acknowledgement, so a pass ends when the server has closed
+// every connection after the client had closed its side: everything is read and parsed by then.
 //
 // Last line: points, seconds, points/s, CPU nanoseconds per point of process PID during the sending
 // and with what it did afterwards (flush, merge) until --settle seconds had passed, median and p99
@@ -165,6 +168,34 @@ class Sender {
   std::vector<double> latencies_us_;
 };
 
+/// Sends lines over blocking connections, a thread each, and waits until the server has closed them
+/// all. Seconds it took. Any answer is an objection to a line and ends the measurement.
+double SendLines(uint16_t port, size_t connections, const std::vector<std::string>& requests) {
+  const auto began = SteadyClock::now();
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < connections; ++i) {
+    threads.emplace_back([port, connections, i, &requests] {
+      const int fd = Connect(port);
+      fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+      for (size_t r = i; r < requests.size(); r += connections) {
+        for (size_t sent = 0; sent < requests[r].size();) {
+          const ssize_t n =
+              send(fd, requests[r].data() + sent, requests[r].size() - sent, MSG_NOSIGNAL);
+          if (n < 0) Die(std::string("send: ") + std::strerror(errno));
+          sent += static_cast<size_t>(n);
+        }
+      }
+      shutdown(fd, SHUT_WR);
+      std::array<char, 4096> buffer;
+      const ssize_t n = recv(fd, buffer.data(), buffer.size(), 0);
+      if (n > 0) Die("answered: " + std::string(buffer.data(), static_cast<size_t>(n)));
+      close(fd);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return std::chrono::duration<double>(SteadyClock::now() - began).count();
+}
+
 double Quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
   const auto at =
@@ -204,6 +235,7 @@ int main(int argc, char** argv) {
   app.add_option("--passes", passes,
                  "times the prepared load is sent, each as the time that follows");
   app.add_option("--settle", settle_s, "seconds to wait before the CPU time is read once more");
+  app.add_flag("--lines", shape.lines, "the line protocol instead of HTTP");
   app.add_flag("--create", create,
                "only create the series: one point each, an hour before --start");
   CLI11_PARSE(app, argc, argv);
@@ -214,14 +246,15 @@ int main(int argc, char** argv) {
   }
 
   Load load(shape, "127.0.0.1:" + std::to_string(port));
-  Sender sender(port, connections);
+  Sender sender(port, shape.lines ? 0 : connections);
   double seconds = 0;
   const double cpu_before = pid != 0 ? ProcessCpu(pid) : 0;
   double cpu_sending = 0;
   for (uint32_t pass = 0; pass < passes; ++pass) {
     if (pass > 0) load.MoveOn();
     const double cpu = pid != 0 ? ProcessCpu(pid) : 0;
-    seconds += sender.SendAll(load.requests());
+    seconds += shape.lines ? SendLines(port, connections, load.requests())
+                           : sender.SendAll(load.requests());
     if (pid != 0) cpu_sending += ProcessCpu(pid) - cpu;
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(settle_s));

@@ -27,7 +27,7 @@ class Hourglass:
         folder.mkdir()
         self.daemon = Daemon(tsdb, folder, {"tsd.storage.durability": durability})
         self.daemon.start()
-        self.put_port = self.query_port = self.daemon.port
+        self.put_port = self.query_port = self.lines_port = self.daemon.port
         self.pid = self.daemon.process.pid
 
     def stop(self):
@@ -39,10 +39,12 @@ class VictoriaMetrics:
 
     def __init__(self, folder):
         self.put_port, self.query_port = free_port(), free_port()
+        self.lines_port = free_port()
         with open(Path(folder, "victoria-metrics.log"), "wb") as log:
             self.process = subprocess.Popen(
                 ["victoria-metrics", f"-storageDataPath={folder}/victoria-metrics", "-retentionPeriod=100y",
                  f"-httpListenAddr=127.0.0.1:{self.query_port}", f"-opentsdbHTTPListenAddr=127.0.0.1:{self.put_port}",
+                 f"-opentsdbListenAddr=127.0.0.1:{self.lines_port}",
                  "-search.latencyOffset=0s", "-search.disableCache", "-search.maxUniqueTimeseries=2000000"],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         self.pid = self.process.pid

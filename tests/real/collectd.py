@@ -158,7 +158,7 @@ def ask_load(daemon, agents, span, check):
     errors = []
     if sorted(series["tags"]["fqdn"] for series in answer) != sorted(HOSTS):
         errors.append(f"hosts in the answer: {[series['tags'] for series in answer]}")
-    for series in answer:
+    for series in sorted(answer, key=lambda series: series["tags"]["fqdn"]):
         host = series["tags"]["fqdn"]
         written = agents[host].numbers()["load.load.shortterm"]
         got = points([series])
