@@ -1,271 +1,40 @@
 #include "storage/lsm/cell_file.h"
 
-#include <algorithm>
-#include <cstring>
-
-#include "storage/base/crc32c.h"
-#include "storage/base/invariant.h"
-#include "storage/base/varint.h"
-
 namespace hg::lsm {
 namespace {
 
-constexpr char kMagic[9] = "HGCELLS\1";
-constexpr size_t kBlockBytes = 32 << 10;
-// index offset, index size, rows, index crc, crc of the trailer so far, magic
-constexpr size_t kTrailerBytes = 8 + 8 + 8 + 4 + 4 + 8;
-
-void AppendLittle(Bytes* out, uint64_t v, int width) {
-  for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
-}
-
-uint64_t TakeLittle(ByteView* in, int width) {
-  uint64_t v = 0;
-  std::memcpy(&v, in->data(), static_cast<size_t>(width));
-  in->remove_prefix(static_cast<size_t>(width));
-  return v;
-}
-
-void AppendCrc(Bytes* out) { AppendLittle(out, crc32c::Value(*out), 4); }
-
-bool CheckCrc(ByteView* in) {
-  if (in->size() < 4) return false;
-  ByteView tail = in->substr(in->size() - 4);
-  in->remove_suffix(4);
-  return TakeLittle(&tail, 4) == crc32c::Value(*in);
-}
-
-// Takes one entry off a block; `key` holds the key before it.
-bool TakeEntry(ByteView* in, Bytes* key, ByteView* row) {
-  uint64_t shared;
-  uint64_t rest;
-  if (!GetVarint64(in, &shared) || !GetVarint64(in, &rest) || shared > key->size() ||
-      rest > in->size()) {
-    return false;
-  }
-  key->resize(shared);
-  key->append(in->substr(0, rest));
-  in->remove_prefix(rest);
-  uint64_t size;
-  if (!GetVarint64(in, &size) || size > in->size()) return false;
-  *row = in->substr(0, size);
-  in->remove_prefix(size);
-  return true;
-}
-
-}  // namespace
-
-CellFileWriter::CellFileWriter(std::unique_ptr<File> file) : file_(std::move(file)) {}
-CellFileWriter::~CellFileWriter() = default;
-
-Result<std::unique_ptr<CellFileWriter>> CellFileWriter::Create(FileSystem& files,
-                                                               const std::string& path) {
-  ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kCreate));
-  return std::unique_ptr<CellFileWriter>(new CellFileWriter(std::move(file)));
-}
-
-Status CellFileWriter::Write(ByteView bytes) {
-  RETURN_IF_ERROR(file_->WriteAt(offset_, bytes));
-  offset_ += bytes.size();
-  return {};
-}
-
-Status CellFileWriter::Add(ByteView key, const CellRow& row) {
-  INVARIANT(rows_ == 0 || key > last_key_);
-  size_t shared = 0;
-  if (block_.empty()) {
-    block_first_ = key;
-  } else {
-    const size_t limit = std::min(key.size(), last_key_.size());
-    while (shared < limit && key[shared] == last_key_[shared]) ++shared;
-  }
-  AppendVarint(&block_, shared);
-  AppendVarint(&block_, key.size() - shared);
-  block_.append(key.substr(shared));
-  row_.clear();
-  EncodeCellRow(row, &row_);
-  AppendVarint(&block_, row_.size());
-  block_ += row_;
-  last_key_ = key;
-  ++rows_;
-  return block_.size() >= kBlockBytes ? EndBlock() : Status();
-}
-
-Status CellFileWriter::EndBlock() {
-  if (block_.empty()) return {};
-  AppendCrc(&block_);
-  index_.push_back({block_first_, offset_, block_.size()});
-  RETURN_IF_ERROR(Write(block_));
-  block_.clear();
-  return {};
-}
-
-Status CellFileWriter::Finish() {
-  RETURN_IF_ERROR(EndBlock());
-  Bytes index;
-  for (const BlockEntry& entry : index_) {
-    AppendVarint(&index, entry.first_key.size());
-    index += entry.first_key;
-    AppendVarint(&index, entry.offset);
-    AppendVarint(&index, entry.size);
-  }
-  Bytes trailer;
-  AppendLittle(&trailer, offset_, 8);
-  AppendLittle(&trailer, index.size(), 8);
-  AppendLittle(&trailer, rows_, 8);
-  AppendLittle(&trailer, crc32c::Value(index), 4);
-  AppendCrc(&trailer);
-  trailer.append(kMagic, 8);
-  RETURN_IF_ERROR(Write(index));
-  RETURN_IF_ERROR(Write(trailer));
-  return file_->Sync();
-}
-
-Status CellFile::Damaged(uint64_t offset, const char* what) const {
-  return Status::Corruption(path_ + " at " + std::to_string(offset) + ": " + what);
-}
-
-Result<std::shared_ptr<const CellFile>> CellFile::Open(FileSystem& files, const std::string& path) {
-  ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kRead));
-  std::shared_ptr<CellFile> result(new CellFile(std::move(file), path));
-  RETURN_IF_ERROR(result->Load());
-  return std::shared_ptr<const CellFile>(std::move(result));
-}
-
-Status CellFile::Load() {
-  ASSIGN_OR_RETURN(const uint64_t size, file_->Size());
-  if (size < kTrailerBytes) return Damaged(0, "shorter than a trailer");
-  const uint64_t trailer_offset = size - kTrailerBytes;
-  Bytes bytes;
-  RETURN_IF_ERROR(file_->ReadAt(trailer_offset, kTrailerBytes, &bytes));
-  if (bytes.size() != kTrailerBytes || std::memcmp(&bytes[kTrailerBytes - 8], kMagic, 8) != 0) {
-    return Damaged(trailer_offset, "not the trailer of a cell file of this version");
-  }
-  ByteView in = ByteView(bytes).substr(0, kTrailerBytes - 8);
-  if (!CheckCrc(&in)) return Damaged(trailer_offset, "checksum of the trailer differs");
-  const uint64_t index_offset = TakeLittle(&in, 8);
-  const uint64_t index_size = TakeLittle(&in, 8);
-  rows_ = TakeLittle(&in, 8);
-  const auto index_crc = static_cast<uint32_t>(TakeLittle(&in, 4));
-  if (index_offset > trailer_offset || index_size != trailer_offset - index_offset) {
-    return Damaged(trailer_offset, "the index lies outside of the file");
-  }
-  RETURN_IF_ERROR(file_->ReadAt(index_offset, index_size, &bytes));
-  if (bytes.size() != index_size || crc32c::Value(bytes) != index_crc) {
-    return Damaged(index_offset, "checksum of the index differs");
-  }
-  for (in = bytes; !in.empty();) {
-    uint64_t key_size;
-    BlockEntry entry;
-    if (!GetVarint64(&in, &key_size) || key_size > in.size()) {
-      return Damaged(index_offset, "the index is cut short");
-    }
-    entry.first_key = in.substr(0, key_size);
-    in.remove_prefix(key_size);
-    if (!GetVarint64(&in, &entry.offset) || !GetVarint64(&in, &entry.size) ||
-        entry.size > index_offset || entry.offset > index_offset - entry.size) {
-      return Damaged(index_offset, "the index names a block outside of the file");
-    }
-    index_.push_back(std::move(entry));
-  }
-  return {};
-}
-
-Status CellFile::ReadBlock(size_t i, Bytes* block) const {
-  const BlockEntry& entry = index_[i];
-  RETURN_IF_ERROR(file_->ReadAt(entry.offset, entry.size, block));
-  ByteView in = *block;
-  if (block->size() != entry.size || !CheckCrc(&in)) {
-    return Damaged(entry.offset, "checksum of a block differs");
-  }
-  block->resize(in.size());
-  return {};
-}
-
-size_t CellFile::BlockOf(ByteView key) const {
-  auto it =
-      std::upper_bound(index_.begin(), index_.end(), key,
-                       [](ByteView k, const BlockEntry& entry) { return k < entry.first_key; });
-  return it == index_.begin() ? 0 : static_cast<size_t>(it - index_.begin()) - 1;
-}
-
-Result<bool> CellFile::Get(ByteView key, CellRow* row) const {
-  if (index_.empty() || key < index_.front().first_key) return false;
-  const size_t i = BlockOf(key);
-  Bytes block;
-  RETURN_IF_ERROR(ReadBlock(i, &block));
-  Bytes found;
-  ByteView body;
-  for (ByteView in = block; !in.empty();) {
-    if (!TakeEntry(&in, &found, &body)) return Damaged(index_[i].offset, "a row is cut short");
-    if (found < key) continue;
-    if (found != key) return false;
-    if (!DecodeCellRow(body, row)) return Damaged(index_[i].offset, "a row cannot be read");
-    return true;
-  }
-  return false;
-}
-
-class CellFileScan : public RowSource {
+class CellFileSource : public RowSource {
  public:
-  CellFileScan(std::shared_ptr<const CellFile> file, Bytes start, Bytes stop)
-      : file_(std::move(file)),
-        start_(std::move(start)),
-        stop_(std::move(stop)),
-        next_(file_->BlockOf(start_)) {}
+  CellFileSource(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop)
+      : scan_(std::move(file), std::move(start), std::move(stop)) {}
 
   Result<bool> Next() override {
-    ByteView body;
-    for (;;) {
-      while (in_.empty()) {
-        if (next_ >= file_->index_.size()) return false;
-        RETURN_IF_ERROR(file_->ReadBlock(next_++, &block_));
-        in_ = block_;
-        key_.clear();
-      }
-      if (!TakeEntry(&in_, &key_, &body)) return Bad("a row is cut short");
-      if (key_ >= start_) break;
-    }
-    if (!stop_.empty() && key_ >= stop_) {
-      in_ = {};
-      next_ = file_->index_.size();
-      return false;
-    }
-    if (!DecodeCellRow(body, &row_)) return Bad("a row cannot be read");
-    return true;
+    ASSIGN_OR_RETURN(const bool more, scan_.Next());
+    if (more && !DecodeCellRow(scan_.value(), &row_)) return scan_.Damaged("a row cannot be read");
+    return more;
   }
-  [[nodiscard]] const Bytes& key() const override { return key_; }
+  [[nodiscard]] const Bytes& key() const override { return scan_.key(); }
   CellRow TakeRow() override { return std::move(row_); }
 
  private:
-  Status Bad(const char* what) const {
-    return file_->Damaged(file_->index_[next_ - 1].offset, what);
-  }
-
-  const std::shared_ptr<const CellFile> file_;
-  const Bytes start_;
-  const Bytes stop_;
-  size_t next_;
-  Bytes block_;
-  ByteView in_;
-  Bytes key_;
+  BlockFileScan scan_;
   CellRow row_;
 };
 
-std::unique_ptr<RowSource> CellFile::Scan(Bytes start, Bytes stop) const {
-  return std::make_unique<CellFileScan>(shared_from_this(), std::move(start), std::move(stop));
+}  // namespace
+
+Result<bool> GetRow(const BlockFile& file, ByteView key, CellRow* row) {
+  Bytes value;
+  ASSIGN_OR_RETURN(const bool found, file.Get(key, &value));
+  if (found && !DecodeCellRow(value, row)) {
+    return file.Damaged(0, "a row cannot be read");
+  }
+  return found;
 }
 
-Status CellFile::Check() const {
-  const auto scan = Scan("", "");
-  uint64_t rows = 0;
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool more, scan->Next());
-    if (!more) break;
-    ++rows;
-  }
-  if (rows != rows_) return Damaged(0, "number of rows differs from the trailer");
-  return {};
+std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start,
+                                    Bytes stop) {
+  return std::make_unique<CellFileSource>(std::move(file), std::move(start), std::move(stop));
 }
 
 }  // namespace hg::lsm

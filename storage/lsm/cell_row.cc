@@ -117,11 +117,14 @@ void CellRow::Erase(uint8_t family, ByteView qualifier) {
   if (it != cells.end() && Same(*it, family, qualifier)) cells.erase(it);
 }
 
-void CellRow::DropMarks() {
-  family_marks.clear();
-  std::erase_if(cells, [](StoredCell& cell) {
-    cell.mark_ms = kNoMark;
-    return !cell.has_value;
+void CellRow::DropMarks(int64_t up_to_ms) {
+  for (int64_t& mark : family_marks) {
+    if (mark <= up_to_ms) mark = kNoMark;
+  }
+  while (!family_marks.empty() && family_marks.back() == kNoMark) family_marks.pop_back();
+  std::erase_if(cells, [up_to_ms](StoredCell& cell) {
+    if (cell.mark_ms <= up_to_ms) cell.mark_ms = kNoMark;
+    return !cell.has_value && cell.mark_ms == kNoMark;
   });
 }
 

@@ -49,8 +49,9 @@ struct CellRow {
   void DeleteFamily(CellOrder order, uint8_t family, int64_t mark_ms);
   /// Takes a column out without a mark.
   void Erase(uint8_t family, ByteView qualifier);
-  /// What the row means when nothing older can exist: values only.
-  void DropMarks();
+  /// Drops marks up to that time, and columns that then say nothing: what the row means when
+  /// nothing older can exist.
+  void DropMarks(int64_t up_to_ms = std::numeric_limits<int64_t>::max());
   /// Rough size in memory.
   [[nodiscard]] size_t MemoryBytes() const;
 

@@ -1,0 +1,248 @@
+#include "storage/lsm/block_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "storage/base/crc32c.h"
+#include "storage/base/invariant.h"
+#include "storage/base/varint.h"
+
+namespace hg::lsm {
+namespace {
+
+constexpr char kMagic[9] = "HGBLOCK\1";
+constexpr size_t kBlockBytes = 32 << 10;
+// index offset, index size, entries, index crc, crc of the trailer so far, magic
+constexpr size_t kTrailerBytes = 8 + 8 + 8 + 4 + 4 + 8;
+
+void AppendLittle(Bytes* out, uint64_t v, int width) {
+  for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
+}
+
+uint64_t TakeLittle(ByteView* in, int width) {
+  uint64_t v = 0;
+  std::memcpy(&v, in->data(), static_cast<size_t>(width));
+  in->remove_prefix(static_cast<size_t>(width));
+  return v;
+}
+
+void AppendCrc(Bytes* out) { AppendLittle(out, crc32c::Value(*out), 4); }
+
+bool CheckCrc(ByteView* in) {
+  if (in->size() < 4) return false;
+  ByteView tail = in->substr(in->size() - 4);
+  in->remove_suffix(4);
+  return TakeLittle(&tail, 4) == crc32c::Value(*in);
+}
+
+// Takes one entry off a block; `key` holds the key before it.
+bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
+  uint64_t shared;
+  uint64_t rest;
+  if (!GetVarint64(in, &shared) || !GetVarint64(in, &rest) || shared > key->size() ||
+      rest > in->size()) {
+    return false;
+  }
+  key->resize(shared);
+  key->append(in->substr(0, rest));
+  in->remove_prefix(rest);
+  uint64_t size;
+  if (!GetVarint64(in, &size) || size > in->size()) return false;
+  *value = in->substr(0, size);
+  in->remove_prefix(size);
+  return true;
+}
+
+}  // namespace
+
+BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file) : file_(std::move(file)) {}
+BlockFileWriter::~BlockFileWriter() = default;
+
+Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::Create(FileSystem& files,
+                                                                 const std::string& path) {
+  ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kCreate));
+  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(std::move(file)));
+}
+
+Status BlockFileWriter::Write(ByteView bytes) {
+  RETURN_IF_ERROR(file_->WriteAt(offset_, bytes));
+  offset_ += bytes.size();
+  return {};
+}
+
+Status BlockFileWriter::Add(ByteView key, ByteView value) {
+  INVARIANT(entries_ == 0 || key > last_key_);
+  size_t shared = 0;
+  if (block_.empty()) {
+    block_first_ = key;
+  } else {
+    const size_t limit = std::min(key.size(), last_key_.size());
+    while (shared < limit && key[shared] == last_key_[shared]) ++shared;
+  }
+  AppendVarint(&block_, shared);
+  AppendVarint(&block_, key.size() - shared);
+  block_.append(key.substr(shared));
+  AppendVarint(&block_, value.size());
+  block_ += value;
+  last_key_ = key;
+  ++entries_;
+  return block_.size() >= kBlockBytes ? EndBlock() : Status();
+}
+
+Status BlockFileWriter::EndBlock() {
+  if (block_.empty()) return {};
+  AppendCrc(&block_);
+  index_.push_back({block_first_, offset_, block_.size()});
+  RETURN_IF_ERROR(Write(block_));
+  block_.clear();
+  return {};
+}
+
+Status BlockFileWriter::Finish() {
+  RETURN_IF_ERROR(EndBlock());
+  Bytes index;
+  for (const BlockEntry& entry : index_) {
+    AppendVarint(&index, entry.first_key.size());
+    index += entry.first_key;
+    AppendVarint(&index, entry.offset);
+    AppendVarint(&index, entry.size);
+  }
+  Bytes trailer;
+  AppendLittle(&trailer, offset_, 8);
+  AppendLittle(&trailer, index.size(), 8);
+  AppendLittle(&trailer, entries_, 8);
+  AppendLittle(&trailer, crc32c::Value(index), 4);
+  AppendCrc(&trailer);
+  trailer.append(kMagic, 8);
+  RETURN_IF_ERROR(Write(index));
+  RETURN_IF_ERROR(Write(trailer));
+  return file_->Sync();
+}
+
+Status BlockFile::Damaged(uint64_t offset, const char* what) const {
+  return Status::Corruption(path_ + " at " + std::to_string(offset) + ": " + what);
+}
+
+Result<std::shared_ptr<const BlockFile>> BlockFile::Open(FileSystem& files,
+                                                         const std::string& path) {
+  ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kRead));
+  std::shared_ptr<BlockFile> result(new BlockFile(std::move(file), path));
+  RETURN_IF_ERROR(result->Load());
+  return std::shared_ptr<const BlockFile>(std::move(result));
+}
+
+Status BlockFile::Load() {
+  ASSIGN_OR_RETURN(const uint64_t size, file_->Size());
+  if (size < kTrailerBytes) return Damaged(0, "shorter than a trailer");
+  const uint64_t trailer_offset = size - kTrailerBytes;
+  Bytes bytes;
+  RETURN_IF_ERROR(file_->ReadAt(trailer_offset, kTrailerBytes, &bytes));
+  if (bytes.size() != kTrailerBytes || std::memcmp(&bytes[kTrailerBytes - 8], kMagic, 8) != 0) {
+    return Damaged(trailer_offset, "not the trailer of a block file of this version");
+  }
+  ByteView in = ByteView(bytes).substr(0, kTrailerBytes - 8);
+  if (!CheckCrc(&in)) return Damaged(trailer_offset, "checksum of the trailer differs");
+  const uint64_t index_offset = TakeLittle(&in, 8);
+  const uint64_t index_size = TakeLittle(&in, 8);
+  entries_ = TakeLittle(&in, 8);
+  const auto index_crc = static_cast<uint32_t>(TakeLittle(&in, 4));
+  if (index_offset > trailer_offset || index_size != trailer_offset - index_offset) {
+    return Damaged(trailer_offset, "the index lies outside of the file");
+  }
+  RETURN_IF_ERROR(file_->ReadAt(index_offset, index_size, &bytes));
+  if (bytes.size() != index_size || crc32c::Value(bytes) != index_crc) {
+    return Damaged(index_offset, "checksum of the index differs");
+  }
+  for (in = bytes; !in.empty();) {
+    uint64_t key_size;
+    BlockEntry entry;
+    if (!GetVarint64(&in, &key_size) || key_size > in.size()) {
+      return Damaged(index_offset, "the index is cut short");
+    }
+    entry.first_key = in.substr(0, key_size);
+    in.remove_prefix(key_size);
+    if (!GetVarint64(&in, &entry.offset) || !GetVarint64(&in, &entry.size) ||
+        entry.size > index_offset || entry.offset > index_offset - entry.size) {
+      return Damaged(index_offset, "the index names a block outside of the file");
+    }
+    index_.push_back(std::move(entry));
+  }
+  return {};
+}
+
+Status BlockFile::ReadBlock(size_t i, Bytes* block) const {
+  const BlockEntry& entry = index_[i];
+  RETURN_IF_ERROR(file_->ReadAt(entry.offset, entry.size, block));
+  ByteView in = *block;
+  if (block->size() != entry.size || !CheckCrc(&in)) {
+    return Damaged(entry.offset, "checksum of a block differs");
+  }
+  block->resize(in.size());
+  return {};
+}
+
+size_t BlockFile::BlockOf(ByteView key) const {
+  auto it =
+      std::upper_bound(index_.begin(), index_.end(), key,
+                       [](ByteView k, const BlockEntry& entry) { return k < entry.first_key; });
+  return it == index_.begin() ? 0 : static_cast<size_t>(it - index_.begin()) - 1;
+}
+
+Result<bool> BlockFile::Get(ByteView key, Bytes* value) const {
+  if (index_.empty() || key < index_.front().first_key) return false;
+  const size_t i = BlockOf(key);
+  Bytes block;
+  RETURN_IF_ERROR(ReadBlock(i, &block));
+  Bytes found;
+  ByteView body;
+  for (ByteView in = block; !in.empty();) {
+    if (!TakeEntry(&in, &found, &body)) return Damaged(index_[i].offset, "an entry is cut short");
+    if (found < key) continue;
+    if (found != key) return false;
+    value->assign(body);
+    return true;
+  }
+  return false;
+}
+
+Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
+  BlockFileScan scan(file, "", "");
+  uint64_t entries = 0;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, scan.Next());
+    if (!more) break;
+    ++entries;
+  }
+  if (entries != file->entries_) {
+    return file->Damaged(0, "number of entries differs from the trailer");
+  }
+  return {};
+}
+
+BlockFileScan::BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop)
+    : file_(std::move(file)),
+      start_(std::move(start)),
+      stop_(std::move(stop)),
+      next_(file_->BlockOf(start_)) {}
+
+Result<bool> BlockFileScan::Next() {
+  do {
+    while (in_.empty()) {
+      if (next_ >= file_->index_.size()) return false;
+      RETURN_IF_ERROR(file_->ReadBlock(next_++, &block_));
+      in_ = block_;
+      key_.clear();
+    }
+    if (!TakeEntry(&in_, &key_, &value_)) return Damaged("an entry is cut short");
+  } while (key_ < start_);
+  if (stop_.empty() || key_ < stop_) return true;
+  in_ = {};
+  next_ = file_->index_.size();
+  return false;
+}
+
+Status BlockFileScan::Damaged(const char* what) const {
+  return file_->Damaged(next_ > 0 ? file_->index_[next_ - 1].offset : 0, what);
+}
+
+}  // namespace hg::lsm

@@ -1,0 +1,103 @@
+#pragma once
+// An immutable file of rows sorted by key, in checksummed blocks with an index (FORMAT.md "Cell
+// file").
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/base/file.h"
+#include "storage/base/status.h"
+
+namespace hg::lsm {
+
+/// One thread at a time. Add in ascending key order, then Finish; the file counts for nothing
+/// before.
+class BlockFileWriter {
+ public:
+  static Result<std::unique_ptr<BlockFileWriter>> Create(FileSystem& files,
+                                                         const std::string& path);
+  ~BlockFileWriter();
+
+  Status Add(ByteView key, ByteView value);
+  /// Writes the rest and syncs the file (not its folder).
+  Status Finish();
+  [[nodiscard]] uint64_t entries() const { return entries_; }
+  [[nodiscard]] uint64_t bytes() const { return offset_; }
+
+ private:
+  struct BlockEntry {
+    Bytes first_key;
+    uint64_t offset;
+    uint64_t size;
+  };
+  explicit BlockFileWriter(std::unique_ptr<File> file);
+  Status EndBlock();
+  Status Write(ByteView bytes);
+
+  std::unique_ptr<File> file_;
+  uint64_t offset_ = 0;
+  uint64_t entries_ = 0;
+  Bytes block_;
+  Bytes block_first_;
+  Bytes last_key_;
+  std::vector<BlockEntry> index_;
+};
+
+/// Immutable, thread-safe. The index is in memory.
+class BlockFile {
+ public:
+  static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path);
+
+  /// False if there is no such entry.
+  Result<bool> Get(ByteView key, Bytes* value) const;
+  [[nodiscard]] uint64_t entries() const { return entries_; }
+  /// Reads every block. Corruption: file and offset.
+  static Status Check(const std::shared_ptr<const BlockFile>& file);
+  [[nodiscard]] Status Damaged(uint64_t offset, const char* what) const;
+
+ private:
+  friend class BlockFileScan;
+  struct BlockEntry {
+    Bytes first_key;
+    uint64_t offset;
+    uint64_t size;
+  };
+  BlockFile(std::unique_ptr<File> file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
+  Status Load();
+  Status ReadBlock(size_t i, Bytes* block) const;
+  /// The block that may hold the key: the last whose first key is not after it, else the first.
+  [[nodiscard]] size_t BlockOf(ByteView key) const;
+
+  const std::unique_ptr<File> file_;
+  const std::string path_;
+  uint64_t entries_ = 0;
+  std::vector<BlockEntry> index_;
+};
+
+/// Entries in [start, stop) ("" = no end), ascending. Keeps the file open. One thread at a time.
+class BlockFileScan {
+ public:
+  BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop);
+
+  /// Moves to the next entry; false at the end.
+  Result<bool> Next();
+  /// Of the entry moved to; until the next Next.
+  [[nodiscard]] const Bytes& key() const { return key_; }
+  [[nodiscard]] ByteView value() const { return value_; }
+  /// Corruption at the current block, for a value that cannot be decoded.
+  [[nodiscard]] Status Damaged(const char* what) const;
+
+ private:
+  const std::shared_ptr<const BlockFile> file_;
+  const Bytes start_;
+  const Bytes stop_;
+  size_t next_;
+  Bytes block_;
+  ByteView in_;
+  Bytes key_;
+  ByteView value_;
+};
+
+}  // namespace hg::lsm

@@ -1,0 +1,91 @@
+#pragma once
+// Memory that only grows and goes all at once: the rows of a generation, the TSUIDs of the
+// registry.
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace hg::points {
+
+/// One writer; bytes() from any thread. Chunks double from 64 KiB to 2 MiB.
+class Arena {
+ public:
+  /// 8-byte aligned, not initialised; lives as long as the arena.
+  char* Take(size_t bytes) {
+    bytes = (bytes + 7) & ~size_t{7};
+    if (bytes > left_) Grow(bytes);
+    char* p = next_;
+    next_ += bytes;
+    left_ -= bytes;
+    return p;
+  }
+  /// Of all chunks.
+  [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  void Grow(size_t at_least) {
+    const size_t size = std::max(at_least, next_size_);
+    next_size_ = std::min(next_size_ * 2, kChunkMax);
+    chunks_.push_back(std::unique_ptr<char[]>(new char[size]));
+    next_ = chunks_.back().get();
+    left_ = size;
+    bytes_.fetch_add(size, std::memory_order_relaxed);
+  }
+
+  static constexpr size_t kChunkMin = 64 << 10;
+  static constexpr size_t kChunkMax = 2 << 20;
+  size_t next_size_ = kChunkMin;
+  char* next_ = nullptr;
+  size_t left_ = 0;
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::atomic<size_t> bytes_{0};
+};
+
+/// An array indexed by series number whose slots never move; missing slots read as null. One
+/// writer, any readers.
+template <typename T>
+class SlotTable {
+ public:
+  SlotTable() : top_(new std::atomic<Chunk*>[kTop]()) {}
+  SlotTable(const SlotTable&) = delete;
+  SlotTable& operator=(const SlotTable&) = delete;
+  ~SlotTable() {
+    for (size_t i = 0; i < kTop; ++i) delete top_[i].load(std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] T* Get(uint32_t i) const {
+    const Chunk* chunk = top_[i >> kBits].load(std::memory_order_acquire);
+    return chunk ? chunk->slots[i & kMask].load(std::memory_order_acquire) : nullptr;
+  }
+  void Set(uint32_t i, T* value) {
+    Chunk* chunk = top_[i >> kBits].load(std::memory_order_relaxed);
+    if (chunk == nullptr) {
+      chunk = new Chunk();
+      top_[i >> kBits].store(chunk, std::memory_order_release);
+      bytes_.fetch_add(sizeof(Chunk), std::memory_order_relaxed);
+    }
+    chunk->slots[i & kMask].store(value, std::memory_order_release);
+  }
+  void Prefetch(uint32_t i) const {
+    if (const Chunk* chunk = top_[i >> kBits].load(std::memory_order_relaxed)) {
+      __builtin_prefetch(&chunk->slots[i & kMask]);
+    }
+  }
+  [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr int kBits = 14;
+  static constexpr uint32_t kMask = (1u << kBits) - 1;
+  static constexpr size_t kTop = size_t{1} << (32 - kBits);
+  struct Chunk {
+    std::atomic<T*> slots[size_t{1} << kBits] = {};
+  };
+  const std::unique_ptr<std::atomic<Chunk*>[]> top_;
+  std::atomic<size_t> bytes_{0};
+};
+
+}  // namespace hg::points

@@ -1,0 +1,48 @@
+#include "storage/points/embedded.h"
+
+#include "storage/points/embedded_points.h"
+#include "storage/points/embedded_store.h"
+#include "storage/points/engine.h"
+
+namespace hg {
+namespace {
+
+class EmbeddedImpl : public Embedded {
+ public:
+  explicit EmbeddedImpl(std::unique_ptr<points::Engine> engine)
+      : engine_(std::move(engine)), store_(*engine_), points_(*engine_) {}
+
+  Store& cells() override { return store_; }
+  Points& points() override { return points_; }
+  [[nodiscard]] EmbeddedStats Stats() const override { return engine_->Stats(); }
+  Status Check() override { return engine_->Check(); }
+  Status Close() override { return engine_->Close(); }
+
+ private:
+  const std::unique_ptr<points::Engine> engine_;
+  points::EmbeddedStore store_;
+  points::EmbeddedPoints points_;
+};
+
+}  // namespace
+
+std::vector<TableDescriptor> EmbeddedOptions::DefaultTables(const std::string& data,
+                                                            const std::string& uid,
+                                                            const std::string& meta,
+                                                            const std::string& tree) {
+  return {{data, {{"t"}}, true},
+          {uid, {{"id"}, {"name"}}, false},
+          {meta, {{"name"}}, false},
+          {tree, {{"t"}}, false}};
+}
+
+Result<std::unique_ptr<Embedded>> Embedded::Open(const EmbeddedOptions& options, FileSystem& files,
+                                                 const Clock& clock) {
+  ASSIGN_OR_RETURN(auto engine, points::Engine::Open(options, files, clock));
+  if (engine->points_table() == nullptr) {
+    return Status::InvalidArgument(options.path + ": no table for points with family t");
+  }
+  return std::unique_ptr<Embedded>(std::make_unique<EmbeddedImpl>(std::move(engine)));
+}
+
+}  // namespace hg

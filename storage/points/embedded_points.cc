@@ -1,0 +1,39 @@
+#include "storage/points/embedded_points.h"
+
+#include "storage/points/embedded_scan.h"
+
+namespace hg::points {
+
+Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spec,
+                                                        const ReconcileOptions& options) {
+  ASSIGN_OR_RETURN(auto scan, EmbeddedScan::Open(engine_, spec, options, unsettled_));
+  return std::unique_ptr<PointScan>(std::move(scan));
+}
+
+Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
+  std::vector<Bytes> keys;
+  {
+    ASSIGN_OR_RETURN(const auto scan, EmbeddedScan::Open(engine_, spec, {}, {}));
+    RETURN_IF_ERROR(scan->ListKeys(&keys));
+  }
+  const Table& table = *engine_.points_table();
+  std::vector<CellChange> changes;
+  for (const FamilyDescriptor& family : table.descriptor.families) {
+    changes.push_back({CellChange::Kind::kDeleteFamily, family.name, {}, {}, {}});
+  }
+  LogPosition position = 0;
+  for (const Bytes& key : keys) {
+    ASSIGN_OR_RETURN(position, engine_.Write(table, key, changes));
+  }
+  return engine_.CommitAndWait(position);
+}
+
+Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                                  const std::function<bool(ByteView tsuid)>& visit) {
+  for (const uint32_t series : engine_.registry().Match(metric, matcher)) {
+    if (!visit(engine_.registry().Tsuid(series))) break;
+  }
+  return {};
+}
+
+}  // namespace hg::points

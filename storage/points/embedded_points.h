@@ -1,0 +1,36 @@
+#pragma once
+// The points door of the embedded engine.
+
+#include "storage/points/engine.h"
+#include "storage/points/points.h"
+
+namespace hg::points {
+
+/// Thread-safe. The engine outlives it.
+class EmbeddedPoints : public Points {
+ public:
+  explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}
+
+  [[nodiscard]] const KeyLayout& layout() const override { return engine_.layout(); }
+  Result<SeriesNumber> Register(ByteView tsuid) override { return engine_.Register(tsuid); }
+  Result<LogPosition> Append(std::span<const PointEntry> batch) override {
+    return engine_.Append(batch);
+  }
+  void Commit(LogPosition position, std::function<void(Status)> done) override {
+    engine_.Commit(position, std::move(done));
+  }
+  Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
+                                          const ReconcileOptions& options) override;
+  Status DeleteRows(const PointScanSpec& spec) override;
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                    const std::function<bool(ByteView tsuid)>& visit) override;
+  void ListenForUnsettledRows(UnsettledRowListener listener) override {
+    unsettled_ = std::move(listener);
+  }
+
+ private:
+  Engine& engine_;
+  UnsettledRowListener unsettled_;  // set before the first scan
+};
+
+}  // namespace hg::points

@@ -1,0 +1,72 @@
+#pragma once
+// A scan of the points door over the engine: series after series, each with its hours ascending
+// (engine.md §7).
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "storage/points/engine.h"
+#include "storage/points/points.h"
+
+namespace hg::points {
+
+/// One thread at a time. The engine outlives it. Unsettled rows are told to `listener` if it is
+/// set.
+class EmbeddedScan : public PointScan {
+ public:
+  static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
+                                                    const ReconcileOptions& options,
+                                                    UnsettledRowListener listener);
+
+  Result<bool> Next(RowHour* row) override;
+
+  /// The keys of all rows that match, points or not; instead of Next.
+  Status ListKeys(std::vector<Bytes>* keys);
+
+ private:
+  using RowId = std::pair<uint32_t, uint32_t>;  // series, base
+  struct IrregularRow {
+    Bytes key;
+    uint32_t base;
+  };
+
+  EmbeddedScan(const Engine& engine, const PointScanSpec& spec, const ReconcileOptions& options,
+               UnsettledRowListener listener);
+  Status LoadCells();
+  Status LoadCellsOfBucket(ByteView start, ByteView stop);
+  Status NoteKey(const Bytes& key, size_t source, lsm::CellRow* row);
+  Result<bool> NextRow(StoredRow* row);
+  Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);
+  Status Settle(const StoredRow& stored);
+  void Give(const Part& part, RowHour* row);
+  void Give(const std::vector<codec::StoredPoint>& points, RowHour* row);
+
+  const Engine& engine_;
+  const PointScanSpec spec_;
+  const ReconcileOptions options_;
+  const UnsettledRowListener listener_;
+  const std::shared_ptr<const Version> version_;
+  std::vector<uint32_t> series_;  // that match, by TSUID
+  size_t next_series_ = 0;
+  std::vector<uint32_t> bases_;  // of the current series
+  size_t next_base_ = 0;
+
+  // Cells beside the points, read when the scan is opened: most stores have few. Sources are the
+  // generations, then the runs of the points table in order of region, newest first.
+  std::map<RowId, std::vector<std::pair<size_t, lsm::CellRow>>> cells_;
+  std::vector<IrregularRow> irregular_;
+  size_t next_irregular_ = 0;
+  Status misfit_;
+
+  Bytes key_;
+  Bytes tsuid_;
+  std::vector<uint32_t> offsets_;
+  std::vector<uint64_t> values_;
+  std::vector<uint8_t> is_double_;
+  std::vector<Cell> objects_;
+};
+
+}  // namespace hg::points

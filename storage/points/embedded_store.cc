@@ -1,0 +1,222 @@
+#include "storage/points/embedded_store.h"
+
+#include <algorithm>
+
+#include "storage/points/table_scan.h"
+
+namespace hg::points {
+namespace {
+
+// HBase's limits (spec region-store.md D3, D10).
+constexpr size_t kKeyBytesMax = 32767;
+constexpr size_t kValueBytesMax = 10 << 20;
+
+Status CheckKey(ByteView key) {
+  if (key.empty()) return Status::InvalidArgument("empty row key");
+  if (key.size() <= kKeyBytesMax) return {};
+  return Status::InvalidArgument("row key of " + std::to_string(key.size()) + " bytes, at most " +
+                                 std::to_string(kKeyBytesMax));
+}
+
+Status CheckValue(size_t size) {
+  if (size <= kValueBytesMax) return {};
+  return Status::InvalidArgument("value of " + std::to_string(size) + " bytes, at most " +
+                                 std::to_string(kValueBytesMax));
+}
+
+Status CheckFamily(const Table& table, ByteView family) {
+  if (table.FamilyIndex(family) >= 0) return {};
+  return Status::NotFound("no such family: " + table.descriptor.name + ":" + Bytes(family));
+}
+
+Status CheckMutation(const Table& table, const RowMutation& mutation) {
+  RETURN_IF_ERROR(CheckKey(mutation.key));
+  for (const CellChange& change : mutation.changes) {
+    RETURN_IF_ERROR(CheckFamily(table, change.family));
+    RETURN_IF_ERROR(CheckValue(change.value.size()));
+  }
+  return {};
+}
+
+// One column of a whole row; false if it is not there.
+bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteView qualifier,
+              const RenderOptions& options, Cell* cell) {
+  std::vector<Cell> cells =
+      SelectCells(table, row, {Bytes(family), {Bytes(qualifier)}, false}, options);
+  if (cells.empty()) return false;
+  *cell = std::move(cells.front());
+  return true;
+}
+
+// A put that hides the value it was computed from, even if that one lies in the future.
+CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell* old,
+                   int64_t now_ms) {
+  CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
+  if (old != nullptr && old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
+  return put;
+}
+
+}  // namespace
+
+Result<const Table*> EmbeddedStore::Prepare(const std::string& name, ByteView key,
+                                            ByteView family) const {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckKey(key));
+  RETURN_IF_ERROR(CheckFamily(*table, family));
+  return table;
+}
+
+Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
+  return engine_.CreateTable(table);
+}
+
+Result<std::vector<TableDescriptor>> EmbeddedStore::ListTables() {
+  std::vector<TableDescriptor> all;
+  for (const Table* table : engine_.Tables()) all.push_back(table->descriptor);
+  return all;
+}
+
+Status EmbeddedStore::Mutate(const std::string& name, const std::vector<RowMutation>& rows) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  LogPosition position = 0;
+  Status failed;
+  for (const RowMutation& mutation : rows) {
+    failed = CheckMutation(*table, mutation);
+    if (!failed.ok()) break;
+    if (mutation.changes.empty()) continue;
+    auto written = engine_.Write(*table, mutation.key, mutation.changes);
+    if (!written.ok()) {
+      failed = written.status();
+      break;
+    }
+    position = *written;
+  }
+  RETURN_IF_ERROR(engine_.CommitAndWait(position));
+  return failed;
+}
+
+Status EmbeddedStore::DeleteRow(const std::string& name, ByteView key) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RowMutation mutation{Bytes(key), {}};
+  for (const FamilyDescriptor& family : table->descriptor.families) {
+    mutation.changes.push_back({CellChange::Kind::kDeleteFamily, family.name, {}, {}, {}});
+  }
+  return Mutate(name, {mutation});
+}
+
+Result<Row> EmbeddedStore::Get(const std::string& name, ByteView key, ByteView family,
+                               const std::vector<Bytes>& qualifiers) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckKey(key));
+  if (!family.empty()) RETURN_IF_ERROR(CheckFamily(*table, family));
+  ASSIGN_OR_RETURN(const StoredRow row, engine_.Read(*engine_.Pin(), *table, key));
+  return Row{Bytes(key), SelectCells(*table, row, {Bytes(family), qualifiers, false},
+                                     engine_.render_options())};
+}
+
+Result<int64_t> EmbeddedStore::Increment(const std::string& name, ByteView key, ByteView family,
+                                         ByteView qualifier, int64_t by) {
+  ASSIGN_OR_RETURN(const Table* table, Prepare(name, key, family));
+  uint64_t sum = 0;
+  ASSIGN_OR_RETURN(
+      const auto outcome,
+      engine_.ReadModifyWrite(
+          *table, key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+            Cell old;
+            const bool found =
+                FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
+            if (found && old.value.size() != 8) {
+              return Result<bool>(Status::InvalidArgument("counter of " +
+                                                          std::to_string(old.value.size()) +
+                                                          " bytes, not 8: " + ToHex(key)));
+            }
+            sum = (found ? ReadBig64(old.value.data()) : 0) + static_cast<uint64_t>(by);
+            Bytes value;
+            AppendBig(&value, sum, 8);
+            changes->push_back(PutOver(family, qualifier, std::move(value), found ? &old : nullptr,
+                                       engine_.stamp_ms_locked()));
+            return Result<bool>(true);
+          }));
+  RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  return static_cast<int64_t>(sum);
+}
+
+Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView family,
+                             ByteView qualifier, ByteView value) {
+  ASSIGN_OR_RETURN(const Table* table, Prepare(name, key, family));
+  ASSIGN_OR_RETURN(
+      const auto outcome,
+      engine_.ReadModifyWrite(
+          *table, key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+            Cell old;
+            const bool found =
+                FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
+            Bytes joined = found ? old.value : Bytes();
+            joined += value;
+            if (Status status = CheckValue(joined.size()); !status.ok())
+              return Result<bool>(status);
+            changes->push_back(PutOver(family, qualifier, std::move(joined), found ? &old : nullptr,
+                                       engine_.stamp_ms_locked()));
+            return Result<bool>(true);
+          }));
+  return engine_.CommitAndWait(outcome.position);
+}
+
+Result<bool> EmbeddedStore::CompareAndMutate(ByteView family, ByteView qualifier,
+                                             const Expected& expected, const std::string& name,
+                                             const RowMutation& mutation) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  if (expected && expected->empty()) return Status::InvalidArgument("empty expected value");
+  RETURN_IF_ERROR(CheckFamily(*table, family));
+  RETURN_IF_ERROR(CheckMutation(*table, mutation));
+  bool as_expected = false;
+  ASSIGN_OR_RETURN(
+      const auto outcome,
+      engine_.ReadModifyWrite(
+          *table, mutation.key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+            Cell old;
+            const bool found =
+                FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
+            as_expected = expected ? found && old.value == *expected : !found || old.value.empty();
+            *changes = mutation.changes;
+            return Result<bool>(as_expected && !changes->empty());
+          }));
+  // A refusal, too, may rest on what another writer has not acknowledged yet; that is no promise of
+  // this call's.
+  if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  return as_expected;
+}
+
+Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
+  if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));
+  if (spec.batch_rows == 0) return Status::InvalidArgument("batch_rows is 0");
+  return OpenTableScan(engine_, *table, spec);
+}
+
+Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  const auto version = engine_.Pin();
+  const uint32_t count = engine_.Regions(*table);
+  std::vector<RegionInfo> all;
+  for (uint32_t region = 0; region < count; ++region) {
+    RegionInfo info;
+    if (region > 0) AppendBig(&info.start, region, engine_.layout().salt_width);
+    if (region + 1 < count) AppendBig(&info.stop, region + 1, engine_.layout().salt_width);
+    for (const auto& run : version->RunsOf(table->id, region)) {
+      const lsm::RunEntry& entry = run->entry();
+      info.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
+      info.file_bytes += entry.cells_bytes + entry.points_bytes;
+    }
+    all.push_back(std::move(info));
+  }
+  // Memory belongs to the store (engine.md §4): it is reported once per table, with its first
+  // region.
+  for (const auto& generation : version->generations) {
+    if (const auto* cells = generation->Cells(table->id)) all[0].memory_bytes += cells->bytes();
+    if (table->points_family >= 0) all[0].memory_bytes += generation->rows.bytes();
+  }
+  return all;
+}
+
+}  // namespace hg::points

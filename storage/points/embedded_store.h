@@ -1,0 +1,41 @@
+#pragma once
+// The cells door of the embedded engine.
+
+#include <string>
+#include <vector>
+
+#include "storage/points/engine.h"
+#include "storage/store.h"
+
+namespace hg::points {
+
+/// Thread-safe. The engine outlives it.
+class EmbeddedStore : public Store {
+ public:
+  explicit EmbeddedStore(Engine& engine) : engine_(engine) {}
+
+  Status CreateTable(const TableDescriptor& table) override;
+  Result<std::vector<TableDescriptor>> ListTables() override;
+  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override;
+  Status DeleteRow(const std::string& table, ByteView key) override;
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
+                  const std::vector<Bytes>& qualifiers = {}) override;
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override;
+  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                ByteView value) override;
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override;
+  Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
+  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Status Flush() override { return engine_.Flush(); }
+  Status Compact() override { return engine_.Compact(); }
+  Status Sync() override { return engine_.Sync(); }
+
+ private:
+  Result<const Table*> Prepare(const std::string& table, ByteView key, ByteView family) const;
+
+  Engine& engine_;
+};
+
+}  // namespace hg::points

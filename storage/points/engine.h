@@ -1,0 +1,201 @@
+#pragma once
+// The engine's core: one write lock, one log, one sequence (engine.md). Both doors of the embedded
+// store stand on it.
+//
+// Lock order: maintenance_ → register_ → write_ → locks inside memory, log and registry. No I/O and
+// no callback under write_. Version pointers have a lock of their own, held for a copy.
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/base/clock.h"
+#include "storage/base/file.h"
+#include "storage/lsm/log_recovery.h"
+#include "storage/lsm/manifest.h"
+#include "storage/points/embedded.h"
+#include "storage/points/log_body.h"
+#include "storage/points/registry.h"
+#include "storage/points/stored_row.h"
+#include "storage/points/version.h"
+
+namespace hg::points {
+
+/// Thread-safe after Open.
+class Engine {
+ public:
+  /// See Embedded::Open.
+  static Result<std::unique_ptr<Engine>> Open(const EmbeddedOptions& options, FileSystem& files,
+                                              const Clock& clock);
+  ~Engine();
+  Status Close();
+
+  [[nodiscard]] const EmbeddedOptions& options() const { return options_; }
+  [[nodiscard]] const KeyLayout& layout() const { return options_.layout; }
+  [[nodiscard]] const Registry& registry() const { return registry_; }
+  [[nodiscard]] RenderOptions render_options() const {
+    return {clock_.NowMs() / 1000, options_.enable_compaction};
+  }
+
+  // Tables. Pointers live as long as the engine.
+  Result<const Table*> FindTable(const std::string& name) const;
+  [[nodiscard]] std::vector<const Table*> Tables() const;
+  [[nodiscard]] const Table* points_table() const { return points_table_; }
+  Status CreateTable(const TableDescriptor& descriptor);
+
+  // Writes. What they return is to be given to Commit.
+  Result<SeriesNumber> Register(ByteView tsuid);
+  Result<LogPosition> Append(std::span<const PointEntry> batch);
+  /// A mutation that depends on nothing stored. Changes were checked against the table.
+  Result<LogPosition> Write(const Table& table, ByteView key,
+                            const std::vector<CellChange>& changes);
+  /// Reads the row, asks `decide` what to do, and does it with nothing in between. `decide` sees
+  /// the whole row as the cells door shows it and as it is stored; it fills the changes, or returns
+  /// false to change nothing. It may be called more than once, and under the write lock: it must be
+  /// quick.
+  using Decide =
+      std::function<Result<bool>(const StoredRow& row, std::vector<CellChange>* changes)>;
+  struct Outcome {
+    bool written = false;
+    LogPosition position = 0;
+  };
+  Result<Outcome> ReadModifyWrite(const Table& table, ByteView key, const Decide& decide);
+  /// The highest server time so far; only for `decide`.
+  [[nodiscard]] int64_t stamp_ms_locked() const { return stamp_ms_; }
+  void Commit(LogPosition position, std::function<void(Status)> done) {
+    log_->Commit(position, std::move(done));
+  }
+  /// Blocks.
+  Status CommitAndWait(LogPosition position);
+  Status Sync();
+
+  // Reads.
+  [[nodiscard]] std::shared_ptr<const Version> Pin() const;
+  /// The whole row, from all parts.
+  Result<StoredRow> Read(const Version& version, const Table& table, ByteView key) const;
+  /// The part of a regular row that one generation holds, read at one moment; false if it has none.
+  bool ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
+                      bool with_objects, StoredRow* out) const;
+  /// The bases in range of the series' rows that may hold points, rising.
+  Status ListBases(const Version& version, SeriesNumber series, const RowRange& range,
+                   std::vector<uint32_t>* bases) const;
+  [[nodiscard]] uint32_t RegionOf(const Table& table, ByteView key) const;
+  [[nodiscard]] uint32_t RegionOfSeries(SeriesNumber series) const;
+  [[nodiscard]] uint32_t Regions(const Table& table) const;
+
+  // Files.
+  Status Flush();
+  Status Compact();
+  Status Check();
+  [[nodiscard]] EmbeddedStats Stats() const;
+
+ private:
+  Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock);
+
+  // engine_open.cc
+  Status Start();
+  Status LoadOrMakeManifest();
+  Status OpenRuns(Version* version);
+  Status LoadSeries(const Version& version);
+  Status Replay(const lsm::LogRecord& record);
+  void AddTable(const lsm::TableEntry& entry);
+  [[nodiscard]] const Table* TableById(uint32_t id) const;
+
+  // engine_write.cc
+  Status CheckWritable();
+  void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence);
+  void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence);
+  void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
+                       SeriesNumber series, uint32_t base);
+  LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes);
+  void ExpandDeletes(const Table& table, StoredRow row, std::vector<CellChange>* changes) const;
+  Status RegisterKey(const Table& table, ByteView key);
+  int64_t NextStamp();
+  void AskForFlush();
+  void Account();
+
+  // engine_read.cc
+  StoredRow ReadMemory(const Version& version, const Table& table, ByteView key, bool regular,
+                       ByteView tsuid, uint32_t base) const;
+  Result<StoredRow> ReadFiles(const Version& version, const Table& table, ByteView key,
+                              bool regular, ByteView tsuid, uint32_t base) const;
+
+  // engine_flush.cc
+  // All but BackgroundLoop, RunMaintenance and SetVersion expect maintenance_ to be held.
+  void BackgroundLoop();
+  Status RunMaintenance(bool flush_asked);
+  void Freeze();
+  Status FlushFrozen();
+  Status FlushOldest();
+  Status WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries);
+  Status WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries);
+  Status WritePointsTable(const Table& table, const Generation& generation,
+                          std::vector<lsm::RunEntry>* entries);
+  uint64_t NewRun(uint32_t table, uint32_t region, const Generation& generation,
+                  std::vector<lsm::RunEntry>* entries);
+  void RemoveRunFiles(uint64_t number);
+  Status Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version);
+  // engine_merge.cc
+  Status MergeSome();
+  Status MergeRegion(uint32_t table, uint32_t region, size_t first, size_t count);
+  Status WriteMerged(uint32_t table, const Runs& runs, bool bottom, lsm::RunEntry* entry);
+  void SetVersion(std::shared_ptr<const Version> version);
+
+  // Constant after Open.
+  const EmbeddedOptions options_;
+  FileSystem& files_;
+  const Clock& clock_;
+  std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<lsm::Log> log_;
+  const Table* points_table_ = nullptr;
+  uint64_t memory_max_ = 0;  // bytes of unflushed memory
+
+  // Thread-safe or guarded by themselves.
+  Registry registry_;
+  std::atomic<uint64_t> active_bytes_{0};
+  std::atomic<uint64_t> frozen_bytes_{0};
+  std::atomic<bool> flush_asked_{false};
+  std::atomic<uint64_t> log_released_{0};  // position up to which the log is in files
+  std::atomic<uint64_t> replayed_{0};
+  std::atomic<uint64_t> flushes_{0};
+  std::atomic<uint64_t> merges_{0};
+  std::atomic<bool> closed_{false};
+
+  mutable std::shared_mutex tables_mutex_;
+  std::map<std::string, std::unique_ptr<Table>> tables_;  // guarded by tables_mutex_
+  std::array<const Table*, kTablesMax> tables_by_id_{};   // guarded by tables_mutex_
+
+  std::mutex maintenance_;
+  lsm::Manifest manifest_;    // as last written; guarded by maintenance_
+  uint64_t next_number_ = 1;  // of files, never reused; guarded by maintenance_
+
+  std::mutex register_;  // one new series at a time
+
+  std::mutex write_;
+  // Guarded by write_.
+  uint64_t sequence_ = 0;
+  int64_t stamp_ms_ = 0;
+  Generation* active_ = nullptr;  // version_'s first
+  Bytes body_;
+
+  mutable std::mutex version_mutex_;
+  std::shared_ptr<const Version> version_;  // guarded by version_mutex_
+
+  mutable std::mutex background_mutex_;
+  std::condition_variable background_wake_;
+  bool flush_wanted_ = false;     // guarded by background_mutex_
+  bool stop_ = false;             // guarded by background_mutex_
+  std::string background_error_;  // guarded by background_mutex_
+  std::thread background_;
+};
+
+}  // namespace hg::points

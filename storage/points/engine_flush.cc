@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "storage/base/invariant.h"
+#include "storage/codec/row_key.h"
+#include "storage/lsm/row_source.h"
+#include "storage/points/engine.h"
+#include "storage/points/row_file.h"
+#include "storage/points/run_writer.h"
+
+namespace hg::points {
+namespace {
+
+constexpr size_t kFrozenMax = 3;
+constexpr auto kTick = std::chrono::seconds(1);
+
+}  // namespace
+
+void Engine::BackgroundLoop() {
+  std::unique_lock lock(background_mutex_);
+  while (!stop_) {
+    background_wake_.wait_for(lock, kTick, [this] { return stop_ || flush_wanted_; });
+    if (stop_) return;
+    const bool asked = flush_wanted_;
+    flush_wanted_ = false;
+    lock.unlock();
+    const Status status = RunMaintenance(asked);
+    lock.lock();
+    background_error_ = status.ok() ? "" : status.ToString();
+    flush_asked_.store(false, std::memory_order_relaxed);
+    // After a failure the next round comes with the next tick, asked or not.
+    if (!status.ok() && !stop_) background_wake_.wait_for(lock, kTick, [this] { return stop_; });
+  }
+}
+
+Status Engine::RunMaintenance(bool flush_asked) {
+  std::lock_guard maintenance(maintenance_);
+  const auto version = Pin();
+  const Generation& active = *version->generations.front();
+  const bool large = active.bytes() > memory_max_ / 4;
+  const bool old = clock_.NowMs() - active.made_ms >= options_.flush_age_ms;
+  const bool long_log = log_->End() - log_released_ >= options_.log_max_bytes;
+  if ((flush_asked && large) || old || long_log) Freeze();
+  RETURN_IF_ERROR(FlushFrozen());
+  return MergeSome();
+}
+
+// Swaps the memory that is written to. In the write lock: nothing but pointers.
+void Engine::Freeze() {
+  const auto before = Pin();
+  if (before->generations.size() > kFrozenMax) return;
+  auto version = std::make_shared<Version>(*before);
+  // A new series is in the log before it is in the registry; none may be in between.
+  std::lock_guard no_new_series(register_);
+  const uint32_t series = registry_.size();
+  std::lock_guard lock(write_);
+  if (sequence_ == active_->after_sequence) return;
+  active_->last_sequence = sequence_;
+  active_->series_end = series;
+  active_->log_end = log_->SwitchFile();
+  frozen_bytes_ += active_->bytes();
+  auto generation = std::make_shared<Generation>(sequence_, series, clock_.NowMs());
+  active_ = generation.get();
+  active_bytes_ = active_->bytes();
+  version->generations.insert(version->generations.begin(), std::move(generation));
+  SetVersion(std::move(version));
+}
+
+Status Engine::FlushFrozen() {
+  while (Pin()->generations.size() > 1) RETURN_IF_ERROR(FlushOldest());
+  return {};
+}
+
+Status Engine::FlushOldest() {
+  const auto before = Pin();
+  const std::shared_ptr<Generation> generation = before->generations.back();
+  // No file is published before the log is durable up to it (engine.md §5).
+  RETURN_IF_ERROR(log_->WaitSynced(generation->log_end.position));
+  std::vector<lsm::RunEntry> entries;
+  if (Status status = WriteGeneration(*generation, &entries); !status.ok()) {
+    for (const lsm::RunEntry& entry : entries) RemoveRunFiles(entry.number);
+    return Prepend(status, "flush");
+  }
+
+  auto version = std::make_shared<Version>(*before);
+  version->generations.pop_back();
+  lsm::Manifest manifest = manifest_;
+  for (const lsm::RunEntry& entry : entries) {
+    ASSIGN_OR_RETURN(auto run, Run::Open(files_, options_.path, entry));
+    Runs& runs = version->runs[{entry.table, entry.region}];
+    runs.insert(runs.begin(), std::move(run));
+    manifest.runs.push_back(entry);
+  }
+  manifest.flushed = generation->last_sequence;
+  manifest.log_file = generation->log_end.file_number;
+  manifest.log_position = generation->log_end.position;
+  {
+    std::lock_guard lock(write_);
+    manifest.stamp_floor_ms = stamp_ms_;
+  }
+  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
+  frozen_bytes_ -= generation->bytes();
+  log_released_ = generation->log_end.position;
+  log_->Release(generation->log_end.file_number);
+  ++flushes_;
+  return {};
+}
+
+// A failure leaves open whether the new manifest holds: files it names stay until the next start,
+// numbers are not given again, and memory goes on as if nothing had happened.
+Status Engine::Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version) {
+  manifest.next_number = next_number_;
+  RETURN_IF_ERROR(files_.SyncFolder(options_.path));
+  RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
+  manifest_ = std::move(manifest);
+  SetVersion(std::move(version));
+  return {};
+}
+
+void Engine::RemoveRunFiles(uint64_t number) {
+  // Best effort: what stays is removed at the next start.
+  for (const auto& path :
+       {Run::CellsPath(options_.path, number), Run::PointsPath(options_.path, number)}) {
+    if (files_.Exists(path)) (void)files_.Remove(path);
+  }
+}
+
+Status Engine::WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
+  RETURN_IF_ERROR(WriteSeries(generation, entries));
+  for (const Table* table : Tables()) {
+    if (table->points_family >= 0) {
+      RETURN_IF_ERROR(WritePointsTable(*table, generation, entries));
+    } else if (const lsm::CellMemory* cells = generation.Cells(table->id)) {
+      // Another points table than the first may have salted keys, but is kept as one region of
+      // cells.
+      RunWriter writer(files_, options_.path, layout(), NewRun(table->id, 0, generation, entries));
+      const auto rows = lsm::ScanMemory(*cells, "", "");
+      for (;;) {
+        ASSIGN_OR_RETURN(const bool more, rows->Next());
+        if (!more) break;
+        RETURN_IF_ERROR(writer.AddCells(rows->key(), rows->TakeRow()));
+      }
+      RETURN_IF_ERROR(writer.Finish(&entries->back()));
+      if (entries->back().cells_bytes == 0) entries->pop_back();
+    }
+  }
+  return {};
+}
+
+uint64_t Engine::NewRun(uint32_t table, uint32_t region, const Generation& generation,
+                        std::vector<lsm::RunEntry>* entries) {
+  lsm::RunEntry entry;
+  entry.table = table;
+  entry.region = region;
+  entry.number = next_number_++;
+  entry.first_sequence = generation.after_sequence + 1;
+  entry.last_sequence = generation.last_sequence;
+  entries->push_back(entry);
+  return entry.number;
+}
+
+Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
+  if (generation.series_begin == generation.series_end) return {};
+  RunWriter writer(files_, options_.path, layout(), NewRun(kSeriesTable, 0, generation, entries));
+  for (uint32_t number = generation.series_begin; number < generation.series_end; ++number) {
+    Bytes key;
+    AppendBig(&key, number, 4);
+    lsm::CellRow row;
+    row.Put(lsm::CellOrder::kByArrival, 0, "", registry_.Tsuid(number), 0);
+    RETURN_IF_ERROR(writer.AddCells(key, row));
+  }
+  return writer.Finish(&entries->back());
+}
+
+// Per region: its series in order, each with its hours ascending, into the points file; whatever is
+// no point into the cell file, by key.
+Status Engine::WritePointsTable(const Table& table, const Generation& generation,
+                                std::vector<lsm::RunEntry>* entries) {
+  const auto family = static_cast<uint8_t>(table.points_family);
+  const uint32_t regions = Regions(table);
+  std::vector<std::vector<uint32_t>> series(regions);
+  for (const uint32_t number : generation.rows.series()) {
+    series[RegionOfSeries(number)].push_back(number);
+  }
+  for (uint32_t region = 0; region < regions; ++region) {
+    std::sort(series[region].begin(), series[region].end(), [this](uint32_t a, uint32_t b) {
+      return RowFileOrder(layout(), registry_.Tsuid(a), registry_.Tsuid(b));
+    });
+    RunWriter writer(files_, options_.path, layout(),
+                     NewRun(table.id, region, generation, entries));
+    // Marks of row histories and cells of rows without a history, by key.
+    std::map<Bytes, lsm::CellRow> beside;
+    std::vector<const RowHourMemory*> hours;
+    for (const uint32_t number : series[region]) {
+      hours.clear();
+      for (const auto* row = generation.rows.Newest(number); row != nullptr; row = row->older()) {
+        hours.push_back(row);
+      }
+      std::sort(hours.begin(), hours.end(),
+                [](const auto* a, const auto* b) { return a->base() < b->base(); });
+      const ByteView tsuid = registry_.Tsuid(number);
+      for (const RowHourMemory* row : hours) {
+        const Bytes key = codec::MakeRowKey(layout(), tsuid, row->base());
+        StoredRow stored;
+        ReadMemoryPart(generation, row, key, true, &stored);
+        PartIntoCells(family, stored.part, &stored.cells);
+        if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
+        if (stored.part.points.empty()) continue;
+        RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.part));
+      }
+    }
+    if (const lsm::CellMemory* cells = generation.Cells(table.id)) {
+      const auto rows = lsm::ScanMemory(*cells, "", "");
+      for (;;) {
+        ASSIGN_OR_RETURN(const bool more, rows->Next());
+        if (!more) break;
+        if (RegionOf(table, rows->key()) != region) continue;
+        if (lsm::CellRow row = rows->TakeRow(); !row.empty())
+          beside.try_emplace(rows->key(), std::move(row));
+      }
+    }
+    for (const auto& [key, row] : beside) RETURN_IF_ERROR(writer.AddCells(key, row));
+    RETURN_IF_ERROR(writer.Finish(&entries->back()));
+    if (entries->back().cells_bytes == 0 && entries->back().points_bytes == 0) entries->pop_back();
+  }
+  return {};
+}
+
+Status Engine::Flush() {
+  if (closed_) return Status::Unavailable("the store is closed");
+  std::lock_guard maintenance(maintenance_);
+  RETURN_IF_ERROR(FlushFrozen());
+  Freeze();
+  return FlushFrozen();
+}
+
+}  // namespace hg::points

@@ -1,0 +1,308 @@
+#include <algorithm>
+
+#include "storage/base/invariant.h"
+#include "storage/codec/row_key.h"
+#include "storage/lsm/cell_file.h"
+#include "storage/points/engine.h"
+
+namespace hg::points {
+namespace {
+
+// Unflushed memory may take this share of the limit; the rest is for caches and queries (engine.md
+// §4).
+constexpr double kMemoryShare = 0.4;
+
+Status CompareLayouts(const KeyLayout& wanted, const KeyLayout& stored, const std::string& path) {
+  auto check = [&](const char* what, int want, int have) {
+    if (want == have) return Status();
+    return Status::InvalidArgument(path + " was created with " + what + " " + std::to_string(have) +
+                                   ", the configuration says " + std::to_string(want));
+  };
+  RETURN_IF_ERROR(check("metric width", wanted.metric_width, stored.metric_width));
+  RETURN_IF_ERROR(check("tag key width", wanted.tagk_width, stored.tagk_width));
+  RETURN_IF_ERROR(check("tag value width", wanted.tagv_width, stored.tagv_width));
+  RETURN_IF_ERROR(check("salt width", wanted.salt_width, stored.salt_width));
+  if (wanted.salt_width == 0) return {};
+  return check("number of salt buckets", wanted.salt_buckets, stored.salt_buckets);
+}
+
+bool EndsWith(const std::string& name, ByteView end) {
+  return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
+}
+
+lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
+  lsm::LogOptions log;
+  log.folder = options.path;
+  log.file_bytes = options.log_file_bytes;
+  log.write_on_commit = options.durability != Durability::kBuffered;
+  log.sync_on_commit = options.durability == Durability::kSynced;
+  log.sync_interval_ms = options.sync_interval_ms;
+  return log;
+}
+
+}  // namespace
+
+Engine::Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock)
+    : options_(options), files_(files), clock_(clock), registry_(options.layout) {
+  memory_max_ =
+      static_cast<uint64_t>(static_cast<double>(options.memory_limit_bytes) * kMemoryShare);
+}
+
+Result<std::unique_ptr<Engine>> Engine::Open(const EmbeddedOptions& options, FileSystem& files,
+                                             const Clock& clock) {
+  std::unique_ptr<Engine> engine(new Engine(options, files, clock));
+  RETURN_IF_ERROR(engine->Start());
+  return engine;
+}
+
+Status Engine::Start() {
+  RETURN_IF_ERROR(files_.CreateFolder(options_.path));
+  ASSIGN_OR_RETURN(lock_, files_.Lock(options_.path + "/LOCK", options_.lock_note));
+  RETURN_IF_ERROR(LoadOrMakeManifest());
+  for (const lsm::TableEntry& entry : manifest_.tables) AddTable(entry);
+  next_number_ = manifest_.next_number;
+
+  auto version = std::make_shared<Version>();
+  RETURN_IF_ERROR(OpenRuns(version.get()));
+  RETURN_IF_ERROR(LoadSeries(*version));
+  sequence_ = manifest_.flushed;
+  stamp_ms_ = manifest_.stamp_floor_ms;
+  version->generations.push_back(
+      std::make_shared<Generation>(manifest_.flushed, registry_.size(), clock_.NowMs()));
+  active_ = version->generations.front().get();
+  SetVersion(std::move(version));
+
+  for (const TableDescriptor& table : options_.tables) RETURN_IF_ERROR(CreateTable(table));
+  ASSIGN_OR_RETURN(auto recovery, lsm::RecoverLog(files_, options_.path, manifest_.log_file,
+                                                  manifest_.log_position, manifest_.flushed,
+                                                  [this](const lsm::LogRecord& record) {
+                                                    return Replay(record);
+                                                  }));
+  sequence_ = std::max(sequence_, recovery.last_sequence);
+  replayed_ = recovery.records;
+  log_released_ = manifest_.log_position;
+  active_bytes_ = active_->bytes();
+  log_ = std::make_unique<lsm::Log>(files_, LogOptionsOf(options_), std::move(recovery.next));
+  if (options_.background) background_ = std::thread([this] { BackgroundLoop(); });
+  return {};
+}
+
+Status Engine::LoadOrMakeManifest() {
+  auto loaded = lsm::LoadManifest(files_, options_.path);
+  if (loaded.ok()) {
+    manifest_ = std::move(*loaded);
+    return CompareLayouts(options_.layout, manifest_.layout, options_.path);
+  }
+  if (loaded.status().code() != StatusCode::kNotFound) return loaded.status();
+  ASSIGN_OR_RETURN(const auto names, files_.List(options_.path));
+  for (const std::string& name : names) {
+    if (EndsWith(name, ".log") || EndsWith(name, ".cells") || EndsWith(name, ".points")) {
+      return Status::Corruption(options_.path + ": " + lsm::kManifestName + " is missing beside " +
+                                name);
+    }
+  }
+  manifest_.layout = options_.layout;
+  return lsm::SaveManifest(files_, options_.path, manifest_);
+}
+
+// Opens what the manifest names and removes what it does not.
+Status Engine::OpenRuns(Version* version) {
+  std::vector<std::string> named;
+  // Newest first, as they are read.
+  std::vector<lsm::RunEntry> entries = manifest_.runs;
+  std::sort(entries.begin(), entries.end(), [](const lsm::RunEntry& a, const lsm::RunEntry& b) {
+    return a.last_sequence > b.last_sequence;
+  });
+  for (const lsm::RunEntry& entry : entries) {
+    ASSIGN_OR_RETURN(auto run, Run::Open(files_, options_.path, entry));
+    version->runs[{entry.table, entry.region}].push_back(std::move(run));
+    named.push_back(Run::CellsPath("", entry.number).substr(1));
+    named.push_back(Run::PointsPath("", entry.number).substr(1));
+  }
+  ASSIGN_OR_RETURN(const auto names, files_.List(options_.path));
+  for (const std::string& name : names) {
+    uint64_t number;
+    const bool file =
+        EndsWith(name, ".cells") || EndsWith(name, ".points") || EndsWith(name, ".tmp");
+    const bool old_log = lsm::ParseLogFileName(name, &number) && number < manifest_.log_file;
+    if ((file && std::find(named.begin(), named.end(), name) == named.end()) || old_log) {
+      RETURN_IF_ERROR(files_.Remove(options_.path + "/" + name));
+    }
+  }
+  return {};
+}
+
+Status Engine::LoadSeries(const Version& version) {
+  std::vector<std::unique_ptr<lsm::RowSource>> sources;
+  for (const auto& run : version.RunsOf(kSeriesTable, 0)) {
+    if (run->cells() != nullptr) sources.push_back(lsm::ScanRows(run->cells(), "", ""));
+  }
+  const auto rows = lsm::MergeSources(lsm::CellOrder::kByArrival, std::move(sources));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, rows->Next());
+    if (!more) return {};
+    const lsm::CellRow row = rows->TakeRow();
+    if (rows->key().size() != 4 || ReadBig32(rows->key().data()) != registry_.size() ||
+        row.cells.size() != 1 || !codec::CheckTsuid(layout(), row.cells[0].value).ok()) {
+      return Status::Corruption(options_.path + ": series " + std::to_string(registry_.size()) +
+                                " is missing in the files of the series table");
+    }
+    registry_.Add(row.cells[0].value);
+  }
+}
+
+void Engine::AddTable(const lsm::TableEntry& entry) {
+  auto table = std::make_unique<Table>();
+  table->id = entry.id;
+  table->descriptor.name = entry.name;
+  table->descriptor.points = entry.points;
+  for (const Bytes& family : entry.families) table->descriptor.families.push_back({family});
+  std::unique_lock lock(tables_mutex_);
+  // The first points table is the one behind the points door; another one would be cells only.
+  if (entry.points && points_table_ == nullptr && table->FamilyIndex(kFamily) >= 0) {
+    table->points_family = table->FamilyIndex(kFamily);
+    points_table_ = table.get();
+  }
+  tables_by_id_[entry.id] = table.get();
+  tables_[entry.name] = std::move(table);
+}
+
+const Table* Engine::TableById(uint32_t id) const {
+  std::shared_lock lock(tables_mutex_);
+  return id < kTablesMax ? tables_by_id_[id] : nullptr;
+}
+
+Result<const Table*> Engine::FindTable(const std::string& name) const {
+  std::shared_lock lock(tables_mutex_);
+  auto it = tables_.find(name);
+  if (it == tables_.end()) return Status::NotFound("no such table: " + name);
+  return static_cast<const Table*>(it->second.get());
+}
+
+std::vector<const Table*> Engine::Tables() const {
+  std::shared_lock lock(tables_mutex_);
+  std::vector<const Table*> all;
+  for (const auto& [name, table] : tables_) all.push_back(table.get());
+  return all;
+}
+
+Status Engine::CreateTable(const TableDescriptor& descriptor) {
+  if (descriptor.name.empty() || descriptor.families.empty() || descriptor.families.size() > 255) {
+    return Status::InvalidArgument("a table needs a name and 1 to 255 families");
+  }
+  if (closed_) return Status::Unavailable("the store is closed");
+  std::lock_guard maintenance(maintenance_);
+  if (auto known = FindTable(descriptor.name); known.ok()) {
+    const TableDescriptor& have = (*known)->descriptor;
+    const bool same = have.points == descriptor.points &&
+                      std::equal(have.families.begin(), have.families.end(),
+                                 descriptor.families.begin(), descriptor.families.end(),
+                                 [](const auto& a, const auto& b) { return a.name == b.name; });
+    if (same) return {};
+    return Status::Conflict("table exists with another descriptor: " + descriptor.name);
+  }
+  if (manifest_.next_table >= kTablesMax) {
+    return Status::LimitExceeded("at most " + std::to_string(kTablesMax - 1) + " tables");
+  }
+  lsm::TableEntry entry{manifest_.next_table, descriptor.name, descriptor.points, {}};
+  for (const auto& family : descriptor.families) entry.families.push_back(family.name);
+  lsm::Manifest manifest = manifest_;
+  ++manifest.next_table;
+  manifest.tables.push_back(entry);
+  RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
+  manifest_ = std::move(manifest);
+  AddTable(entry);
+  return {};
+}
+
+Status Engine::Replay(const lsm::LogRecord& record) {
+  sequence_ = record.sequence;
+  switch (static_cast<LogKind>(record.kind)) {
+    case LogKind::kPoints: {
+      std::vector<PointEntry> entries;
+      if (!DecodePoints(record.body, &entries)) return Status::Corruption("points cannot be read");
+      if (points_table_ == nullptr) return Status::Corruption("points without a points table");
+      for (const PointEntry& entry : entries) {
+        if (entry.series >= registry_.size()) {
+          return Status::Corruption("points of unknown series " + std::to_string(entry.series));
+        }
+      }
+      ApplyPoints(entries, record.sequence);
+      return {};
+    }
+    case LogKind::kSeries: {
+      uint32_t number;
+      ByteView tsuid;
+      if (!DecodeSeries(record.body, &number, &tsuid) || number != registry_.size() ||
+          !codec::CheckTsuid(layout(), tsuid).ok()) {
+        return Status::Corruption("a new series cannot be read or is out of order");
+      }
+      registry_.Add(tsuid);
+      return {};
+    }
+    case LogKind::kRow: {
+      RowRecord row;
+      if (!DecodeRowRecord(record.body, &row)) return Status::Corruption("a row cannot be read");
+      const Table* table = TableById(row.table);
+      if (table == nullptr) return Status::Corruption("a row of an unknown table");
+      for (const StampedChange& change : row.changes) {
+        if (change.family >= table->descriptor.families.size()) {
+          return Status::Corruption("a row with an unknown family");
+        }
+      }
+      Bytes tsuid;
+      uint32_t base;
+      if (table->points_family >= 0 && IsRegularKey(layout(), row.key, &tsuid, &base) &&
+          !registry_.Find(tsuid)) {
+        return Status::Corruption("a row of an unknown series");
+      }
+      ApplyRow(*table, row, record.sequence);
+      stamp_ms_ = std::max(stamp_ms_, row.stamp_ms);
+      return {};
+    }
+  }
+  return Status::Corruption("a record of unknown kind " + std::to_string(record.kind));
+}
+
+Engine::~Engine() { (void)Close(); }
+
+Status Engine::Close() {
+  if (closed_.exchange(true)) return {};
+  {
+    std::lock_guard lock(background_mutex_);
+    stop_ = true;
+    background_wake_.notify_all();
+  }
+  if (background_.joinable()) background_.join();
+  // Nobody is inside a write after this: they see closed_ first.
+  { std::lock_guard lock(write_); }
+  Status status;
+  if (log_ != nullptr) status = log_->WaitSynced(log_->End());
+  lock_.reset();
+  return status;
+}
+
+EmbeddedStats Engine::Stats() const {
+  EmbeddedStats stats;
+  stats.series = registry_.size();
+  stats.memory_bytes = active_bytes_ + frozen_bytes_;
+  stats.memory_limit_bytes = memory_max_;
+  stats.registry_bytes = registry_.bytes();
+  const auto version = Pin();
+  for (const auto& [region, runs] : version->runs) {
+    for (const auto& run : runs) {
+      const lsm::RunEntry& entry = run->entry();
+      stats.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
+      stats.file_bytes += entry.cells_bytes + entry.points_bytes;
+    }
+  }
+  stats.flushes = flushes_;
+  stats.merges = merges_;
+  stats.replayed_records = replayed_;
+  stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;
+  std::lock_guard lock(background_mutex_);
+  stats.background_error = background_error_;
+  return stats;
+}
+
+}  // namespace hg::points

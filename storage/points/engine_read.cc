@@ -1,0 +1,136 @@
+#include <algorithm>
+
+#include "storage/codec/row_key.h"
+#include "storage/lsm/cell_file.h"
+#include "storage/points/engine.h"
+#include "storage/points/row_file.h"
+
+namespace hg::points {
+
+std::shared_ptr<const Version> Engine::Pin() const {
+  std::lock_guard lock(version_mutex_);
+  return version_;
+}
+
+void Engine::SetVersion(std::shared_ptr<const Version> version) {
+  // What the old version held last may close and remove files: after the lock.
+  std::lock_guard lock(version_mutex_);
+  version_.swap(version);
+}
+
+uint32_t Engine::Regions(const Table& table) const {
+  return table.descriptor.points && layout().salt_width > 0
+             ? static_cast<uint32_t>(layout().salt_buckets)
+             : 1;
+}
+
+uint32_t Engine::RegionOf(const Table& table, ByteView key) const {
+  const uint32_t regions = Regions(table);
+  const auto width = static_cast<size_t>(layout().salt_width);
+  if (regions == 1 || key.size() < width) return 0;
+  const uint64_t salt = ReadBig(key.data(), layout().salt_width);
+  return salt < regions ? static_cast<uint32_t>(salt) : 0;
+}
+
+uint32_t Engine::RegionOfSeries(SeriesNumber series) const {
+  return RegionOf(*points_table_, codec::MakeRowKey(layout(), registry_.Tsuid(series), 0));
+}
+
+bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
+                            bool with_objects, StoredRow* out) const {
+  const auto family = static_cast<uint8_t>(points_table_->points_family);
+  const lsm::CellMemory* cells = generation.Cells(points_table_->id);
+  // The history's end is read before the flags: whoever changed both set the flag first.
+  if (row != nullptr) row->Read(&out->part);
+  const bool touched = row != nullptr && (row->flags() & RowHourMemory::kRaw) != 0;
+  if (cells == nullptr || (!touched && !with_objects)) return row != nullptr;
+  bool found = row != nullptr;
+  cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
+    out->part = Part();
+    if (row != nullptr) row->Read(&out->part);
+    auto held = rows.find(key);
+    if (held == rows.end()) return;
+    found = true;
+    out->cells = held->second.row;
+    CellsIntoPart(family, &out->cells, &out->part);
+    Normalize(&out->part);
+  });
+  return found;
+}
+
+StoredRow Engine::ReadMemory(const Version& version, const Table& table, ByteView key, bool regular,
+                             ByteView tsuid, uint32_t base) const {
+  StoredRow result;
+  result.regular = regular;
+  result.base = base;
+  const auto series = regular ? registry_.Find(tsuid) : std::nullopt;
+  for (const auto& generation : version.generations) {
+    StoredRow older;
+    older.regular = regular;
+    older.base = base;
+    if (regular) {
+      const RowHourMemory* row = series ? generation->rows.Newest(*series) : nullptr;
+      while (row != nullptr && row->base() != base) row = row->older();
+      if (!ReadMemoryPart(*generation, row, key, true, &older)) continue;
+    } else {
+      const lsm::CellMemory* cells = generation->Cells(table.id);
+      if (cells == nullptr || !cells->Get(key, &older.cells)) continue;
+    }
+    result = MergeStored(table, std::move(result), std::move(older));
+  }
+  return result;
+}
+
+Status Engine::ListBases(const Version& version, SeriesNumber series, const RowRange& range,
+                         std::vector<uint32_t>* bases) const {
+  for (const auto& generation : version.generations) {
+    for (const RowHourMemory* row = generation->rows.Newest(series); row != nullptr;
+         row = row->older()) {
+      if (row->base() >= range.begin && row->base() < range.end) bases->push_back(row->base());
+    }
+  }
+  for (const auto& run : version.RunsOf(points_table_->id, RegionOfSeries(series))) {
+    if (run->points() == nullptr) continue;
+    RETURN_IF_ERROR(ListFileBases(layout(), run->points(), registry_.Tsuid(series), range, bases));
+  }
+  std::sort(bases->begin(), bases->end());
+  bases->erase(std::unique(bases->begin(), bases->end()), bases->end());
+  return {};
+}
+
+Result<StoredRow> Engine::Read(const Version& version, const Table& table, ByteView key) const {
+  Bytes tsuid;
+  uint32_t base = 0;
+  const bool regular = table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base);
+  StoredRow memory = ReadMemory(version, table, key, regular, tsuid, base);
+  ASSIGN_OR_RETURN(StoredRow files, ReadFiles(version, table, key, regular, tsuid, base));
+  return MergeStored(table, std::move(memory), std::move(files));
+}
+
+Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table, ByteView key,
+                                    bool regular, ByteView tsuid, uint32_t base) const {
+  StoredRow result;
+  result.regular = regular;
+  result.base = base;
+  for (const auto& run : version.RunsOf(table.id, RegionOf(table, key))) {
+    StoredRow older;
+    older.regular = regular;
+    older.base = base;
+    bool found = false;
+    if (run->cells() != nullptr) {
+      ASSIGN_OR_RETURN(found, lsm::GetRow(*run->cells(), key, &older.cells));
+      if (found && regular) {
+        CellsIntoPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.part);
+      }
+    }
+    if (regular && run->points() != nullptr) {
+      ASSIGN_OR_RETURN(const bool has_points,
+                       ReadFileRow(layout(), *run->points(), tsuid, base, &older.part));
+      found = found || has_points;
+    }
+    if (found) result = MergeStored(table, std::move(result), std::move(older));
+  }
+  return result;
+}
+
+}  // namespace hg::points

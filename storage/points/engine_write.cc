@@ -1,0 +1,371 @@
+#include <algorithm>
+#include <future>
+
+#include "storage/base/crc32c.h"
+#include "storage/base/invariant.h"
+#include "storage/codec/cell_class.h"
+#include "storage/codec/row_key.h"
+#include "storage/points/engine.h"
+
+namespace hg::points {
+namespace {
+
+// Deletes of a compacted cell's name: they may mean points, which takes a look at the row
+// (engine.md §3).
+bool NamesSeveralPoints(ByteView qualifier) {
+  codec::Qualifier q;
+  return codec::ClassifyQualifier(qualifier) == codec::CellClass::kCompacted &&
+         !CanonicalQualifier(qualifier, &q);
+}
+
+Part PartOfChange(const CellChange& change) {
+  Part part;
+  PartPoint point;
+  switch (change.kind) {
+    case CellChange::Kind::kPut:
+      if (CanonicalPoint(change.qualifier, change.value, &point)) {
+        part.points.push_back(point);
+        part.form = RowForm::kSingle;
+      } else {
+        part.raw.push_back(
+            {change.qualifier, change.value, change.timestamp_ms.value_or(0), 0, false});
+      }
+      break;
+    case CellChange::Kind::kDeleteColumn:
+      part.gone.push_back(change.qualifier);
+      break;
+    case CellChange::Kind::kDeleteFamily:
+      part.cleared = true;
+      break;
+  }
+  return part;
+}
+
+}  // namespace
+
+Status Engine::CheckWritable() {
+  if (closed_.load(std::memory_order_acquire)) return Status::Unavailable("the store is closed");
+  if (active_bytes_.load(std::memory_order_relaxed) +
+          frozen_bytes_.load(std::memory_order_relaxed) >
+      memory_max_) {
+    AskForFlush();
+    return Status::Busy("unflushed memory is over its budget of " + std::to_string(memory_max_) +
+                        " bytes");
+  }
+  return log_->Failure();
+}
+
+int64_t Engine::NextStamp() {
+  stamp_ms_ = std::max(clock_.NowMs(), stamp_ms_ + 1);
+  return stamp_ms_;
+}
+
+void Engine::AskForFlush() {
+  if (flush_asked_.exchange(true, std::memory_order_relaxed)) return;
+  std::lock_guard lock(background_mutex_);
+  flush_wanted_ = true;
+  background_wake_.notify_all();
+}
+
+// At the end of a change, in the write lock.
+void Engine::Account() {
+  const size_t bytes = active_->bytes();
+  active_bytes_.store(bytes, std::memory_order_relaxed);
+  if (bytes > memory_max_ / 4) AskForFlush();
+}
+
+Result<SeriesNumber> Engine::Register(ByteView tsuid) {
+  if (auto number = registry_.Find(tsuid)) return *number;
+  RETURN_IF_ERROR(codec::CheckTsuid(layout(), tsuid));
+  RETURN_IF_ERROR(CheckWritable());
+  std::lock_guard one_at_a_time(register_);
+  if (auto number = registry_.Find(tsuid)) return *number;
+  const SeriesNumber number = registry_.size();
+  if (number == UINT32_MAX) return Status::LimitExceeded("all series numbers are given");
+  const Bytes body = EncodeSeries(number, tsuid);
+  const uint32_t crc = crc32c::Value(body);
+  {
+    std::lock_guard lock(write_);
+    log_->Add(static_cast<uint8_t>(LogKind::kSeries), ++sequence_, body, crc);
+  }
+  // Known to others only now, so that whoever uses it stands later in the log.
+  registry_.Add(tsuid);
+  return number;
+}
+
+Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
+  RETURN_IF_ERROR(CheckWritable());
+  const uint32_t known = registry_.size();
+  uint32_t highest = 0;
+  for (const PointEntry& entry : batch) highest = std::max(highest, entry.series);
+  if (!batch.empty() && highest >= known) {
+    return Status::InvalidArgument("series number " + std::to_string(highest) + " was never given");
+  }
+  const bool logged = options_.durability != Durability::kNone;
+
+  // Everything that can fail or takes time comes before the lock.
+  thread_local std::vector<char> bodies;
+  thread_local std::vector<std::pair<ByteView, uint32_t>> records;
+  const size_t slices = (batch.size() + kRecordPointsMax - 1) / kRecordPointsMax;
+  const size_t room = batch.size() * kEntryBytesMax + slices * 2 + 16;
+  if (bodies.size() < room) bodies.resize(room);
+  records.clear();
+  char* out = bodies.data();
+  for (size_t at = 0; at < batch.size(); at += kRecordPointsMax) {
+    const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
+    const size_t size = EncodePoints(slice, out);
+    if (size == 0) return Status::InvalidArgument("a qualifier is not that of a single point");
+    const ByteView body(out, size);
+    records.emplace_back(body, logged ? crc32c::Value(body) : 0);
+    out += size;
+  }
+
+  LogPosition position = 0;
+  for (size_t i = 0; i < slices; ++i) {
+    const size_t at = i * kRecordPointsMax;
+    const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
+    std::lock_guard lock(write_);
+    const uint64_t sequence = ++sequence_;
+    ApplyPoints(slice, sequence);
+    if (logged) {
+      position = log_->Add(static_cast<uint8_t>(LogKind::kPoints), sequence, records[i].first,
+                           records[i].second);
+    }
+    Account();
+  }
+  return position;
+}
+
+void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) {
+  // Distances at which memory of a cold series arrives in time; measured at 1 M series.
+  constexpr size_t kHeadAhead = 24;
+  constexpr size_t kRowAhead = 16;
+  constexpr size_t kSlotAhead = 8;
+  RowMemory& rows = active_->rows;
+  const size_t n = entries.size();
+  for (size_t i = 0; i < n; ++i) {
+    if (i + kHeadAhead < n) rows.PrefetchHead(entries[i + kHeadAhead].series);
+    if (i + kRowAhead < n) rows.PrefetchRow(entries[i + kRowAhead].series);
+    if (i + kSlotAhead < n) rows.PrefetchSlot(entries[i + kSlotAhead].series);
+    const PointEntry& entry = entries[i];
+    RowHourMemory* row = rows.FindOrMake(entry.series, entry.base);
+    if ((row->flags() & RowHourMemory::kRawPoint) == 0) [[likely]] {
+      rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+      continue;
+    }
+    const Bytes key = codec::MakeRowKey(layout(), registry_.Tsuid(entry.series), entry.base);
+    lsm::CellMemory::Writer cells(active_->CellsOrMake(points_table_->id));
+    if (lsm::CellRow* raw = cells.Find(key)) {
+      raw->Erase(static_cast<uint8_t>(points_table_->points_family),
+                 codec::Qualifier{entry.qualifier}.Encode());
+    }
+    rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+    cells.Changed(key);
+  }
+}
+
+void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) {
+  Bytes tsuid;
+  uint32_t base;
+  if (table.points_family >= 0 && IsRegularKey(layout(), record.key, &tsuid, &base)) {
+    const auto series = registry_.Find(tsuid);
+    INVARIANT(series.has_value());
+    ApplyRegularRow(table, record, sequence, *series, base);
+    return;
+  }
+  const lsm::CellOrder order = table.order();
+  lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
+  lsm::CellRow& row = cells.Row(record.key);
+  for (const StampedChange& change : record.changes) {
+    switch (change.kind) {
+      case CellChange::Kind::kPut:
+        row.Put(order, change.family, change.qualifier, change.value, change.timestamp_ms);
+        break;
+      case CellChange::Kind::kDeleteColumn:
+        row.DeleteColumn(order, change.family, change.qualifier, change.timestamp_ms);
+        break;
+      case CellChange::Kind::kDeleteFamily:
+        row.DeleteFamily(order, change.family, change.timestamp_ms);
+        break;
+    }
+  }
+  cells.Changed(record.key);
+}
+
+// Points and marks of point-like qualifiers are history of the row-hour; everything else is a cell.
+// Both change under the lock of the cells, and the history is published last.
+void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
+                             SeriesNumber series, uint32_t base) {
+  const auto family = static_cast<uint8_t>(table.points_family);
+  RowMemory& rows = active_->rows;
+  lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
+  RowHourMemory* row = nullptr;
+  auto history = [&] {
+    if (row == nullptr) row = rows.FindOrMake(series, base);
+    return row;
+  };
+  for (const StampedChange& change : record.changes) {
+    const auto order = lsm::CellOrder::kByArrival;
+    if (change.family != family) {
+      lsm::CellRow& other = cells.Row(record.key);
+      if (change.kind == CellChange::Kind::kPut) {
+        other.Put(order, change.family, change.qualifier, change.value, change.timestamp_ms);
+      } else if (change.kind == CellChange::Kind::kDeleteColumn) {
+        other.DeleteColumn(order, change.family, change.qualifier, change.timestamp_ms);
+      } else {
+        other.DeleteFamily(order, change.family, change.timestamp_ms);
+      }
+      continue;
+    }
+    PartPoint point;
+    codec::Qualifier q;
+    const bool point_name = CanonicalQualifier(change.qualifier, &q);
+    if (change.kind == CellChange::Kind::kDeleteFamily) {
+      rows.WriteClear(history(), sequence);
+      row->SetFlag(RowHourMemory::kRaw);
+      if (lsm::CellRow* raw = cells.Find(record.key)) {
+        std::erase_if(raw->cells, [family](const auto& cell) { return cell.family == family; });
+      }
+    } else if (change.kind == CellChange::Kind::kPut &&
+               CanonicalPoint(change.qualifier, change.value, &point)) {
+      rows.Write(history(), sequence, point.qualifier.bits, point.bits, RowForm::kSingle);
+      if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
+    } else {
+      if (TouchesPoints(change.qualifier)) history()->SetFlag(RowHourMemory::kRaw);
+      if (point_name) rows.WriteDelete(history(), sequence, q.bits);
+      if (change.kind == CellChange::Kind::kPut) {
+        if (point_name) row->SetFlag(RowHourMemory::kRawPoint);
+        cells.Row(record.key)
+            .Put(order, family, change.qualifier, change.value, change.timestamp_ms);
+      } else if (point_name) {
+        if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
+      } else {
+        cells.Row(record.key).DeleteColumn(order, family, change.qualifier, change.timestamp_ms);
+      }
+    }
+  }
+  if (row != nullptr) rows.Publish(row);
+  cells.Changed(record.key);
+}
+
+Status Engine::RegisterKey(const Table& table, ByteView key) {
+  Bytes tsuid;
+  uint32_t base;
+  if (table.points_family < 0 || !IsRegularKey(layout(), key, &tsuid, &base)) return {};
+  return Register(tsuid).status();
+}
+
+// In the write lock; the key's series is registered.
+LogPosition Engine::WriteLocked(const Table& table, ByteView key,
+                                const std::vector<CellChange>& changes) {
+  RowRecord record;
+  record.table = table.id;
+  record.key = key;
+  int64_t stamp = NextStamp();
+  for (const CellChange& change : changes) {
+    StampedChange stamped{change.kind,
+                          static_cast<uint8_t>(table.FamilyIndex(change.family)),
+                          change.qualifier,
+                          {},
+                          stamp};
+    if (change.kind == CellChange::Kind::kPut) {
+      stamped.value = change.value;
+      stamped.timestamp_ms = change.timestamp_ms.value_or(stamp);
+    } else {
+      stamp = NextStamp();  // a put after a delete in one mutation must be seen
+    }
+    record.changes.push_back(std::move(stamped));
+  }
+  record.stamp_ms = stamp_ms_;
+  body_.clear();
+  EncodeRowRecord(record, &body_);
+  const uint64_t sequence = ++sequence_;
+  ApplyRow(table, record, sequence);
+  const LogPosition position =
+      log_->Add(static_cast<uint8_t>(LogKind::kRow), sequence, body_, crc32c::Value(body_));
+  Account();
+  return position;
+}
+
+Result<LogPosition> Engine::Write(const Table& table, ByteView key,
+                                  const std::vector<CellChange>& changes) {
+  const bool looks = table.points_family >= 0 &&
+                     std::any_of(changes.begin(), changes.end(), [](const CellChange& change) {
+                       return change.kind == CellChange::Kind::kDeleteColumn &&
+                              NamesSeveralPoints(change.qualifier);
+                     });
+  if (looks) {
+    ASSIGN_OR_RETURN(
+        const Outcome outcome,
+        ReadModifyWrite(table, key, [&](const StoredRow&, std::vector<CellChange>* out) {
+          *out = changes;
+          return Result<bool>(true);
+        }));
+    return outcome.position;
+  }
+  RETURN_IF_ERROR(CheckWritable());
+  RETURN_IF_ERROR(RegisterKey(table, key));
+  std::lock_guard lock(write_);
+  return WriteLocked(table, key, changes);
+}
+
+// Replaces deletes of compacted cells by what they mean in this row, change after change.
+void Engine::ExpandDeletes(const Table& table, StoredRow row,
+                           std::vector<CellChange>* changes) const {
+  const Bytes& family = table.descriptor.families[static_cast<size_t>(table.points_family)].name;
+  std::vector<CellChange> expanded;
+  for (CellChange& change : *changes) {
+    if (change.family != family) {
+      expanded.push_back(std::move(change));
+      continue;
+    }
+    if (change.kind == CellChange::Kind::kDeleteColumn && NamesSeveralPoints(change.qualifier)) {
+      Part gone = DeleteRendered(row.part, row.base, change.qualifier, render_options());
+      for (const Bytes& qualifier : gone.gone) expanded.push_back(DeleteColumn(family, qualifier));
+      row.part = Merge(std::move(gone), std::move(row.part));
+      continue;
+    }
+    row.part = Merge(PartOfChange(change), std::move(row.part));
+    expanded.push_back(std::move(change));
+  }
+  *changes = std::move(expanded);
+}
+
+Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key,
+                                                const Decide& decide) {
+  RETURN_IF_ERROR(CheckWritable());
+  Bytes tsuid;
+  uint32_t base = 0;
+  const bool regular = table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base);
+  for (;;) {
+    const auto version = Pin();
+    ASSIGN_OR_RETURN(StoredRow files, ReadFiles(*version, table, key, regular, tsuid, base));
+    std::unique_lock lock(write_);
+    // What is in this version's files and memory is the whole row as long as its memory is the one
+    // written to.
+    if (version->generations.front().get() != active_) continue;
+    StoredRow row = MergeStored(table, ReadMemory(*version, table, key, regular, tsuid, base),
+                                std::move(files));
+    std::vector<CellChange> changes;
+    ASSIGN_OR_RETURN(const bool write, decide(row, &changes));
+    if (!write) return Outcome{};
+    if (regular && !registry_.Find(tsuid)) {
+      lock.unlock();
+      RETURN_IF_ERROR(Register(tsuid).status());
+      continue;
+    }
+    if (regular) ExpandDeletes(table, std::move(row), &changes);
+    return Outcome{true, WriteLocked(table, key, changes)};
+  }
+}
+
+Status Engine::CommitAndWait(LogPosition position) {
+  std::promise<Status> promise;
+  auto committed = promise.get_future();
+  log_->Commit(position, [&promise](Status status) { promise.set_value(std::move(status)); });
+  return committed.get();
+}
+
+Status Engine::Sync() { return log_->WaitSynced(log_->End()); }
+
+}  // namespace hg::points

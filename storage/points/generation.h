@@ -1,0 +1,65 @@
+#pragma once
+// All memory written since a sequence (engine.md §4): row-hours, generic rows of every table, new
+// series. One is active; frozen ones wait for their files.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "storage/lsm/cell_memory.h"
+#include "storage/lsm/log.h"
+#include "storage/points/row_memory.h"
+
+namespace hg::points {
+
+/// Ids of tables are below it.
+inline constexpr uint32_t kTablesMax = 256;
+
+/// Changed by the engine inside its write lock; read from any thread as the members say.
+class Generation {
+ public:
+  Generation(uint64_t after_sequence, uint32_t series_begin, int64_t made_ms)
+      : after_sequence(after_sequence), series_begin(series_begin), made_ms(made_ms) {}
+  Generation(const Generation&) = delete;
+  Generation& operator=(const Generation&) = delete;
+  ~Generation() {
+    for (auto& cells : tables_) delete cells.load(std::memory_order_relaxed);
+  }
+
+  /// The rows of a table, or null.
+  [[nodiscard]] const lsm::CellMemory* Cells(uint32_t table) const {
+    return tables_[table].load(std::memory_order_acquire);
+  }
+  [[nodiscard]] lsm::CellMemory& CellsOrMake(uint32_t table) {
+    lsm::CellMemory* cells = tables_[table].load(std::memory_order_acquire);
+    if (cells == nullptr) {
+      cells = new lsm::CellMemory();
+      tables_[table].store(cells, std::memory_order_release);
+    }
+    return *cells;
+  }
+  [[nodiscard]] size_t bytes() const {
+    size_t bytes = rows.bytes();
+    for (const auto& cells : tables_) {
+      if (const auto* memory = cells.load(std::memory_order_acquire)) bytes += memory->bytes();
+    }
+    return bytes;
+  }
+
+  const uint64_t after_sequence;  // holds records with greater sequences
+  const uint32_t series_begin;    // first number of the series made in it
+  const int64_t made_ms;
+
+  RowMemory rows;
+
+  // Set when it is frozen, before readers can see it as such.
+  uint64_t last_sequence = 0;
+  uint32_t series_end = 0;
+  lsm::Log::Switch log_end{};  // where the log of the next generation begins
+
+ private:
+  std::array<std::atomic<lsm::CellMemory*>, kTablesMax> tables_{};
+};
+
+}  // namespace hg::points

@@ -1,0 +1,60 @@
+#pragma once
+// Series number ↔ TSUID, and the tag index over the numbers (engine.md §9). A number is given once
+// and never reused.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <shared_mutex>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "storage/model/key_layout.h"
+#include "storage/points/arena.h"
+#include "storage/points/tag_index.h"
+
+namespace hg::points {
+
+/// One writer at a time (Add), any number of readers. TSUIDs never move: views live as long as the
+/// registry.
+class Registry {
+ public:
+  explicit Registry(const KeyLayout& layout) : layout_(layout), index_(layout) {}
+
+  /// Numbers below it are known.
+  [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::optional<uint32_t> Find(ByteView tsuid) const;
+  /// number < size().
+  [[nodiscard]] ByteView Tsuid(uint32_t number) const;
+  /// The TSUID, not known yet, gets the number size().
+  void Add(ByteView tsuid);
+
+  /// Numbers of the metric ("" = all) that match, in the order of their TSUIDs.
+  [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
+  [[nodiscard]] std::vector<Bytes> Metrics() const;
+  [[nodiscard]] size_t bytes() const;
+
+ private:
+  struct Name {
+    uint16_t size;
+    char bytes[];
+  };
+  [[nodiscard]] static uint64_t Hash(ByteView tsuid);
+  [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
+  [[nodiscard]] std::optional<uint32_t> FindLocked(ByteView tsuid) const;
+  void Insert(uint32_t number);
+  void Rehash(size_t slots);
+
+  const KeyLayout layout_;
+  SlotTable<const Name> names_;
+  std::atomic<uint32_t> size_{0};
+  Arena arena_;  // the writer's
+
+  mutable std::shared_mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<uint32_t> slots_;  // number + 1, linear probing; 0 = free
+  TagIndex index_;
+};
+
+}  // namespace hg::points

@@ -1,0 +1,67 @@
+#include "storage/points/row_file.h"
+
+#include "storage/points/row_codec.h"
+
+namespace hg::points {
+Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base) {
+  const auto metric = static_cast<size_t>(layout.metric_width);
+  Bytes key;
+  key.reserve(tsuid.size() + 6);
+  key += tsuid.substr(0, metric);
+  AppendBig(&key, (tsuid.size() - metric) / static_cast<size_t>(layout.pair_width()), 2);
+  key += tsuid.substr(metric);
+  AppendBig(&key, base, 4);
+  return key;
+}
+
+bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base) {
+  const auto metric = static_cast<size_t>(layout.metric_width);
+  const auto pair = static_cast<size_t>(layout.pair_width());
+  if (key.size() < metric + 2 + pair + 4) return false;
+  const size_t pairs = ReadBig16(key.data() + metric) * pair;
+  if (key.size() != metric + 2 + pairs + 4) return false;
+  tsuid->assign(key.substr(0, metric));
+  tsuid->append(key.substr(metric + 2, pairs));
+  *base = ReadBig32(key.data() + key.size() - 4);
+  return true;
+}
+
+bool RowFileOrder(const KeyLayout& layout, ByteView a, ByteView b) {
+  const auto metric = static_cast<size_t>(layout.metric_width);
+  if (const int order = a.substr(0, metric).compare(b.substr(0, metric)); order != 0)
+    return order < 0;
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+void EncodeFileRow(const Part& part, Bytes* out) {
+  EncodeRow(part.points, {part.form, false, false}, out);
+}
+
+bool DecodeFileRow(ByteView in, Part* part) {
+  const auto traits = DecodeRow(in, 0, &part->points);
+  if (!traits.ok()) return false;
+  part->form = traits->form;
+  return true;
+}
+
+Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
+                         uint32_t base, Part* part) {
+  Bytes value;
+  ASSIGN_OR_RETURN(const bool found, file.Get(RowFileKey(layout, tsuid, base), &value));
+  if (found && !DecodeFileRow(value, part)) return file.Damaged(0, "a row-hour cannot be read");
+  return found;
+}
+
+Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
+                     ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases) {
+  Bytes stop = range.end > UINT32_MAX ? RowFileKey(layout, tsuid, UINT32_MAX) + '\0'
+                                      : RowFileKey(layout, tsuid, static_cast<uint32_t>(range.end));
+  lsm::BlockFileScan scan(file, RowFileKey(layout, tsuid, range.begin), std::move(stop));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, scan.Next());
+    if (!more) return {};
+    bases->push_back(ReadBig32(scan.key().data() + scan.key().size() - 4));
+  }
+}
+
+}  // namespace hg::points

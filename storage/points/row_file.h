@@ -1,0 +1,39 @@
+#pragma once
+// Row-hours in a block file, series after series (engine.md §6):
+//
+//   key    metric ‖ number of tag pairs (2 bytes) ‖ pairs ‖ base (4 bytes), big-endian
+//   value  form and points (row_codec.h)
+//
+// The number keeps the hours of a series together where the pairs of another one go on behind its
+// own.
+
+#include <memory>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "storage/lsm/block_file.h"
+#include "storage/model/key_layout.h"
+#include "storage/model/timestamp.h"
+#include "storage/points/part.h"
+
+namespace hg::points {
+
+Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
+/// The parts of such a key; false if it cannot be one.
+bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
+/// The order of the files: a stands before b.
+bool RowFileOrder(const KeyLayout& layout, ByteView tsuid_a, ByteView tsuid_b);
+
+/// Appends the points and form of a part.
+void EncodeFileRow(const Part& part, Bytes* out);
+/// Fills points and form; false if the bytes are no row.
+bool DecodeFileRow(ByteView in, Part* part);
+
+/// Fills points and form of one row; false if the file has none.
+Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
+                         uint32_t base, Part* part);
+/// Appends the bases of a series' rows in range, ascending.
+Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
+                     ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases);
+
+}  // namespace hg::points

@@ -1,0 +1,39 @@
+#pragma once
+// Writes the files of one run: cells by key, points by series. A file is made when its first row
+// comes.
+
+#include <memory>
+#include <string>
+
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/cell_row.h"
+#include "storage/lsm/manifest.h"
+#include "storage/points/part.h"
+
+namespace hg::points {
+
+/// One thread at a time. After a failure the files are rubbish.
+class RunWriter {
+ public:
+  RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number);
+
+  /// Ascending by key.
+  Status AddCells(ByteView key, const lsm::CellRow& row);
+  /// Ascending in the order of row files, then base; the points and the form of the part.
+  Status AddPoints(ByteView tsuid, uint32_t base, const Part& part);
+  /// The same for a row as another points file holds it.
+  Status AddEncodedPoints(ByteView file_key, ByteView value);
+  /// Completes and syncs the files; their sizes go into the entry. The folder is not synced.
+  Status Finish(lsm::RunEntry* entry);
+
+ private:
+  FileSystem& files_;
+  const std::string folder_;
+  const KeyLayout layout_;
+  const uint64_t number_;
+  std::unique_ptr<lsm::BlockFileWriter> cells_;
+  std::unique_ptr<lsm::BlockFileWriter> points_;
+  Bytes value_;
+};
+
+}  // namespace hg::points

@@ -1,0 +1,57 @@
+#pragma once
+// A row of any table as the engine holds it: a regular row of a points table is a part (engine.md
+// §1), every other row is cells.
+
+#include <string>
+#include <vector>
+
+#include "storage/lsm/cell_row.h"
+#include "storage/model/key_layout.h"
+#include "storage/points/part.h"
+#include "storage/points/render.h"
+#include "storage/store.h"
+
+namespace hg::points {
+
+/// Immutable.
+struct Table {
+  uint32_t id = 0;
+  TableDescriptor descriptor;
+  int points_family = -1;  // index of the family that holds points natively; -1 = none
+
+  [[nodiscard]] lsm::CellOrder order() const {
+    return descriptor.points ? lsm::CellOrder::kByArrival : lsm::CellOrder::kByTime;
+  }
+  /// Index of a family, or -1.
+  [[nodiscard]] int FamilyIndex(ByteView family) const;
+};
+
+/// The hidden table of series: key = number, big-endian; one cell without family and qualifier, the
+/// TSUID.
+inline constexpr uint32_t kSeriesTable = 0;
+inline constexpr uint32_t kFirstTable = 1;
+
+/// A key that names a series' hour: it fits the layout, has a metric that is not zero, at least one
+/// pair, and the salt of its series. Anything else is an irregular row: cells only.
+bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
+
+/// Part of a row, from one source or merged.
+struct StoredRow {
+  bool regular = false;
+  uint32_t base = 0;   // regular
+  Part part;           // regular: the points family
+  lsm::CellRow cells;  // other families; irregular and generic rows: all
+};
+
+/// Moves the cells of the points family over into the part, as raw cells and marks.
+void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part);
+/// The reverse, for files: everything of the part but its points.
+void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells);
+
+StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
+
+/// What the cells door shows of a whole row.
+std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
+                               const RenderOptions& options);
+
+}  // namespace hg::points

@@ -1,0 +1,40 @@
+#include "storage/points/version.h"
+
+namespace hg::points {
+namespace {
+
+std::string Path(const std::string& folder, uint64_t number, const char* ending) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < 9) digits.insert(0, 9 - digits.size(), '0');
+  return folder + "/" + digits + ending;
+}
+
+}  // namespace
+
+std::string Run::CellsPath(const std::string& folder, uint64_t number) {
+  return Path(folder, number, ".cells");
+}
+std::string Run::PointsPath(const std::string& folder, uint64_t number) {
+  return Path(folder, number, ".points");
+}
+
+Result<std::shared_ptr<const Run>> Run::Open(FileSystem& files, const std::string& folder,
+                                             const lsm::RunEntry& entry) {
+  std::shared_ptr<Run> run(new Run(files, folder, entry));
+  if (entry.cells_bytes > 0) {
+    ASSIGN_OR_RETURN(run->cells_, lsm::BlockFile::Open(files, CellsPath(folder, entry.number)));
+  }
+  if (entry.points_bytes > 0) {
+    ASSIGN_OR_RETURN(run->points_, lsm::BlockFile::Open(files, PointsPath(folder, entry.number)));
+  }
+  return std::shared_ptr<const Run>(std::move(run));
+}
+
+// What cannot be removed now is removed at the next start.
+Run::~Run() {
+  if (!retired_) return;
+  if (cells_ != nullptr) (void)files_.Remove(CellsPath(folder_, entry_.number));
+  if (points_ != nullptr) (void)files_.Remove(PointsPath(folder_, entry_.number));
+}
+
+}  // namespace hg::points
