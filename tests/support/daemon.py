@@ -16,6 +16,14 @@ def free_port():
         return probe.getsockname()[1]
 
 
+class Refused(RuntimeError):
+    """An answer other than 200."""
+
+    def __init__(self, path, status, body):
+        super().__init__(f"GET {path}: {status} {body[:300]!r}")
+        self.status = status
+
+
 class Daemon:
     """`tsdb tsd` on folder/data; folder keeps its settings and its log, so a second Start finds the same data."""
 
@@ -69,7 +77,7 @@ class Daemon:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def get(self, path, timeout=60):
-        """The JSON answer; RuntimeError on any status but 200."""
+        """The JSON answer."""
         connection = self.connection(timeout)
         try:
             connection.request("GET", path)
@@ -80,7 +88,7 @@ class Daemon:
         finally:
             connection.close()
         if answer.status != 200:
-            raise RuntimeError(f"GET {path}: {answer.status} {body[:300]!r}")
+            raise Refused(path, answer.status, body)
         return json.loads(body)
 
     def query(self, start, expression, end=None, **flags):
