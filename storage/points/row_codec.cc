@@ -1,0 +1,341 @@
+#include "storage/points/row_codec.h"
+
+#include <algorithm>
+
+#include "storage/base/invariant.h"
+#include "storage/points/number_stream.h"
+
+namespace hg::points {
+namespace {
+
+constexpr uint8_t kFormMask = 0x03;
+constexpr uint8_t kDups = 0x04;
+constexpr uint8_t kHasRaw = 0x08;
+constexpr uint8_t kGenerations = 0x10;
+constexpr int kClassShift = 6;
+
+enum Class : uint8_t { kInts = 0, kFloats = 1, kMixed = 2, kPlain = 3 };
+enum Times : uint8_t { kSecondsGrid = 0, kSeconds = 1, kMillisGrid = 2, kMillis = 3, kBoth = 4 };
+
+constexpr uint64_t kCheapCountMax = 1 << 16;  // points of any row, however few its bytes
+
+constexpr uint64_t kOffsetMsMax = uint64_t{kRowSpan} * 1000 - 1;
+
+Status Damaged(const char* what) { return Status::Corruption(std::string("encoded row: ") + what); }
+
+// ---- encoding
+
+void EncodeTimes(std::span<const PartPoint> points, Bytes* out) {
+  size_t millis = 0;
+  for (const PartPoint& point : points) millis += point.qualifier.is_millis();
+  const bool seconds = millis == 0;
+  const uint64_t unit = seconds ? 1000 : 1;
+  std::vector<uint64_t> steps;
+  steps.reserve(points.size());
+  uint64_t least = UINT64_MAX;
+  uint64_t most = 0;
+  for (size_t i = 1; i < points.size(); ++i) {
+    steps.push_back((points[i].offset_ms() - points[i - 1].offset_ms()) / unit);
+    least = std::min(least, steps.back());
+    most = std::max(most, steps.back());
+  }
+  const bool both = !seconds && millis < points.size();
+  const bool grid = !both && (steps.empty() || least == most);
+  out->push_back(
+      static_cast<char>(both ? kBoth : (seconds ? kSecondsGrid : kMillisGrid) + (grid ? 0 : 1)));
+  AppendVarint(out, points[0].offset_ms() / unit);
+  if (!steps.empty()) AppendVarint(out, least);
+  if (!grid) {
+    for (uint64_t& step : steps) step -= least;
+    out->push_back(static_cast<char>(BitWidth(most - least)));
+    PackBits(steps, BitWidth(most - least), out);
+  }
+  if (!both) return;
+  std::vector<uint64_t> marks;
+  for (const PartPoint& point : points) marks.push_back(point.qualifier.is_millis());
+  PackBits(marks, 1, out);
+}
+
+void EncodeGenerations(std::span<const PartPoint> points, Bytes* out) {
+  uint64_t least = UINT32_MAX;
+  uint64_t most = 0;
+  std::vector<uint64_t> above;
+  for (const PartPoint& point : points) {
+    least = std::min<uint64_t>(least, point.generation);
+    most = std::max<uint64_t>(most, point.generation);
+  }
+  for (const PartPoint& point : points) above.push_back(point.generation - least);
+  AppendVarint(out, least);
+  out->push_back(static_cast<char>(BitWidth(most - least)));
+  PackBits(above, BitWidth(most - least), out);
+}
+
+void EncodeValues(std::span<const PartPoint> points, Class how, Bytes* out) {
+  if (how == kPlain) {
+    for (const PartPoint& point : points)
+      out->push_back(static_cast<char>(point.qualifier.flags()));
+    for (const PartPoint& point : points) AppendBig(out, point.bits, 8);
+    return;
+  }
+  std::vector<PointValue> ints;
+  std::vector<PointValue> floats;
+  std::vector<uint64_t> marks;
+  for (const PartPoint& point : points) {
+    const bool is_float = point.qualifier.is_float();
+    marks.push_back(is_float);
+    (is_float ? floats : ints).push_back({point.bits, point.qualifier.flags()});
+  }
+  if (how == kMixed) PackBits(marks, 1, out);
+  if (!ints.empty()) EncodeInts(ints, out);
+  if (!floats.empty()) EncodeFloats(floats, out);
+}
+
+void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, Class how, Bytes* out) {
+  uint8_t head = static_cast<uint8_t>(traits.form) | static_cast<uint8_t>(how << kClassShift);
+  if (traits.dups) head |= kDups;
+  const bool generations =
+      traits.has_raw && std::any_of(points.begin(), points.end(),
+                                    [](const PartPoint& point) { return point.generation != 0; });
+  if (traits.has_raw) head |= kHasRaw;
+  if (generations) head |= kGenerations;
+  out->push_back(static_cast<char>(head));
+  AppendVarint(out, points.size());
+  EncodeTimes(points, out);
+  EncodeValues(points, how, out);
+  if (generations) EncodeGenerations(points, out);
+}
+
+bool DecodesTo(ByteView encoded, std::span<const PartPoint> points, const RowTraits& traits) {
+  std::vector<PartPoint> back;
+  const auto read = DecodeRow(encoded, 0, &back);
+  if (!read.ok() || *read != traits) return false;
+  return std::equal(back.begin(), back.end(), points.begin(), points.end(),
+                    [&](const PartPoint& a, const PartPoint& b) {
+                      return a.qualifier == b.qualifier && a.bits == b.bits &&
+                             (!traits.has_raw || a.generation == b.generation);
+                    });
+}
+
+// ---- decoding
+
+struct Head {
+  RowTraits traits;
+  Class how = kInts;
+  bool generations = false;
+  size_t count = 0;
+};
+
+bool TakeHead(ByteReader* in, Head* head) {
+  const uint8_t bits = in->U8();
+  head->traits.form = static_cast<RowForm>(bits & kFormMask);
+  head->traits.dups = (bits & kDups) != 0;
+  head->traits.has_raw = (bits & kHasRaw) != 0;
+  head->generations = (bits & kGenerations) != 0;
+  head->how = static_cast<Class>(bits >> kClassShift);
+  const uint64_t count = in->Varint();
+  head->count = count;
+  if (!in->ok() || count == 0 || count > kRowPointsMax) return false;
+  // Damaged bytes must not ask for much memory. (The encoder stores a long row that fails this
+  // plainly.)
+  return count <= kCheapCountMax || in->rest().size() >= count / 8;
+}
+
+// Fills offset_ms; resolution: one for all, or a packed bit for each in *marks.
+bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, ByteView* marks) {
+  const uint8_t kind = in->U8();
+  if (!in->ok() || kind > kBoth) return false;
+  *millis = kind >= kMillisGrid;
+  const uint64_t unit = *millis ? 1 : 1000;
+  const uint64_t first = in->Varint();
+  const uint64_t least = n > 1 ? in->Varint() : 0;
+  if (!in->ok() || first > kOffsetMsMax || least > kOffsetMsMax) return false;
+  uint64_t at = first * unit;
+  bool inside = at <= kOffsetMsMax;
+  offset_ms[0] = static_cast<uint32_t>(at);
+  if (kind == kSecondsGrid || kind == kMillisGrid) {
+    inside &= at + least * unit * (n - 1) <= kOffsetMsMax;
+    for (size_t i = 1; inside && i < n; ++i)
+      offset_ms[i] = static_cast<uint32_t>(at += least * unit);
+    return inside;
+  }
+  int width = 0;
+  const ByteView packed = in->Packed(n - 1, &width);
+  if (!in->ok() || width > 22) return false;
+  UnpackBits(packed, n - 1, width, [&](size_t i, uint64_t above) {
+    at += (least + above) * unit;
+    inside &= at <= kOffsetMsMax;
+    offset_ms[i + 1] = static_cast<uint32_t>(at);
+  });
+  if (kind == kBoth) *marks = in->Take(PackedBytes(n, 1));
+  return inside && in->ok();
+}
+
+// Values of a row as wide numbers, and what their stored forms were.
+struct Values {
+  StreamRest ints;
+  StreamRest floats;
+  ByteView marks;  // kMixed: a bit for each point, 1 = float
+
+  [[nodiscard]] static bool Mark(ByteView marks, size_t i) {
+    return (ByteAt(marks, i / 8) >> (i % 8) & 1) != 0;
+  }
+};
+
+bool TakeValues(ByteReader* in, const Head& head, uint64_t* wide, Values* values) {
+  const size_t n = head.count;
+  if (head.how == kInts) return DecodeInts(in, n, wide, &values->ints);
+  if (head.how == kFloats) return DecodeFloats(in, n, wide, &values->floats);
+  values->marks = in->Take(PackedBytes(n, 1));
+  if (!in->ok()) return false;
+  size_t floats = 0;
+  for (size_t i = 0; i < n; ++i) floats += Values::Mark(values->marks, i);
+  std::vector<uint64_t> parts(n);
+  if (floats == 0 || floats == n) return false;
+  if (!DecodeInts(in, n - floats, parts.data(), &values->ints)) return false;
+  if (!DecodeFloats(in, floats, parts.data() + (n - floats), &values->floats)) return false;
+  size_t next_int = 0;
+  size_t next_float = n - floats;
+  for (size_t i = 0; i < n; ++i) {
+    wide[i] = parts[Values::Mark(values->marks, i) ? next_float++ : next_int++];
+  }
+  return true;
+}
+
+bool TakePlain(ByteReader* in, size_t n, std::vector<PointValue>* values) {
+  const ByteView flags = in->Take(n);
+  const ByteView bits = in->Take(n * 8);
+  if (!in->ok()) return false;
+  values->resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    (*values)[i] = {ReadBig64(bits.data() + 8 * i), ByteAt(flags, i)};
+    if (!ValidPointFlags((*values)[i].flags)) return false;
+  }
+  return true;
+}
+
+// Stored forms from wide numbers, by the rules and the exceptions of the streams.
+void ToStoredForms(const Head& head, const std::vector<uint64_t>& wide, const Values& values,
+                   std::vector<PointValue>* stored) {
+  stored->resize(head.count);
+  size_t next[2] = {};       // place in each stream
+  size_t exception[2] = {};  // next exception of each
+  for (size_t i = 0; i < head.count; ++i) {
+    const bool is_float =
+        head.how == kFloats || (head.how == kMixed && Values::Mark(values.marks, i));
+    const StreamRest& rest = is_float ? values.floats : values.ints;
+    size_t& e = exception[is_float];
+    const size_t place = next[is_float]++;
+    if (e < rest.exceptions.size() && rest.exceptions[e].position == place) {
+      (*stored)[i] = rest.exceptions[e++].value;
+    } else if (is_float) {
+      (*stored)[i] = FloatByRule(rest.rule, std::bit_cast<double>(wide[i]));
+    } else {
+      (*stored)[i] = IntByRule(rest.rule, static_cast<int64_t>(wide[i]));
+    }
+  }
+}
+
+bool TakeGenerations(ByteReader* in, size_t n, std::vector<PartPoint>* points) {
+  const uint64_t least = in->Varint();
+  int width = 0;
+  const ByteView packed = in->Packed(n, &width);
+  if (!in->ok() || least > UINT32_MAX || width > 32) return false;
+  UnpackBits(packed, n, width, [&](size_t i, uint64_t above) {
+    (*points)[i].generation = static_cast<uint32_t>(least + above);
+  });
+  return true;
+}
+
+codec::Qualifier QualifierOf(uint32_t offset_ms, bool millis, uint8_t flags) {
+  return millis ? codec::Qualifier::Millis(offset_ms, flags)
+                : codec::Qualifier::Seconds(offset_ms / 1000, flags);
+}
+
+}  // namespace
+
+void EncodeRow(std::span<const PartPoint> points, const RowTraits& traits, Bytes* out) {
+  INVARIANT(!points.empty());
+  RowTraits found = traits;
+  found.dups = std::adjacent_find(points.begin(), points.end(), [](const auto& a, const auto& b) {
+                 return a.offset_ms() == b.offset_ms();
+               }) != points.end();
+  size_t floats = 0;
+  for (const PartPoint& point : points) floats += point.qualifier.is_float();
+  const Class how = floats == 0 ? kInts : floats == points.size() ? kFloats : kMixed;
+  const size_t start = out->size();
+  EncodeAs(points, found, how, out);
+  if (DecodesTo(ByteView(*out).substr(start), points, found)) return;
+  out->resize(start);
+  EncodeAs(points, found, kPlain, out);
+  INVARIANT(DecodesTo(ByteView(*out).substr(start), points, found));
+}
+
+Result<RowSummary> ReadRowSummary(ByteView encoded) {
+  ByteReader in(encoded);
+  Head head;
+  if (!TakeHead(&in, &head)) return Damaged("head");
+  return RowSummary{head.traits, static_cast<uint32_t>(head.count)};
+}
+
+Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<PartPoint>* points) {
+  ByteReader in(encoded);
+  Head head;
+  if (!TakeHead(&in, &head)) return Damaged("head");
+  std::vector<uint32_t> offset_ms(head.count);
+  bool all_millis = false;
+  ByteView resolution;
+  if (!TakeTimes(&in, head.count, offset_ms.data(), &all_millis, &resolution)) {
+    return Damaged("times");
+  }
+  std::vector<PointValue> stored;
+  if (head.how == kPlain) {
+    if (!TakePlain(&in, head.count, &stored)) return Damaged("plain values");
+  } else {
+    std::vector<uint64_t> wide(head.count);
+    Values values;
+    if (!TakeValues(&in, head, wide.data(), &values)) return Damaged("values");
+    ToStoredForms(head, wide, values, &stored);
+  }
+  points->resize(head.count);
+  for (size_t i = 0; i < head.count; ++i) {
+    const bool millis = resolution.empty() ? all_millis : Values::Mark(resolution, i);
+    if (!millis && offset_ms[i] % 1000 != 0) return Damaged("part of a second in a seconds' point");
+    (*points)[i] = {QualifierOf(offset_ms[i], millis, stored[i].flags), generation, stored[i].bits};
+  }
+  if (head.generations && !TakeGenerations(&in, head.count, points)) return Damaged("generations");
+  if (!in.rest().empty()) return Damaged("bytes left over");
+  return head.traits;
+}
+
+Status DecodeColumns(ByteView encoded, RowColumns* columns) {
+  ByteReader in(encoded);
+  Head head;
+  if (!TakeHead(&in, &head)) return Damaged("head");
+  columns->offset_ms.resize(head.count);
+  columns->value.resize(head.count);
+  columns->is_double.clear();
+  columns->all_double = head.how == kFloats;
+  bool millis = false;
+  ByteView resolution;
+  if (!TakeTimes(&in, head.count, columns->offset_ms.data(), &millis, &resolution)) {
+    return Damaged("times");
+  }
+  if (head.how != kPlain) {
+    Values values;
+    if (!TakeValues(&in, head, columns->value.data(), &values)) return Damaged("values");
+    for (size_t i = 0; head.how == kMixed && i < head.count; ++i) {
+      columns->is_double.push_back(Values::Mark(values.marks, i));
+    }
+    return {};
+  }
+  std::vector<PointValue> stored;
+  if (!TakePlain(&in, head.count, &stored)) return Damaged("plain values");
+  for (size_t i = 0; i < head.count; ++i) {
+    const bool is_float = stored[i].is_float();
+    columns->is_double.push_back(is_float);
+    columns->value[i] = is_float ? std::bit_cast<uint64_t>(stored[i].as_double()) : stored[i].bits;
+  }
+  return {};
+}
+
+}  // namespace hg::points

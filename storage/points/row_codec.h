@@ -1,0 +1,52 @@
+#pragma once
+// The points of one row-hour as few bytes, and back, bit for bit (FORMAT.md "Row"; spec
+// performance.md §4). The encoder decodes what it made and compares; what does not come back equal
+// is stored plainly. So a decoder that is given what the encoder wrote cannot lose anything, and
+// one that is given anything else answers Corruption.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "storage/base/status.h"
+#include "storage/points/part.h"
+
+namespace hg::points {
+
+/// Points of a row at most: 3,600 seconds and 3,600,000 milliseconds, six forms of value each.
+inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
+
+/// What is stored beside the points.
+struct RowTraits {
+  RowForm form = RowForm::kNone;
+  bool has_raw = false;  // the same run holds raw cells or marks that touch the row's points
+  bool dups = false;     // an instant repeats; set by the encoder
+
+  bool operator==(const RowTraits&) const = default;
+};
+
+/// Appends the encoding of `points` (ordered as Part::points) to `out`. traits.dups is found out
+/// here. Generations are kept only with traits.has_raw: nobody else asks.
+void EncodeRow(std::span<const PartPoint> points, const RowTraits& traits, Bytes* out);
+
+/// Traits and count, without touching the points.
+struct RowSummary {
+  RowTraits traits;
+  uint32_t count = 0;
+};
+Result<RowSummary> ReadRowSummary(ByteView encoded);
+
+/// The points as they were encoded. `generation`: of points that have none of their own.
+Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<PartPoint>* points);
+
+/// The same points as columns of numbers, for rows without dups and has_raw: the way of queries.
+struct RowColumns {
+  std::vector<uint32_t> offset_ms;
+  std::vector<uint64_t> value;     // int64, or the bits of a double (singles are widened)
+  std::vector<uint8_t> is_double;  // empty unless the row mixes
+  bool all_double = false;         // meaningful when is_double is empty
+};
+Status DecodeColumns(ByteView encoded, RowColumns* columns);
+
+}  // namespace hg::points

@@ -1,0 +1,304 @@
+#include "storage/points/row_codec.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <random>
+
+#include "storage/points/bit_pack.h"
+
+namespace hg::points {
+namespace {
+
+PartPoint Point(uint32_t offset_ms, bool millis, PointValue value, uint32_t generation = 0) {
+  return {millis ? codec::Qualifier::Millis(offset_ms, value.flags)
+                 : codec::Qualifier::Seconds(offset_ms / 1000, value.flags),
+          generation, value.bits};
+}
+
+std::vector<PartPoint> Grid(size_t n, uint32_t step_s, const auto& value) {
+  std::vector<PartPoint> points;
+  for (size_t i = 0; i < n; ++i) {
+    points.push_back(Point(static_cast<uint32_t>(i) * step_s * 1000, false, value(i)));
+  }
+  return points;
+}
+
+// Encodes, decodes both ways, compares bit for bit; the encoding.
+Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {RowForm::kAuto}) {
+  Bytes encoded = "front";
+  EncodeRow(points, traits, &encoded);
+  REQUIRE(encoded.starts_with("front"));
+  encoded.erase(0, 5);
+  traits.dups = std::adjacent_find(points.begin(), points.end(), [](const auto& a, const auto& b) {
+                  return a.offset_ms() == b.offset_ms();
+                }) != points.end();
+  auto summary = ReadRowSummary(encoded);
+  REQUIRE(summary.ok());
+  CHECK(summary->traits == traits);
+  CHECK(summary->count == points.size());
+  std::vector<PartPoint> back;
+  auto read = DecodeRow(encoded, 7, &back);
+  REQUIRE(read.ok());
+  CHECK(*read == traits);
+  const bool own = traits.has_raw && std::any_of(points.begin(), points.end(),
+                                                 [](const auto& p) { return p.generation != 0; });
+  std::vector<PartPoint> expected = points;
+  for (PartPoint& point : expected) {
+    if (!own) point.generation = 7;
+  }
+  REQUIRE(back == expected);
+
+  RowColumns columns;
+  REQUIRE(DecodeColumns(encoded, &columns).ok());
+  REQUIRE(columns.value.size() == points.size());
+  for (size_t i = 0; i < points.size(); ++i) {
+    const PointValue value{points[i].bits, points[i].qualifier.flags()};
+    CHECK(columns.offset_ms[i] == points[i].offset_ms());
+    CHECK((columns.is_double.empty() ? columns.all_double : columns.is_double[i] != 0) ==
+          value.is_float());
+    const uint64_t wide =
+        value.is_float() ? std::bit_cast<uint64_t>(value.as_double()) : value.bits;
+    if (columns.value[i] != wide) {
+      REQUIRE(columns.value[i] == wide);
+    }
+  }
+  return encoded;
+}
+
+TEST_CASE("packed numbers of every width come back, wherever they begin") {
+  std::mt19937_64 random(1);
+  for (int width = 0; width <= 64; ++width) {
+    for (size_t count : {0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 200}) {
+      std::vector<uint64_t> values(count);
+      const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+      for (uint64_t& value : values) value = random() & mask;
+      if (count > 2) values[1] = mask;
+      Bytes packed;
+      PackBits(values, width, &packed);
+      CHECK(packed.size() == PackedBytes(count, width));
+      std::vector<uint64_t> back(count, 1);
+      // An exact copy on the heap: a read beyond the end is found by the address sanitizer.
+      std::vector<char> exact(packed.begin(), packed.end());
+      UnpackBits({exact.data(), exact.size()}, count, width,
+                 [&](size_t i, uint64_t v) { back[i] = v; });
+      REQUIRE(back == values);
+    }
+  }
+}
+
+TEST_CASE("rows of every kind of number come back bit for bit") {
+  std::mt19937_64 random(2);
+  std::vector<PointValue> odd = {PointValue::Double(-0.0),
+                                 PointValue::Float(-0.0F),
+                                 PointValue::Double(0.0),
+                                 PointValue::Float(0.0F),
+                                 PointValue{0x7FF8000000000123, kFloat64},
+                                 PointValue{0x7FF0000000000001, kFloat64},  // a signalling NaN
+                                 PointValue{0x7F800001, kFloat32},          // another
+                                 PointValue{0x7FC00005, kFloat32},
+                                 PointValue::Double(HUGE_VAL),
+                                 PointValue::Float(-HUGE_VALF),
+                                 PointValue::Double(5e-324),
+                                 PointValue::Float(1e-45F),
+                                 PointValue::Double(1.7976931348623157e308),
+                                 PointValue::Double(9007199254740993.0),
+                                 PointValue::Double(1e15 + 0.3),
+                                 PointValue::Double(0.1),
+                                 PointValue::Float(0.1F),
+                                 PointValue{0, kInt64},
+                                 PointValue{5, kInt32},
+                                 PointValue::Int(INT64_MIN),
+                                 PointValue::Int(INT64_MAX),
+                                 PointValue::Int(-1)};
+  for (const PointValue& value : odd) CheckRoundTrip({Point(0, false, value)});
+  for (const PointValue& a : odd) {
+    for (const PointValue& b : odd) {
+      CheckRoundTrip({Point(1000, false, a), Point(2000, false, b)});
+      CheckRoundTrip(Grid(40, 60, [&](size_t i) { return i % 7 == 3 ? a : b; }));
+    }
+  }
+  for (size_t n : {1, 2, 3, 9, 60, 360}) {
+    CheckRoundTrip(Grid(n, 10, [&](size_t) { return odd[random() % odd.size()]; }));
+    CheckRoundTrip(Grid(n, 10, [](size_t) { return PointValue::Int(5); }));
+    CheckRoundTrip(
+        Grid(n, 10, [](size_t i) { return PointValue::Int(1000 + static_cast<int64_t>(i) * 3); }));
+    CheckRoundTrip(
+        Grid(n, 10, [&](size_t) { return PointValue::Int(static_cast<int64_t>(random())); }));
+    CheckRoundTrip(Grid(n, 10, [&](size_t) { return PointValue{random() % 100, kInt64}; }));
+    CheckRoundTrip(
+        Grid(n, 10, [&](size_t) { return PointValue::Double((random() % 100000) / 100.0); }));
+    CheckRoundTrip(
+        Grid(n, 10, [&](size_t) { return PointValue::Double(std::bit_cast<double>(random())); }));
+    CheckRoundTrip(Grid(n, 10, [&](size_t) {
+      return PointValue{random() & 0xFFFFFFFF, kFloat32};
+    }));
+    // As telnet stores: singles where they hold the number.
+    CheckRoundTrip(Grid(n, 10, [&](size_t) {
+      const double value = (random() % 10000) / 100.0;
+      return static_cast<double>(static_cast<float>(value)) == value
+                 ? PointValue::Float(static_cast<float>(value))
+                 : PointValue::Double(value);
+    }));
+    // As import stores: always singles.
+    CheckRoundTrip(Grid(n, 10, [&](size_t) {
+      return PointValue::Float(static_cast<float>((random() % 10000) / 100.0));
+    }));
+  }
+}
+
+TEST_CASE("random rows of both resolutions, duplicates, forms and generations come back") {
+  for (uint32_t seed = 1; seed <= 2000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    std::vector<PartPoint> points;
+    const size_t n = 1 + random() % 120;
+    const uint32_t kind = random() % 6;
+    uint32_t at = random() % 1000;
+    for (size_t i = 0; i < n; ++i) {
+      const bool millis = kind == 0 || (kind >= 4 && random() % 2 == 0);
+      const uint32_t step = kind == 1   ? 10000
+                            : kind == 2 ? 1000 * (1 + random() % 30)
+                                        : random() % 20000;
+      at = std::min(at + (kind == 5 && random() % 3 == 0 ? 0 : step), 3599000U);
+      if (!millis) at -= at % 1000;
+      PointValue value;
+      switch (random() % 4) {
+        case 0:
+          value = PointValue::Int(static_cast<int64_t>(random() >> (random() % 64)));
+          break;
+        case 1:
+          value = PointValue::Double((random() % 1000) / 10.0);
+          break;
+        case 2:
+          value = PointValue::Float(static_cast<float>(random() % 1000) / 4);
+          break;
+        default:
+          value = PointValue::Double(std::bit_cast<double>(random()));
+      }
+      points.push_back(Point(at, millis, value, static_cast<uint32_t>(random() % 5)));
+      if (at % 1000 != 0) at = at + 1;
+    }
+    Part part;
+    part.points = points;
+    Normalize(&part);
+    const RowTraits traits{static_cast<RowForm>(random() % 4), random() % 2 == 0};
+    CheckRoundTrip(part.points, traits);
+  }
+}
+
+std::vector<Bytes> DocumentedExamples() {
+  std::ifstream in(HG_SOURCE_DIR "/storage/points/FORMAT.md");
+  std::vector<Bytes> examples;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    inside |= line == "## Examples";
+    Bytes bytes;
+    std::erase(line, ' ');
+    if (inside && !line.empty() && FromHex(line, &bytes)) examples.push_back(bytes);
+  }
+  return examples;
+}
+
+TEST_CASE("the format's examples are what the encoder writes") {
+  const auto examples = DocumentedExamples();
+  REQUIRE(examples.size() == 3);
+  auto ints = Grid(
+      3, 10, [](size_t i) { return PointValue::Int(42 + static_cast<int64_t>(i * (i + 1) / 2)); });
+  CHECK(CheckRoundTrip(ints, {RowForm::kAuto}) == examples[0]);
+  const double values[] = {42.5, 42.6, -0.0, 42.7, 42.7};
+  auto floats = Grid(5, 60, [&](size_t i) { return PointValue::Double(values[i]); });
+  CHECK(CheckRoundTrip(floats, {RowForm::kSingle}) == examples[1]);
+  CHECK(CheckRoundTrip(
+            {Point(0, false, PointValue::Int(7)), Point(500, true, PointValue::Double(0.1))},
+            {RowForm::kOne}) == examples[2]);
+}
+
+TEST_CASE("metrics as machines write them take few bytes") {
+  std::mt19937_64 random(3);
+  int64_t level = 50;
+  auto walk = [&](size_t) {
+    level = std::clamp<int64_t>(level + static_cast<int64_t>(random() % 3) - 1, 0, 100);
+    return level;
+  };
+  auto bytes_per_point = [](const std::vector<PartPoint>& points) {
+    return static_cast<double>(CheckRoundTrip(points).size()) / static_cast<double>(points.size());
+  };
+  CHECK(bytes_per_point(Grid(360, 10, [&](size_t i) { return PointValue::Int(walk(i)); })) < 0.45);
+  CHECK(bytes_per_point(Grid(360, 10, [](size_t) { return PointValue::Double(0.25); })) < 0.04);
+  double gauge = 20;
+  CHECK(bytes_per_point(Grid(360, 10, [&](size_t) {
+          gauge += (static_cast<double>(random() % 301) - 150) / 100;
+          return PointValue::Double(std::round(gauge * 100) / 100);
+        })) < 1.4);
+  CHECK(bytes_per_point(Grid(360, 10, [&](size_t i) {
+          return PointValue::Int(10'000'000 + static_cast<int64_t>(i) * 1000 +
+                                 static_cast<int64_t>(random() % 1000));
+        })) < 1.5);
+  CHECK(bytes_per_point(Grid(360, 10, [&](size_t) {
+          return PointValue::Double(std::bit_cast<double>(random()));
+        })) < 8.1);
+}
+
+TEST_CASE("a full hour of milliseconds and a long constant row come back") {
+  std::vector<PartPoint> points;
+  for (uint32_t ms = 0; ms < 300'000; ++ms)
+    points.push_back(Point(ms * 12, true, PointValue::Int(1)));
+  CheckRoundTrip(points);
+}
+
+TEST_CASE("bytes that no encoder wrote are refused or decode to something, and never crash") {
+  std::mt19937_64 random(4);
+  std::vector<Bytes> samples;
+  samples.emplace_back();
+  EncodeRow(Grid(50, 10, [&](size_t i) { return PointValue::Int(static_cast<int64_t>(i * i)); }),
+            {RowForm::kAuto}, &samples.back());
+  samples.emplace_back();
+  EncodeRow(Grid(50, 60,
+                 [&](size_t i) {
+                   return i % 5 == 0 ? PointValue::Double(std::bit_cast<double>(random()))
+                                     : PointValue::Double(static_cast<double>(i) / 10);
+                 }),
+            {RowForm::kOne, true}, &samples.back());
+  samples.emplace_back();
+  std::vector<PartPoint> mixed;
+  for (uint32_t i = 0; i < 50; ++i) {
+    mixed.push_back(
+        Point(i * 2000, i % 2 == 0,
+              i % 3 == 0 ? PointValue::Int(i) : PointValue::Float(static_cast<float>(i)), i));
+  }
+  EncodeRow(mixed, {RowForm::kSingle, true}, &samples.back());
+
+  size_t refused = 0;
+  for (int round = 0; round < 60000; ++round) {
+    Bytes bytes = samples[random() % samples.size()];
+    if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+    for (size_t flips = 1 + random() % 3; flips > 0 && !bytes.empty(); --flips) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    const std::vector<char> exact(bytes.begin(), bytes.end());
+    const ByteView view(exact.data(), exact.size());
+    std::vector<PartPoint> points;
+    RowColumns columns;
+    auto read = DecodeRow(view, 0, &points);
+    if (!read.ok()) {
+      CHECK(read.status().code() == StatusCode::kCorruption);
+      ++refused;
+    } else {
+      CHECK(DecodeColumns(view, &columns).ok());
+      for (const PartPoint& point : points) {
+        codec::Qualifier q;
+        if (!CanonicalQualifier(point.qualifier.Encode(), &q)) REQUIRE(false);
+      }
+    }
+    (void)DecodeColumns(view, &columns);
+    (void)ReadRowSummary(view);
+  }
+  CHECK(refused > 1000);
+}
+
+}  // namespace
+}  // namespace hg::points
