@@ -13,6 +13,7 @@
 #include "storage/points/points.h"
 #include "storage/store.h"
 #include "uid/annotations.h"
+#include "uid/metadata.h"
 #include "uid/names.h"
 
 namespace hg {
@@ -33,6 +34,7 @@ struct Services {
   Points& points;
   uid::Names& names;
   uid::Annotations& annotations;
+  uid::Metadata& metadata;
   query::Engine& queries;
   PointSink& sink;     // where put, telnet and import hand their points (storage/model/point_sink.h)
   Counters& counters;

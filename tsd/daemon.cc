@@ -12,6 +12,7 @@
 #include "tsd/log.h"
 #include "tsd/settings.h"
 #include "uid/annotations.h"
+#include "uid/metadata.h"
 
 namespace hg::tsd {
 namespace {
@@ -22,6 +23,7 @@ struct DaemonOptions {
   IngestOptions ingest;
   query::Options query;
   uid::AnnotationsOptions annotations;
+  uid::MetadataOptions metadata;
   compaction::RowFoldOptions fold;
 };
 
@@ -31,6 +33,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.ingest, ReadIngestOptions(config));
   ASSIGN_OR_RETURN(options.query, ReadQueryOptions(config));
   ASSIGN_OR_RETURN(options.annotations, ReadAnnotationsOptions(config));
+  ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
   ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
   return options;
 }
@@ -69,6 +72,7 @@ class Daemon {
         ingest_(session.points(), session.names(), options_.ingest),
         queries_(session.points(), session.names(), session.cells(), clock, options_.query),
         annotations_(session.cells(), options_.annotations),
+        metadata_(session.cells(), session.names(), options_.metadata),
         services_{options_.http,
                   settings_,
                   clock,
@@ -76,6 +80,7 @@ class Daemon {
                   session.points(),
                   session.names(),
                   annotations_,
+                  metadata_,
                   queries_,
                   ingest_,
                   counters_,
@@ -110,7 +115,6 @@ class Daemon {
 
  private:
   void CollectStats(const StatVisitor& visit) {
-    for (UidKind kind : kUidKinds) CollectNames(kind, visit);
     const Ingest::Stats spellings = ingest_.stats();
     visit("ingest.spellings", "", static_cast<int64_t>(spellings.spellings));
     visit("ingest.spelling_bytes", "", static_cast<int64_t>(spellings.spelling_bytes));
@@ -122,25 +126,6 @@ class Daemon {
     session_.backend().CollectStats(visit);
   }
 
-  void CollectNames(UidKind kind, const StatVisitor& visit) {
-    const uid::Names::CacheStats cache = session_.names().Stats(kind);
-    const std::string tags = "kind=" + std::string(UidKindName(kind));
-    const auto show = [&](const char* name, uint64_t value) {
-      visit(std::string("uid.") + name, tags, static_cast<int64_t>(value));
-    };
-    show("cache-hit", cache.hits);
-    show("cache-miss", cache.misses);
-    show("cache-size", cache.size);
-    show("random-collisions", cache.random_collisions);
-    show("rejected-assignments", cache.rejected);
-    const auto highest = session_.names().HighestId(kind);
-    if (!highest.ok()) return;
-    const int width = UidWidth(session_.layout(), kind);
-    const uint64_t ids = width == 8 ? uint64_t{INT64_MAX} : (uint64_t{1} << (8 * width)) - 1;
-    show("ids-used", static_cast<uint64_t>(*highest));
-    show("ids-available", ids - static_cast<uint64_t>(*highest));
-  }
-
   Session& session_;
   const DaemonOptions options_;
   const std::map<std::string, std::string> settings_;
@@ -148,6 +133,7 @@ class Daemon {
   Ingest ingest_;
   query::Engine queries_;
   uid::Annotations annotations_;
+  uid::Metadata metadata_;
   http::Counters counters_;
   http::Services services_;
   http::Server server_;

@@ -110,6 +110,14 @@ Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config) {
   return options;
 }
 
+Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config) {
+  uid::MetadataOptions options;
+  options.uid_table = config.String("tsd.storage.hbase.uid_table");
+  options.meta_table = config.String("tsd.storage.hbase.meta_table");
+  ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
+  return options;
+}
+
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config) {
   compaction::RowFoldOptions options;
   ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));

@@ -10,6 +10,7 @@
 #include "tsd/config.h"
 #include "tsd/ingest/ingest.h"
 #include "uid/annotations.h"
+#include "uid/metadata.h"
 #include "uid/names.h"
 
 namespace hg::tsd {
@@ -20,6 +21,7 @@ Result<http::Options> ReadHttpOptions(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
 Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
+Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
 Result<query::Options> ReadQueryOptions(const Config& config);
 

@@ -50,6 +50,13 @@ Result<int64_t> ParseRequestTime(std::string_view text, const Services& services
   return query::ParseTime(text, services.clock.NowMs(), zone);
 }
 
+Result<Bytes> ParseHex(const std::string& text) {
+  const std::string padded = text.size() % 2 != 0 ? "0" + text : text;
+  Bytes bytes;
+  if (FromHex(padded, &bytes)) return bytes;
+  return Status::InvalidArgument("contains illegal character for hexBinary: " + padded);
+}
+
 std::optional<int32_t> ParseInt32(std::string_view text) {
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
   int32_t value = 0;

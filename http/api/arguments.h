@@ -10,6 +10,7 @@
 #include "http/request.h"
 #include "http/response_writer.h"
 #include "http/wire/json_value.h"
+#include "storage/base/bytes.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
@@ -28,6 +29,9 @@ void SendBadJson(ResponseWriter& out, const Request& request, std::string_view d
 /// A time of the query string or a body (query/time_text.h), in the zone of the settings:
 /// milliseconds.
 Result<int64_t> ParseRequestTime(std::string_view text, const Services& services);
+
+/// The bytes of hexadecimal digits; an odd count is padded on the left.
+Result<Bytes> ParseHex(const std::string& text);
 
 /// Integer.parseInt: sign, decimal digits, 32 bits.
 std::optional<int32_t> ParseInt32(std::string_view text);

@@ -11,21 +11,13 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "http/wire/series_expression.h"
 #include "storage/model/java_hash.h"
 
 namespace hg::http {
 namespace {
 
 constexpr int32_t kLimitDefault = 25;
-
-/// One condition as written; none = absent or null, "*" = any as well.
-struct TagWish {
-  std::optional<std::string> key, value;
-
-  [[nodiscard]] static bool Any(const std::optional<std::string>& text) {
-    return !text || *text == "*";
-  }
-};
 
 struct LookupQuery {
   std::optional<std::string> metric;  // none = absent; "*" = any
@@ -36,38 +28,6 @@ struct LookupQuery {
 };
 
 // ---- Reading the request ----
-
-Status ReadTag(std::string_view text, std::vector<TagWish>* tags) {
-  const size_t equals = text.find('=');
-  if (equals == std::string_view::npos || text.size() == 1 ||
-      text.find('=', equals + 1) != std::string_view::npos)
-    return Status::InvalidArgument("When parsing tag '" + std::string(text) +
-                                   "': invalid tag: " + std::string(text));
-  TagWish wish;
-  if (equals > 0) wish.key = text.substr(0, equals);
-  if (equals + 1 < text.size()) wish.value = text.substr(equals + 1);
-  tags->push_back(std::move(wish));
-  return {};
-}
-
-/// "metric{k=v,…}", "{…}" or "metric".
-Status ReadExpression(const std::string& text, LookupQuery* query) {
-  query->tags.emplace();
-  const size_t brace = text.find('{');
-  if (brace == std::string::npos) {
-    query->metric = text;
-    return {};
-  }
-  if (text.back() != '}') return Status::InvalidArgument("Missing '}' at the end of: " + text);
-  if (brace > 0) query->metric = text.substr(0, brace);
-  std::string_view rest(text.data() + brace + 1, text.size() - brace - 2);
-  while (!rest.empty()) {
-    const std::string_view tag = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), tag.size() + 1));
-    RETURN_IF_ERROR(ReadTag(tag, &*query->tags));
-  }
-  return {};
-}
 
 /// None: the error was sent.
 std::optional<LookupQuery> FromParameters(const Request& request, ResponseWriter& out) {
@@ -85,10 +45,13 @@ std::optional<LookupQuery> FromParameters(const Request& request, ResponseWriter
     }
     query.limit = *limit;
   }
-  if (const Status status = ReadExpression(*expression, &query); !status.ok()) {
-    SendError(out, request, 400, "Unable to parse query", status.message());
+  Result<SeriesExpression> parsed = ParseSeriesExpression(*expression);
+  if (!parsed.ok()) {
+    SendError(out, request, 400, "Unable to parse query", parsed.status().message());
     return {};
   }
+  query.metric = std::move(parsed->metric);
+  query.tags = std::move(parsed->tags);
   if (query.metric || !query.tags->empty()) return query;
   SendError(out, request, 400, "Missing metric and tags. Please supply at least one value.");
   return {};

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/tsmeta.h"
+#include "http/api/uidmeta.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -226,6 +228,8 @@ void HandleUid(const Request& request, Services& services, ResponseWriter& out) 
   const std::string part = request.Segment(1);
   if (part == "assign") return HandleAssign(request, services, out);
   if (part == "rename") return HandleRename(request, services, out);
+  if (part == "uidmeta") return HandleUidMeta(request, services, out);
+  if (part == "tsmeta") return HandleTsMeta(request, services, out);
   SendError(out, request, 501, "Other UID endpoints have not been implemented yet");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// /api/uid/…: assign, rename (spec http-api.md §17).
+// /api/uid/…: assign and rename here, uidmeta and tsmeta in files of their own (spec http-api.md
+// §17).
 
 #include "http/request.h"
 #include "http/response_writer.h"

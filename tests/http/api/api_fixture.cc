@@ -20,9 +20,10 @@ ApiFixture::ApiFixture()
     : points(&store, {}),
       names(store, {}),
       annotations(store, {}),
+      metadata(store, names, {}),
       queries(points, names, store, clock, UtcQueries()),
-      services{options,     settings, clock, store,    points, names,
-               annotations, queries,  sink,  counters, {}} {
+      services{options,     settings, clock,   store, points,   names,
+               annotations, metadata, queries, sink,  counters, {}} {
   REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
   REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
   REQUIRE(store.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());

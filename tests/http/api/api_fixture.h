@@ -48,6 +48,7 @@ class ApiFixture {
   points::PointsOverCells points;
   uid::Names names;
   uid::Annotations annotations;
+  uid::Metadata metadata;
   query::Engine queries;
   IdleSink sink;
   Counters counters;

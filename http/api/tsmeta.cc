@@ -1,0 +1,218 @@
+#include "http/api/tsmeta.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/metadata_json.h"
+#include "http/wire/series_expression.h"
+#include "storage/codec/row_key.h"
+#include "storage/model/number_text.h"
+
+namespace hg::http {
+namespace {
+
+/// A series expression with its names resolved.
+struct NamedSeries {
+  Bytes metric;
+  std::vector<Bytes> pairs;  // tagk ‖ tagv
+};
+
+/// NotFound: an unknown metric. InvalidArgument: anything else, unknown tags too.
+Result<NamedSeries> Resolve(const std::string& text, uid::Names& names) {
+  ASSIGN_OR_RETURN(const SeriesExpression expression, ParseSeriesExpression(text));
+  if (!expression.metric) return Status::InvalidArgument("The metric is missing in: " + text);
+  NamedSeries series;
+  ASSIGN_OR_RETURN(series.metric, names.Find(UidKind::kMetric, *expression.metric));
+  for (const TagWish& tag : expression.tags) {
+    if (!tag.key || !tag.value)
+      return Status::InvalidArgument("A tag needs a key and a value: " + text);
+    const Result<Bytes> key = names.Find(UidKind::kTagk, *tag.key);
+    const Result<Bytes> value = names.Find(UidKind::kTagv, *tag.value);
+    for (const auto* id : {&key, &value}) {
+      if (id->status().code() == StatusCode::kNotFound)
+        return Status::InvalidArgument(std::string(id->status().message()));
+      RETURN_IF_ERROR(id->status());
+    }
+    series.pairs.push_back(*key + *value);
+  }
+  return series;
+}
+
+void SendArgumentError(ResponseWriter& out, const Request& request, const Status& status) {
+  SendError(out, request, 400, status.message(), status.message());
+}
+
+void SendMeta(ResponseWriter& out, const Request& request, const uid::TsMeta& meta) {
+  std::string body;
+  JsonWriter json(&body);
+  WriteTsMeta(meta, &json);
+  SendJson(out, request, body);
+}
+
+void GetOne(const Request& request, Services& services, ResponseWriter& out) {
+  const Result<Bytes> tsuid = ParseHex(*request.parameters.Find("tsuid"));
+  if (!tsuid.ok()) return SendError(out, request, 500, tsuid.status().message());
+  const Result<uid::TsMeta> found = services.metadata.FindSeries(*tsuid);
+  if (found.ok()) return SendMeta(out, request, *found);
+  if (found.status().code() == StatusCode::kInvalidArgument)
+    return SendError(out, request, 500, found.status().message());
+  SendStatus(out, request, found.status());
+}
+
+void GetMany(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<std::string> text = NonEmptyParameter(request, "m");
+  if (!text) return SendMissingParameter(out, request, "m");
+  const Result<NamedSeries> series = Resolve(*text, services.names);
+  if (!series.ok()) {
+    if (series.status().code() == StatusCode::kNotFound)
+      return SendError(out, request, 404, "Unable to find one of the UIDs",
+                       series.status().message());
+    if (series.status().code() == StatusCode::kInvalidArgument)
+      return SendArgumentError(out, request, series.status());
+    return SendStatus(out, request, series.status());
+  }
+  const auto found = services.metadata.ListSeries(series->metric, series->pairs);
+  if (!found.ok()) return SendStatus(out, request, found.status());
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginArray();
+  for (const uid::TsMeta& meta : *found) WriteTsMeta(meta, &json);
+  json.EndArray();
+  SendJson(out, request, body);
+}
+
+/// None: the error was sent.
+std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
+  const auto bad = [&](const std::string& name) {
+    SendError(out, request, 400, "Unable to parse '" + name + "' value");
+    return std::optional<TsMetaRequest>();
+  };
+  const auto text = [&](const char* name) { return NonEmptyParameter(request, name).value_or(""); };
+  TsMetaRequest asked;
+  uid::TsMeta& fields = asked.fields;
+  asked.tsuid = text("tsuid");
+  fields.display_name = text("display_name");
+  fields.description = text("description");
+  fields.notes = text("notes");
+  fields.units = text("units");
+  fields.data_type = text("data_type");
+  if (const auto retention = NonEmptyParameter(request, "retention")) {
+    const std::optional<int32_t> days = ParseInt32(*retention);
+    if (!days) return bad("retention");
+    fields.retention = *days;
+  }
+  const auto number = [&](const char* name, double* value, bool* said) {
+    const std::optional<std::string> given = NonEmptyParameter(request, name);
+    if (!given) return true;
+    *said = true;
+    return *given == "NaN" || ParseJavaDouble(*given, value);
+  };
+  if (!number("max", &fields.max, &fields.max_said)) return bad("max");
+  if (!number("min", &fields.min, &fields.min_said)) return bad("min");
+  return asked;
+}
+
+/// From the body, or without one from the query string; none: the error was sent.
+std::optional<TsMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
+  if (request.body.empty()) return FromParameters(request, out);
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return {};
+  Result<TsMetaRequest> asked = ReadTsMeta(*body);
+  if (asked.ok()) return std::move(*asked);
+  SendBadJson(out, request, asked.status().message());
+  return {};
+}
+
+/// POST and PUT of a series named by `m`: its object is made if it is not there and create=true
+/// says so.
+void WriteByName(const Request& request, Services& services, ResponseWriter& out,
+                 uid::TsMeta fields, bool replace) {
+  const std::optional<std::string> text = NonEmptyParameter(request, "m");
+  if (!text) return SendMissingParameter(out, request, "m");
+  const Result<NamedSeries> series = Resolve(*text, services.names);
+  if (!series.ok()) {
+    if (series.status().code() == StatusCode::kInvalidArgument)
+      return SendArgumentError(out, request, series.status());
+    return SendError(out, request, 500, series.status().message());
+  }
+  fields.tsuid = codec::MakeTsuid(series->metric, series->pairs);
+  if (const Status status = codec::CheckTsuid(services.metadata.layout(), fields.tsuid);
+      !status.ok())
+    return SendArgumentError(out, request, status);
+  const Result<bool> exists = services.metadata.HasSeries(fields.tsuid);
+  if (!exists.ok()) return SendStatus(out, request, exists.status());
+  if (!*exists && NonEmptyParameter(request, "create") != "true")
+    return SendError(out, request, 400,
+                     "Could not find TSMeta, specify \"create=true\" to create a new one.");
+  if (!*exists) {
+    const Result<uid::TsMeta> created = services.metadata.CreateSeries(fields);
+    if (!created.ok()) return SendStatus(out, request, created.status());
+    return SendMeta(out, request, *created);
+  }
+  const auto written = services.metadata.WriteSeries(fields, replace);
+  if (!written.ok()) return SendStatus(out, request, written.status());
+  if (!written->has_value()) return SendEmpty(out, 304);
+  SendMeta(out, request, **written);
+}
+
+void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+  std::optional<TsMetaRequest> asked = ReadRequest(request, out);
+  if (!asked) return;
+  if (asked->tsuid.empty())
+    return WriteByName(request, services, out, std::move(asked->fields), replace);
+  // Said before the series is looked at.
+  if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
+  Result<Bytes> tsuid = ParseHex(asked->tsuid);
+  if (!tsuid.ok()) return SendArgumentError(out, request, tsuid.status());
+  asked->fields.tsuid = std::move(*tsuid);
+  if (!codec::CheckTsuid(services.metadata.layout(), asked->fields.tsuid).ok())
+    return SendArgumentError(out, request,
+                             Status::InvalidArgument("TSUID is too short, may be missing tags"));
+  const auto written = services.metadata.WriteSeries(asked->fields, replace);
+  if (written.ok()) return SendMeta(out, request, **written);
+  if (written.status().code() == StatusCode::kNotFound)
+    return SendArgumentError(out, request,
+                             Status::InvalidArgument("Requested TSMeta did not exist"));
+  SendStatus(out, request, written.status());
+}
+
+void Delete(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<TsMetaRequest> asked = ReadRequest(request, out);
+  if (!asked) return;
+  if (asked->tsuid.empty())
+    return SendError(out, request, 400, "Unable to delete TSMeta information", "Missing UID");
+  const Result<Bytes> tsuid = ParseHex(asked->tsuid);
+  if (!tsuid.ok())
+    return SendError(out, request, 400, "Unable to delete TSMeta information",
+                     tsuid.status().message());
+  const Status status = services.metadata.DeleteSeries(*tsuid);
+  if (!status.ok()) return SendStatus(out, request, status);
+  SendEmpty(out, 204);
+}
+
+}  // namespace
+
+void HandleTsMeta(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  switch (*method) {
+    case Method::kGet:
+      return request.parameters.Has("tsuid") ? GetOne(request, services, out)
+                                             : GetMany(request, services, out);
+    case Method::kPost:
+      return Write(request, services, out, false);
+    case Method::kPut:
+      return Write(request, services, out, true);
+    case Method::kDelete:
+      return Delete(request, services, out);
+    default:
+      return SendMethodNotAllowed(out, request);
+  }
+}
+
+}  // namespace hg::http

@@ -1,0 +1,131 @@
+#include "http/api/uidmeta.h"
+
+#include <charconv>
+#include <optional>
+#include <string>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/metadata_json.h"
+
+namespace hg::http {
+namespace {
+
+/// Failures of the call; `wrong_argument` is the status of what the client got wrong.
+void SendFailure(ResponseWriter& out, const Request& request, const Status& status,
+                 int wrong_argument) {
+  if (status.code() == StatusCode::kNotFound)
+    return SendError(out, request, 404, "Could not find the requested UID", status.message());
+  if (status.code() != StatusCode::kInvalidArgument) return SendStatus(out, request, status);
+  SendError(out, request, wrong_argument, status.message(),
+            wrong_argument == 400 ? status.message() : "");
+}
+
+void SendMeta(ResponseWriter& out, const Request& request, const uid::UidMeta& meta) {
+  std::string body;
+  JsonWriter json(&body);
+  WriteUidMeta(meta, &json);
+  SendJson(out, request, body);
+}
+
+/// None: the error was sent.
+std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWriter& out) {
+  UidMetaRequest asked;
+  for (const char* name : {"uid", "type"}) {
+    if (NonEmptyParameter(request, name)) continue;
+    SendMissingParameter(out, request, name);
+    return {};
+  }
+  asked.id = *NonEmptyParameter(request, "uid");
+  const std::string type = *NonEmptyParameter(request, "type");
+  asked.kind = ParseUidKind(type);
+  if (!asked.kind) {
+    SendError(out, request, 500, "Invalid type requested: " + type);
+    return {};
+  }
+  asked.fields.display_name = NonEmptyParameter(request, "display_name").value_or("");
+  asked.fields.description = NonEmptyParameter(request, "description").value_or("");
+  asked.fields.notes = NonEmptyParameter(request, "notes").value_or("");
+  if (const auto created = NonEmptyParameter(request, "created")) {
+    const char* end = created->data() + created->size();
+    const auto [stop, error] = std::from_chars(created->data(), end, asked.fields.created);
+    if (error != std::errc() || stop != end) {
+      SendError(out, request, 400, "Unable to parse 'created' value");
+      return {};
+    }
+  }
+  return asked;
+}
+
+/// From the body, or without one from the query string; none: the error was sent.
+std::optional<UidMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
+  if (request.body.empty()) return FromParameters(request, out);
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return {};
+  Result<UidMetaRequest> asked = ReadUidMeta(*body);
+  if (!asked.ok()) {
+    SendBadJson(out, request, asked.status().message());
+    return {};
+  }
+  if (!asked->id.empty() && asked->kind) return std::move(*asked);
+  const char* missing = asked->id.empty() ? "Missing UID" : "Missing type";
+  SendError(out, request, 400, missing, missing);
+  return {};
+}
+
+void Get(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<UidMetaRequest> asked = FromParameters(request, out);
+  if (!asked) return;
+  const Result<Bytes> id = ParseHex(asked->id);
+  if (!id.ok()) return SendFailure(out, request, id.status(), 500);
+  const Result<uid::UidMeta> found = services.metadata.FindUid(*asked->kind, *id);
+  if (!found.ok()) return SendFailure(out, request, found.status(), 500);
+  SendMeta(out, request, *found);
+}
+
+void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+  std::optional<UidMetaRequest> asked = ReadRequest(request, out);
+  if (!asked) return;
+  // Said before the id is looked at.
+  if (!asked->fields.HasChanges()) return SendEmpty(out, 304);
+  const Result<Bytes> id = ParseHex(asked->id);
+  if (!id.ok()) return SendFailure(out, request, id.status(), 400);
+  asked->fields.kind = *asked->kind;
+  asked->fields.id = *id;
+  const auto written = services.metadata.WriteUid(asked->fields, replace);
+  if (!written.ok()) return SendFailure(out, request, written.status(), 400);
+  SendMeta(out, request, **written);
+}
+
+void Delete(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<UidMetaRequest> asked = ReadRequest(request, out);
+  if (!asked) return;
+  const Result<Bytes> id = ParseHex(asked->id);
+  if (!id.ok()) return SendFailure(out, request, id.status(), 400);
+  const Status status = services.metadata.DeleteUid(*asked->kind, *id);
+  if (!status.ok()) return SendFailure(out, request, status, 400);
+  SendEmpty(out, 204);
+}
+
+}  // namespace
+
+void HandleUidMeta(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  switch (*method) {
+    case Method::kGet:
+      return Get(request, services, out);
+    case Method::kPost:
+      return Write(request, services, out, false);
+    case Method::kPut:
+      return Write(request, services, out, true);
+    case Method::kDelete:
+      return Delete(request, services, out);
+    default:
+      return SendMethodNotAllowed(out, request);
+  }
+}
+
+}  // namespace hg::http

@@ -1,0 +1,181 @@
+#include "http/wire/metadata_json.h"
+
+#include "storage/model/java_hash.h"
+#include "uid/metadata_json.h"
+
+namespace hg::http {
+namespace {
+
+// ---- Out ----
+
+void WriteText(std::string_view key, const uid::MetaText& text, JsonWriter* json) {
+  json->Key(key);
+  if (text) {
+    json->String(*text);
+  } else {
+    json->Null();
+  }
+}
+
+void WriteFields(const uid::MetaFields& fields, JsonWriter* json) {
+  std::vector<uint32_t> hashes;
+  for (const auto& field : fields) hashes.push_back(JavaHashUtf8(field.first));
+  json->BeginObject();
+  for (size_t i : JavaMapOrder(hashes, Hash16Capacity(fields.size())))
+    json->Member(fields[i].first, fields[i].second);
+  json->EndObject();
+}
+
+// ---- In ----
+
+Status Refuse(std::string_view key, std::string_view wanted) {
+  return Status::InvalidArgument("\"" + std::string(key) + "\" must be " + std::string(wanted));
+}
+
+/// A null stays null where the field knows it; elsewhere it is as if absent.
+Status ReadText(const JsonValue& object, std::string_view key, uid::MetaText* out) {
+  const JsonValue* value = object.Find(key);
+  if (value == nullptr) return {};
+  if (value->is_null()) {
+    out->reset();
+    return {};
+  }
+  if (!value->is_scalar()) return Refuse(key, "a string");
+  *out = value->text;
+  return {};
+}
+
+Status ReadPlainText(const JsonValue& object, std::string_view key, std::string* out) {
+  uid::MetaText text = std::string();
+  RETURN_IF_ERROR(ReadText(object, key, &text));
+  *out = text.value_or("");
+  return {};
+}
+
+Status ReadFields(const JsonValue& object, std::optional<uid::MetaFields>* out) {
+  const JsonValue* value = object.Find("custom");
+  if (value == nullptr || value->is_null()) return {};
+  if (!value->is_object()) return Refuse("custom", "an object");
+  out->emplace();
+  for (const auto& [key, field] : value->members) {
+    // Of equal keys the last one counts.
+    if (&field != value->Find(key)) continue;
+    if (!field.is_scalar() && !field.is_null()) return Refuse("custom", "an object of strings");
+    (*out)->emplace_back(key, field.text);
+  }
+  return {};
+}
+
+template <typename T>
+Status ReadInt(const JsonValue& object, std::string_view key, T* out) {
+  const JsonValue* value = object.Find(key);
+  if (value == nullptr || value->is_null()) return {};
+  const std::optional<int64_t> number = value->AsInt();
+  if (!number || *number != static_cast<T>(*number)) return Refuse(key, "a whole number");
+  *out = static_cast<T>(*number);
+  return {};
+}
+
+Status ReadDouble(const JsonValue& object, std::string_view key, double* out, bool* said) {
+  const JsonValue* value = object.Find(key);
+  if (value == nullptr || value->is_null()) return {};
+  const std::optional<double> number = value->AsDouble();
+  if (!number) return Refuse(key, "a number or \"NaN\"");
+  *out = *number;
+  *said = true;
+  return {};
+}
+
+}  // namespace
+
+void WriteUidMeta(const uid::UidMeta& meta, JsonWriter* json) {
+  json->BeginObject();
+  json->Member("uid", ToHexUpper(meta.id));
+  json->Member("type", uid::UidKindWord(meta.kind));
+  json->Member("name", meta.name);
+  WriteText("description", meta.description, json);
+  WriteText("notes", meta.notes, json);
+  json->Member("created", meta.created);
+  json->Key("custom");
+  if (meta.custom) {
+    WriteFields(*meta.custom, json);
+  } else {
+    json->Null();
+  }
+  WriteText("displayName", meta.display_name, json);
+  json->EndObject();
+}
+
+void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json) {
+  json->BeginObject();
+  json->Member("tsuid", ToHexUpper(meta.tsuid));
+  json->Key("metric");
+  WriteUidMeta(meta.metric, json);
+  json->Key("tags");
+  json->BeginArray();
+  for (const uid::UidMeta& tag : meta.tags) WriteUidMeta(tag, json);
+  json->EndArray();
+  WriteText("description", meta.description, json);
+  WriteText("notes", meta.notes, json);
+  json->Member("created", meta.created);
+  if (meta.custom) {
+    json->Key("custom");
+    WriteFields(*meta.custom, json);
+  }
+  WriteText("units", meta.units, json);
+  json->Member("retention", meta.retention);
+  json->Member("max", meta.max);
+  json->Member("min", meta.min);
+  WriteText("displayName", meta.display_name, json);
+  WriteText("dataType", meta.data_type, json);
+  json->Member("lastReceived", meta.last_received);
+  json->Member("totalDatapoints", meta.total_points);
+  json->EndObject();
+}
+
+std::optional<UidKind> ParseUidKind(std::string_view word) {
+  std::string lower(word);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (lower == "metric" || lower == "metrics") return UidKind::kMetric;
+  if (lower == "tagk") return UidKind::kTagk;
+  if (lower == "tagv") return UidKind::kTagv;
+  return {};
+}
+
+Result<UidMetaRequest> ReadUidMeta(const JsonValue& value) {
+  if (!value.is_object()) return Status::InvalidArgument("An object is expected");
+  UidMetaRequest request;
+  std::string type;
+  RETURN_IF_ERROR(ReadPlainText(value, "uid", &request.id));
+  RETURN_IF_ERROR(ReadPlainText(value, "type", &type));
+  request.kind = ParseUidKind(type);
+  if (!type.empty() && !request.kind)
+    return Status::InvalidArgument("Invalid type requested: " + type);
+  RETURN_IF_ERROR(ReadText(value, "displayName", &request.fields.display_name));
+  RETURN_IF_ERROR(ReadText(value, "description", &request.fields.description));
+  RETURN_IF_ERROR(ReadText(value, "notes", &request.fields.notes));
+  RETURN_IF_ERROR(ReadInt(value, "created", &request.fields.created));
+  RETURN_IF_ERROR(ReadFields(value, &request.fields.custom));
+  return request;
+}
+
+Result<TsMetaRequest> ReadTsMeta(const JsonValue& value) {
+  if (!value.is_object()) return Status::InvalidArgument("An object is expected");
+  TsMetaRequest request;
+  uid::TsMeta& fields = request.fields;
+  RETURN_IF_ERROR(ReadPlainText(value, "tsuid", &request.tsuid));
+  RETURN_IF_ERROR(ReadText(value, "displayName", &fields.display_name));
+  RETURN_IF_ERROR(ReadText(value, "description", &fields.description));
+  RETURN_IF_ERROR(ReadText(value, "notes", &fields.notes));
+  RETURN_IF_ERROR(ReadInt(value, "created", &fields.created));
+  RETURN_IF_ERROR(ReadFields(value, &fields.custom));
+  RETURN_IF_ERROR(ReadText(value, "units", &fields.units));
+  RETURN_IF_ERROR(ReadText(value, "dataType", &fields.data_type));
+  RETURN_IF_ERROR(ReadInt(value, "retention", &fields.retention));
+  RETURN_IF_ERROR(ReadDouble(value, "max", &fields.max, &fields.max_said));
+  RETURN_IF_ERROR(ReadDouble(value, "min", &fields.min, &fields.min_said));
+  return request;
+}
+
+}  // namespace hg::http
