@@ -70,7 +70,7 @@ uint8_t VerbBit(Method method) {
 /// OPTIONS, and foreign origins: answered whatever the path is. True: answered.
 bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
-  bool cors = origin != nullptr && !services.options.cors_domains.empty();
+  bool cors = origin != nullptr && !origin->empty() && !services.options.cors_domains.empty();
   if (!cors) {
     if (request.method != Method::kOptions) return false;
     SendError(out, request, 405, "Method not allowed",
@@ -143,7 +143,7 @@ void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
 
 bool AddCorsHeaders(const Request& request, const Options& options, ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
-  if (origin == nullptr || options.cors_domains.empty()) return true;
+  if (origin == nullptr || origin->empty() || options.cors_domains.empty()) return true;
   bool allowed = std::any_of(options.cors_domains.begin(), options.cors_domains.end(),
                              [&](const std::string& domain) {
                                return domain == "*" || EqualIgnoringCase(domain, *origin);

@@ -37,9 +37,8 @@ class Server::Impl {
       : options_(options),
         requests_(options.worker_threads, kRequestQueueMax),
         writes_(kWriteThreads, kRequestQueueMax),
-        edge_{options, services, requests_, writes_} {
-    for (int i = 0; i < LoopCount(options); ++i) loops_.push_back(std::make_unique<Loop>(edge_));
-  }
+        edge_{options, services, requests_, writes_},
+        loops_(MakeLoops(options, edge_)) {}
 
   ~Impl() { Stop(); }
 
@@ -108,6 +107,14 @@ class Server::Impl {
   }
 
  private:
+  using Loops = std::vector<std::unique_ptr<Loop>>;
+
+  static Loops MakeLoops(const Options& options, Edge& edge) {
+    Loops loops;
+    for (int i = 0; i < LoopCount(options); ++i) loops.push_back(std::make_unique<Loop>(edge));
+    return loops;
+  }
+
   void CloseConnections(bool force) {
     for (auto& loop : loops_) {
       asio::post(loop->io(), [&loop, force] { loop->CloseConnections(force); });
@@ -157,7 +164,7 @@ class Server::Impl {
   WorkerPool requests_;
   WorkerPool writes_;
   Edge edge_;
-  std::vector<std::unique_ptr<Loop>> loops_;
+  Loops loops_;
   tcp::acceptor acceptor_{loops_[0]->io()};
   asio::steady_timer accept_pause_{loops_[0]->io()};
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;

@@ -1,14 +1,39 @@
 #include "http/wire/json_text.h"
 
 namespace hg::http {
+namespace {
+
+constexpr char kDigits[] = "0123456789ABCDEF";
+
+/// A half of a surrogate pair, in the three bytes that UTF-8 would have for it: no text, so it is
+/// escaped.
+bool IsSurrogate(std::string_view text) {
+  return text.size() >= 3 && text[0] == '\xED' && static_cast<unsigned char>(text[1]) >= 0xA0;
+}
+
+void AppendSurrogate(std::string* out, std::string_view text) {
+  const unsigned unit = 0xD000u | (static_cast<unsigned>(text[1]) & 0x3F) << 6 |
+                        (static_cast<unsigned>(text[2]) & 0x3F);
+  out->append("\\u");
+  for (int shift = 12; shift >= 0; shift -= 4) out->push_back(kDigits[unit >> shift & 15]);
+}
+
+}  // namespace
 
 void AppendJsonString(std::string* out, std::string_view text) {
-  static constexpr char kDigits[] = "0123456789ABCDEF";
   out->push_back('"');
   size_t clean = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    if (c >= 0x20 && c != '"' && c != '\\' && c != 0xED) continue;
+    if (c == 0xED) {
+      if (!IsSurrogate(text.substr(i))) continue;
+      out->append(text, clean, i - clean);
+      AppendSurrogate(out, text.substr(i));
+      i += 2;
+      clean = i + 1;
+      continue;
+    }
     out->append(text, clean, i - clean);
     clean = i + 1;
     out->push_back('\\');

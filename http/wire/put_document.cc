@@ -1,7 +1,7 @@
 #include "http/wire/put_document.h"
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 
 #include "http/wire/json_value.h"
 #include "storage/model/java_hash.h"
@@ -105,10 +105,47 @@ Status BindPoint(const JsonValue& element, PutPoint* point) {
   return {};
 }
 
+/// A JSON number beyond the range of a double.
+bool IsHuge(std::string_view number) {
+  double d = 0;
+  const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), d);
+  return error == std::errc::result_out_of_range && stop == number.data() + number.size() &&
+         number.find(".e") == std::string_view::npos && number.find(".E") == std::string_view::npos;
+}
+
+/// The body with such numbers made strings: the reader refuses them, but as a value a number is
+/// only text here (1e400 is refused later, by itself).
+std::string QuoteHugeNumbers(std::string_view body) {
+  std::string quoted;
+  for (size_t i = 0; i < body.size();) {
+    size_t end = i + 1;
+    if (body[i] == '"') {
+      while (end < body.size() && body[end] != '"') end += body[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, body.size());
+      quoted.append(body, i, end - i);
+    } else if (body[i] == '-' || (body[i] >= '0' && body[i] <= '9')) {
+      end = std::min(body.find_first_not_of("0123456789+-.eE", i), body.size());
+      const std::string_view number = body.substr(i, end - i);
+      const std::string_view quote = IsHuge(number) ? "\"" : "";
+      quoted.append(quote).append(number).append(quote);
+    } else {
+      quoted += body[i];
+    }
+    i = end;
+  }
+  return quoted;
+}
+
 }  // namespace
 
 Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body) {
-  ASSIGN_OR_RETURN(const JsonValue document, ParseJson(body));
+  Result<JsonValue> parsed = ParseJson(body);
+  if (!parsed.ok()) {
+    Result<JsonValue> again = ParseJson(QuoteHugeNumbers(body));
+    if (again.ok()) parsed = std::move(again);
+  }
+  if (!parsed.ok()) return parsed.status();
+  const JsonValue& document = *parsed;
   std::vector<PutPoint> points;
   if (document.is_object()) {
     RETURN_IF_ERROR(BindPoint(document, &points.emplace_back()));

@@ -50,7 +50,9 @@ Status NameRules::Check(std::string_view what, std::string_view name) const {
     if (valid && c >= 128 && IsLegal(c)) continue;
     std::string message =
         "Invalid " + std::string(what) + " (\"" + std::string(name) + "\"): illegal character: ";
-    AppendCodePoint(&message, c);
+    // Java looks at UTF-16 units: of a pair it names the first half alone (given as its three
+    // bytes).
+    AppendCodePoint(&message, c > 0xFFFF ? 0xD800 + ((c - 0x10000) >> 10) : c);
     return Status::InvalidArgument(std::move(message));
   }
   return Status::Ok();

@@ -134,7 +134,15 @@ bool Fail(NumberFault fault, std::string message, NumberError* error) {
   return false;
 }
 
+/// A second point among the leading digits, which Java notices before anything else.
+bool HasTwoPoints(std::string_view text) {
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
+  const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789."));
+  return std::count(digits.begin(), digits.end(), '.') > 1;
+}
+
 bool FailNotANumber(std::string_view text, NumberError* error) {
+  if (HasTwoPoints(Trim(text))) return Fail(NumberFault::kNotANumber, "multiple points", error);
   return Fail(NumberFault::kNotANumber, "For input string: \"" + std::string(Trim(text)) + "\"",
               error);
 }
