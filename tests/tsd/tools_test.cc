@@ -129,7 +129,7 @@ TEST_CASE("imported points are scanned as lines that import takes") {
 }
 
 TEST_CASE("import stores whole numbers shortest and other numbers as singles") {
-  const Program program;
+  const Program program("tsd.storage.enable_compaction = false\n");
   program.Import("m 1699999200 300 h=a\nm 1699999201 0.1 h=a\n");
   const Outcome dump = program.Run({"dump", "tsdb"});
   CHECK(dump.out ==
