@@ -241,6 +241,18 @@ Result<bool> BlockFileScan::Next() {
   return false;
 }
 
+void BlockFileScan::Seek(Bytes start) {
+  start_ = std::move(start);
+  const size_t block = file_->BlockOf(start_);
+  if (block + 1 != next_ || block_.empty()) {
+    next_ = block;
+    in_ = {};
+  } else if (key_ >= start_) {
+    in_ = block_;
+    key_.clear();
+  }
+}
+
 Status BlockFileScan::Damaged(const char* what) const {
   return file_->Damaged(next_ > 0 ? file_->index_[next_ - 1].offset : 0, what);
 }

@@ -83,6 +83,8 @@ class BlockFileScan {
 
   /// Moves to the next entry; false at the end.
   Result<bool> Next();
+  /// Goes on at the first entry ≥ start instead; cheap within the current block.
+  void Seek(Bytes start);
   /// Of the entry moved to; until the next Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
   [[nodiscard]] ByteView value() const { return value_; }
@@ -91,7 +93,7 @@ class BlockFileScan {
 
  private:
   const std::shared_ptr<const BlockFile> file_;
-  const Bytes start_;
+  Bytes start_;
   const Bytes stop_;
   size_t next_;
   Bytes block_;

@@ -19,6 +19,19 @@ bool IsObject(ByteView qualifier) {
   return kind == codec::CellClass::kAnnotation || kind == codec::CellClass::kHistogram;
 }
 
+template <typename T>
+bool ByBase(const T& a, const T& b) {
+  return a.base < b.base;
+}
+
+// The first of the rows (sorted by base) of that base, else their end.
+template <typename Rows>
+auto FirstOf(const Rows& rows, uint32_t base) {
+  auto it = std::lower_bound(rows.begin(), rows.end(), base,
+                             [](const auto& row, uint32_t b) { return row.base < b; });
+  return it != rows.end() && it->base == base ? it : rows.end();
+}
+
 // Nothing to settle: one point at each instant and no other cell that holds points.
 bool IsPlain(const Part& part) {
   for (const RawCell& cell : part.raw) {
@@ -120,30 +133,110 @@ Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row)
   return {};
 }
 
-// Moves to the next row that may be given; key_ and tsuid_ are its own.
-Result<bool> EmbeddedScan::NextRow(StoredRow* row) {
-  for (;;) {
-    if (next_base_ < bases_.size()) {
-      const uint32_t series = series_[next_series_ - 1];
-      RETURN_IF_ERROR(ReadRow(series, bases_[next_base_++], row));
-      return true;
-    }
-    if (next_series_ >= series_.size()) break;
-    const uint32_t series = series_[next_series_++];
-    bases_.clear();
-    next_base_ = 0;
-    RETURN_IF_ERROR(engine_.ListBases(*version_, series, spec_.rows, &bases_));
-    const size_t with_points = bases_.size();
-    for (auto it = cells_.lower_bound({series, 0}); it != cells_.end() && it->first.first == series;
-         ++it) {
-      bases_.push_back(it->first.second);
-    }
-    if (bases_.size() > with_points) {
-      std::sort(bases_.begin(), bases_.end());
-      bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
+// Moves to the next row that may be given.
+Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t* base) {
+  while (next_base_ >= bases_.size() && next_series_ < series_.size()) {
+    RETURN_IF_ERROR(StartSeries(series_[next_series_++]));
+  }
+  *irregular = next_base_ >= bases_.size();
+  if (*irregular) return next_irregular_ < irregular_.size();
+  *series = series_[next_series_ - 1];
+  *base = bases_[next_base_++];
+  const ByteView tsuid = engine_.registry().Tsuid(*series);
+  tsuid_ = tsuid;
+  key_.clear();
+  codec::AppendRowKey(engine_.layout(), tsuid, *base, &key_);
+  return true;
+}
+
+Status EmbeddedScan::StartSeries(uint32_t series) {
+  bases_.clear();
+  next_base_ = 0;
+  memory_rows_.clear();
+  for (size_t i = 0; i < version_->generations.size(); ++i) {
+    for (const RowHourMemory* row = version_->generations[i]->rows.Newest(series); row != nullptr;
+         row = row->older()) {
+      if (row->base() < spec_.rows.begin || row->base() >= spec_.rows.end) continue;
+      memory_rows_.push_back({row->base(), i, row});
+      bases_.push_back(row->base());
     }
   }
-  if (next_irregular_ >= irregular_.size()) return false;
+  std::stable_sort(memory_rows_.begin(), memory_rows_.end(), ByBase<MemoryRow>);
+  RETURN_IF_ERROR(ReadFileRows(engine_.registry().Tsuid(series)));
+  for (const FileRow& row : file_rows_) bases_.push_back(row.base);
+  for (auto it = cells_.lower_bound({series, 0}); it != cells_.end() && it->first.first == series;
+       ++it) {
+    bases_.push_back(it->first.second);
+  }
+  std::sort(bases_.begin(), bases_.end());
+  bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
+  return {};
+}
+
+Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
+  file_rows_.clear();
+  const Table& table = *engine_.points_table();
+  const KeyLayout& layout = engine_.layout();
+  Bytes row_key;
+  codec::AppendRowKey(layout, tsuid, 0, &row_key);
+  size_t source = version_->generations.size();
+  for (const auto& run : version_->RunsOf(table.id, engine_.RegionOf(table, row_key))) {
+    const size_t this_source = source++;
+    if (run->points() == nullptr) continue;
+    const Bytes first = RowFileKey(layout, tsuid, spec_.rows.begin);
+    const ByteView series = ByteView(first).substr(0, first.size() - 4);
+    auto cursor = cursors_.find(run.get());
+    if (cursor == cursors_.end()) {
+      cursor = cursors_.try_emplace(run.get(), run->points(), first, "").first;
+    } else {
+      cursor->second.Seek(first);
+    }
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool more, cursor->second.Next());
+      if (!more) break;
+      const Bytes& key = cursor->second.key();
+      if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) break;
+      const uint32_t base = ReadBig32(key.data() + series.size());
+      if (base >= spec_.rows.end) break;
+      file_rows_.push_back({base, this_source, Bytes(cursor->second.value())});
+    }
+  }
+  std::stable_sort(file_rows_.begin(), file_rows_.end(), ByBase<FileRow>);
+  return {};
+}
+
+// A row that only one file holds, and nothing but points, goes to the query as it is decoded.
+// False: it is another.
+Result<bool> EmbeddedScan::GiveMoved(uint32_t series, uint32_t base, RowHour* row) {
+  const auto it = FirstOf(file_rows_, base);
+  if (it == file_rows_.end()) return false;
+  if (it + 1 != file_rows_.end() && it[1].base == base) return false;
+  if (cells_.count({series, base}) != 0) return false;
+  if (FirstOf(memory_rows_, base) != memory_rows_.end()) return false;
+  auto summary = ReadRowSummary(it->encoded);
+  if (!summary.ok()) return Prepend(summary.status(), "row " + ToHexUpper(key_));
+  const RowTraits& traits = summary->traits;
+  if (traits.dups || traits.has_raw || summary->count == 0) return false;
+  if (Status status = DecodeColumns(it->encoded, &columns_); !status.ok()) {
+    return Prepend(status, "row " + ToHexUpper(key_));
+  }
+  *row = {};
+  row->key = key_;
+  row->tsuid = tsuid_;
+  row->base = base;
+  row->offset_ms = columns_.offset_ms;
+  row->value = columns_.value;
+  row->is_double = columns_.is_double;
+  row->all_double = columns_.all_double;
+  const RenderOptions options = engine_.render_options();
+  const bool one =
+      traits.form == RowForm::kOne ||
+      (traits.form == RowForm::kAuto && options.enable_compaction && IsOldRow(base, options.now_s));
+  row->stored_cells = one ? 1 : summary->count;
+  return true;
+}
+
+Status EmbeddedScan::ReadIrregular(StoredRow* row) {
   const IrregularRow& irregular = irregular_[next_irregular_++];
   ASSIGN_OR_RETURN(*row, engine_.Read(*version_, *engine_.points_table(), irregular.key));
   row->base = irregular.base;
@@ -152,15 +245,11 @@ Result<bool> EmbeddedScan::NextRow(StoredRow* row) {
   Normalize(&row->part);
   key_ = irregular.key;
   ASSIGN_OR_RETURN(tsuid_, codec::TsuidOf(engine_.layout(), key_));
-  return true;
+  return {};
 }
 
 Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) {
   const Table& table = *engine_.points_table();
-  const ByteView tsuid = engine_.registry().Tsuid(series);
-  tsuid_ = tsuid;
-  key_.clear();
-  codec::AppendRowKey(engine_.layout(), tsuid, base, &key_);
   *result = StoredRow();
   result->regular = true;
   result->base = base;
@@ -176,8 +265,11 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
     first = false;
   };
   for (const auto& generation : version_->generations) {
-    const RowHourMemory* row = generation->rows.Newest(series);
-    while (row != nullptr && row->base() != base) row = row->older();
+    const RowHourMemory* row = nullptr;
+    for (auto it = FirstOf(memory_rows_, base); it != memory_rows_.end() && it->base == base;
+         ++it) {
+      if (it->source == source) row = it->row;
+    }
     const bool has_cells = cells != cells_.end() &&
                            std::any_of(cells->second.begin(), cells->second.end(),
                                        [&](const auto& entry) { return entry.first == source; });
@@ -201,12 +293,14 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
         found = true;
       }
     }
-    ++source;
-    if (run->points() != nullptr) {
-      ASSIGN_OR_RETURN(const bool has_points,
-                       ReadFileRow(engine_.layout(), *run->points(), tsuid, base, &older.part));
-      found = found || has_points;
+    for (auto it = FirstOf(file_rows_, base); it != file_rows_.end() && it->base == base; ++it) {
+      if (it->source != source) continue;
+      if (!DecodeFileRow(it->encoded, &older.part)) {
+        return run->points()->Damaged(0, "a row-hour cannot be read");
+      }
+      found = true;
     }
+    ++source;
     if (found) join(std::move(older));
   }
   return {};
@@ -242,10 +336,20 @@ void EmbeddedScan::Give(const Part& part, RowHour* row) {
 Result<bool> EmbeddedScan::Next(RowHour* row) {
   StoredRow stored;
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, NextRow(&stored));
+    bool irregular;
+    uint32_t series;
+    uint32_t base;
+    ASSIGN_OR_RETURN(const bool more, NextPlace(&irregular, &series, &base));
     if (!more) {
       if (!misfit_.ok()) return misfit_;
       return false;
+    }
+    if (irregular) {
+      RETURN_IF_ERROR(ReadIrregular(&stored));
+    } else {
+      ASSIGN_OR_RETURN(const bool given, GiveMoved(series, base, row));
+      if (given) return true;
+      RETURN_IF_ERROR(ReadRow(series, base, &stored));
     }
     *row = {};
     if (IsPlain(stored.part)) {
@@ -276,8 +380,16 @@ Result<bool> EmbeddedScan::Next(RowHour* row) {
 Status EmbeddedScan::ListKeys(std::vector<Bytes>* keys) {
   StoredRow stored;
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, NextRow(&stored));
+    bool irregular;
+    uint32_t series;
+    uint32_t base;
+    ASSIGN_OR_RETURN(const bool more, NextPlace(&irregular, &series, &base));
     if (!more) return {};
+    if (irregular) {
+      RETURN_IF_ERROR(ReadIrregular(&stored));
+    } else {
+      RETURN_IF_ERROR(ReadRow(series, base, &stored));
+    }
     if (!stored.part.points.empty() || !stored.part.raw.empty()) keys->push_back(key_);
   }
 }

@@ -10,6 +10,7 @@
 
 #include "storage/points/engine.h"
 #include "storage/points/points.h"
+#include "storage/points/row_codec.h"
 
 namespace hg::points {
 
@@ -38,9 +39,12 @@ class EmbeddedScan : public PointScan {
   Status LoadCells();
   Status LoadCellsOfBucket(ByteView start, ByteView stop);
   Status NoteKey(const Bytes& key, size_t source, lsm::CellRow* row);
-  Result<bool> NextRow(StoredRow* row);
+  Result<bool> NextPlace(bool* irregular, uint32_t* series, uint32_t* base);
+  Status ReadIrregular(StoredRow* row);
+  Status StartSeries(uint32_t series);
+  Status ReadFileRows(ByteView tsuid);
   Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);
-  Status Settle(const StoredRow& stored);
+  Result<bool> GiveMoved(uint32_t series, uint32_t base, RowHour* row);
   void Give(const Part& part, RowHour* row);
   void Give(const std::vector<codec::StoredPoint>& points, RowHour* row);
 
@@ -60,6 +64,23 @@ class EmbeddedScan : public PointScan {
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;
   Status misfit_;
+
+  // Rows of the current series in files, by base, newest first; their cursors go forward with the
+  // series.
+  struct FileRow {
+    uint32_t base;
+    size_t source;
+    Bytes encoded;
+  };
+  std::vector<FileRow> file_rows_;
+  struct MemoryRow {
+    uint32_t base;
+    size_t source;
+    const RowHourMemory* row;
+  };
+  std::vector<MemoryRow> memory_rows_;  // likewise
+  std::map<const Run*, lsm::BlockFileScan> cursors_;
+  RowColumns columns_;
 
   Bytes key_;
   Bytes tsuid_;
