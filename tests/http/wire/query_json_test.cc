@@ -1,0 +1,91 @@
+#include "http/wire/query_json.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace hg::http {
+namespace {
+
+Result<query::Request> Read(std::string_view text) {
+  Result<JsonValue> body = ParseJson(text);
+  REQUIRE(body.ok());
+  return ReadQuery(*body);
+}
+/// The one sub-query of a body; its text between the braces.
+Result<query::Request> ReadSub(const std::string& members) {
+  return Read(R"({"start":"1h-ago","queries":[{"aggregator":"sum","metric":"m",)" + members +
+              "}]}");
+}
+
+TEST_CASE("numbers and texts stand for each other, unknown keys are passed over") {
+  query::Request request =
+      *Read(R"({"start":1500000000,"end":"now","msResolution":"true","showQuery":1,"zz":{},
+                                     "queries":[{"aggregator":"sum","metric":"m","rate":"false","foo":[]}]} trailing)");
+  CHECK(request.start == "1500000000");
+  CHECK(*request.end == "now");
+  CHECK(request.ms_resolution);
+  CHECK(request.show_query);
+  CHECK_FALSE(request.queries[0].rate);
+}
+
+TEST_CASE("tags and filters replace each other: the later key counts") {
+  query::SubQuery sub =
+      ReadSub(R"("filters":[{"type":"regexp","tagk":"host","filter":"a"}],"tags":{"dc":"x|y"})")
+          ->queries[0];
+  REQUIRE(sub.filters.size() == 1);
+  CHECK(sub.filters[0] == query::FilterSpec{"literal_or", "dc", "x|y", true, false});
+  sub =
+      ReadSub(
+          R"("tags":{"dc":"x"},"filters":[{"type":"regexp","tagk":"host","filter":"a","group_by":true}])")
+          ->queries[0];
+  REQUIRE(sub.filters.size() == 1);
+  CHECK(sub.filters[0] == query::FilterSpec{"regexp", "host", "a", true, false});
+}
+
+TEST_CASE("rate options refuse unknown keys and cut fractions") {
+  query::SubQuery sub =
+      ReadSub(R"("rate":true,"rateOptions":{"counter":true,"counterMax":65535.9,"resetValue":5})")
+          ->queries[0];
+  CHECK(*sub.rate_options == query::RateOptions{true, 65535, 5, false});
+  CHECK_FALSE(ReadSub(R"("rateOptions":{"counter":true,"max":1})").ok());
+}
+
+TEST_CASE("documents of the wrong shape are refused") {
+  const char* const bad[] = {
+      R"~("filters":[{"type":"nope","tagk":"a","filter":"b"}])~",
+      R"~("filters":[{"tagk":"a","filter":"b"}])~",
+      R"~("filters":[{"type":"regexp","tagk":"a","filter":"("}])~",
+      R"~("filters":[{"type":"literal_or","tagk":"a"}])~",
+      R"~("filters":{})~",
+      R"~("tags":{"a":""})~",
+      R"~("tags":{"a":"bad(x)"})~",
+      R"~("rate":"perhaps")~",
+      R"~("tsuids":"x")~",
+  };
+  for (const char* members : bad) {
+    CAPTURE(std::string(members));
+    CHECK(ReadSub(members).status().code() == StatusCode::kInvalidArgument);
+  }
+  CHECK_FALSE(Read("[]").ok());
+  CHECK_FALSE(Read(R"({"start":"1h-ago","queries":[null]})").ok());
+  CHECK_FALSE(Read(R"({"start":"1h-ago","queries":[],"options":[]})").ok());
+  CHECK(Read(R"({"start":"1h-ago"})").status().code() == StatusCode::kUnsupported);
+  CHECK(Read(R"({"start":"1h-ago","queries":[]})")->queries.empty());
+}
+
+TEST_CASE("last-point bodies refuse unknown keys") {
+  auto read = [](std::string_view text) { return ReadLastPointQuery(*ParseJson(text)); };
+  query::LastPointQuery query = *read(
+      R"({"queries":[{"metric":"m","tags":{"host":"a"}},{"tsuids":["01"]}],"resolveNames":"true","backScan":"3"})");
+  CHECK(query.queries.size() == 2);
+  CHECK(query.resolve_names);
+  CHECK(query.back_scan_hours == 3);
+  CHECK(read("{}")->queries.empty());
+  CHECK_FALSE(read(R"({"queries":[],"zz":1})").ok());
+  CHECK_FALSE(read(R"({"queries":[{"metric":"m","zz":1}]})").ok());
+  CHECK_FALSE(read(R"({"queries":[],"backScan":"x"})").ok());
+}
+
+}  // namespace
+}  // namespace hg::http

@@ -1,0 +1,119 @@
+#include "http/wire/query_result.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+
+#include "tests/query/columns.h"
+
+namespace hg::http {
+namespace {
+
+query::ValidQuery OneQuery(const char* downsample = nullptr) {
+  query::ValidQuery query;
+  query.start_ms = 0;
+  query.end_ms = 100'000;
+  query.queries.resize(1);
+  query.queries[0].text.aggregator = "sum";
+  query.queries[0].text.metric = "m";
+  if (downsample != nullptr) query.queries[0].downsample = *query::ParseDownsample(downsample);
+  query.request.queries = {query.queries[0].text};
+  return query;
+}
+
+query::Answer OneGroup(query::PointColumns points) {
+  query::Answer answer;
+  answer.queries.resize(1);
+  answer.groups.resize(1);
+  answer.groups[0].metric = "m";
+  answer.groups[0].tags = {{"dc", "x"}, {"host", "a"}};
+  answer.groups[0].points = std::move(points);
+  return answer;
+}
+
+std::string Write(const query::ValidQuery& query, const query::Answer& answer,
+                  bool arrays = false) {
+  std::string out;
+  JsonWriter json(&out);
+  WriteAnswer(query, answer, arrays, &json);
+  return out;
+}
+
+TEST_CASE("an output object, its tags in the order of Java's map") {
+  CHECK(Write(OneQuery(), OneGroup(query::OfInts({{1, 5}, {2, -6}}))) ==
+        R"([{"metric":"m","tags":{"host":"a","dc":"x"},"aggregateTags":[],"dps":{"1":5,"2":-6}}])");
+}
+
+TEST_CASE("arrays, milliseconds and repeated seconds") {
+  query::ValidQuery query = OneQuery();
+  query::PointColumns points = query::OfDoubles({{1, 1.5}, {1, 1e7}});
+  points.time_ms[1] += 500;
+  CHECK(Write(query, OneGroup(points), true).find(R"("dps":[[1,1.5],[1,1.0E7]])") !=
+        std::string::npos);
+  CHECK(Write(query, OneGroup(points)).find(R"("dps":{"1":1.5,"1":1.0E7})") != std::string::npos);
+  query.request.ms_resolution = true;
+  CHECK(Write(query, OneGroup(points)).find(R"("dps":{"1000":1.5,"1500":1.0E7})") !=
+        std::string::npos);
+}
+
+TEST_CASE("NaN is text, or null where the fill policy is null") {
+  query::PointColumns points = query::OfDoubles({{1, std::numeric_limits<double>::quiet_NaN()}});
+  CHECK(Write(OneQuery("1m-sum-nan"), OneGroup(points)).find(R"({"1":"NaN"})") !=
+        std::string::npos);
+  CHECK(Write(OneQuery("1m-sum-null"), OneGroup(points)).find(R"({"1":null})") !=
+        std::string::npos);
+}
+
+TEST_CASE("annotations of the rows show their key even when none is in range") {
+  query::ValidQuery query = OneQuery();
+  query::Answer answer = OneGroup({});
+  codec::Annotation outside;
+  outside.tsuid = "000001000001000001";
+  outside.start_time = 5'000;
+  answer.groups[0].annotations = {outside};
+  CHECK(Write(query, answer).find(R"("annotations":[],"dps":{})") != std::string::npos);
+  query.request.no_annotations = true;
+  CHECK(Write(query, answer).find("annotations") == std::string::npos);
+}
+
+TEST_CASE("a sub-query is echoed with every key") {
+  query::ValidSubQuery sub = OneQuery().queries[0];
+  sub.text.filters = {{"literal_or", "host", "a|b", true, false},
+                      {"regexp", "dc", ".", false, false}};
+  sub.text.rate_options = query::RateOptions{true, 10, 0, false};
+  std::string out;
+  JsonWriter json(&out);
+  WriteSubQuery(sub, 3, {Bytes("\0\0\1", 3)}, &json);
+  CHECK(
+      out ==
+      R"~({"aggregator":"sum","metric":"m","tsuids":null,"downsample":null,"rate":false,)~"
+      R"~("filters":[{"tagk":"dc","filter":".","group_by":false,"type":"regexp"},)~"
+      R"~({"tagk":"host","filter":"a|b","group_by":true,"type":"literal_or"}],"percentiles":null,"index":3,)~"
+      R"~("filterTagKs":["AAAB"],"useFuzzyFilter":true,"useMultiGets":true,"rollupTable":"raw",)~"
+      R"~("rateOptions":{"counter":true,"counterMax":10,"resetValue":0,"dropResets":false},"preAggregate":false,)~"
+      R"~("rollupUsage":null,"explicitTags":false,"showHistogramBuckets":false,)~"
+      R"~("tags":{"host":"literal_or(a|b)"},"histogramQuery":false})~");
+}
+
+TEST_CASE("last points carry their value as text") {
+  query::LastPoint plain;
+  plain.time_ms = 1'500'000'000'000;
+  plain.bits = static_cast<uint64_t>(int64_t{-5});
+  plain.tsuid = Bytes("\0\0\1\0\0\1\0\0\1", 9);
+  query::LastPoint named = plain;
+  named.bits = std::bit_cast<uint64_t>(1e10);
+  named.is_double = true;
+  named.metric = "m";
+  named.tags = {{"host", "a"}};
+  std::string out;
+  JsonWriter json(&out);
+  WriteLastPoints({plain, named}, &json);
+  CHECK(
+      out ==
+      R"([{"timestamp":1500000000000,"value":"-5","tsuid":"000001000001000001"},)"
+      R"({"metric":"m","timestamp":1500000000000,"value":"1.0E10","tags":{"host":"a"},"tsuid":"000001000001000001"}])");
+}
+
+}  // namespace
+}  // namespace hg::http

@@ -1,0 +1,111 @@
+#include "http/wire/query_uri.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace hg::http {
+namespace {
+
+using query::FilterSpec;
+using query::SubQuery;
+
+/// "metric [key:type(filter)+ …]": + marks grouping filters.
+std::string Filters(std::string_view text) {
+  Result<SubQuery> query = ReadMetricQuery(text);
+  if (!query.ok()) return std::string(StatusCodeName(query.status().code()));
+  std::string out = *query->metric;
+  for (const FilterSpec& f : query->filters) {
+    out += " " + f.tagk + ":" + f.type + "(" + f.filter + ")" + (f.group_by ? "+" : "");
+  }
+  return out;
+}
+
+TEST_CASE("the parts of m come in any order, known by how they begin") {
+  SubQuery q = *ReadMetricQuery("sum:1m-avg:RATE{counter,100,5}:explicit_tags:net.bytes");
+  CHECK(*q.aggregator == "sum");
+  CHECK(*q.metric == "net.bytes");
+  CHECK(*q.downsample == "1m-avg");
+  CHECK(q.rate);
+  CHECK(*q.rate_options == query::RateOptions{true, 100, 5, false});
+  CHECK(q.explicit_tags);
+  q = *ReadMetricQuery("sum:rate:0all-sum-nan:unknown:m");
+  CHECK(q.rate);
+  CHECK_FALSE(q.rate_options.has_value());
+  CHECK(*q.downsample == "0all-sum-nan");
+  CHECK(*ReadMetricQuery("sum:ROLLUP_RAW:m")->rollup_usage == "ROLLUP_RAW");
+}
+
+TEST_CASE("rate options") {
+  auto options = [](const char* text) {
+    return *ReadMetricQuery("sum:" + std::string(text) + ":m")->rate_options;
+  };
+  CHECK(options("rate{counter}") == query::RateOptions{true, INT64_MAX, 0, false});
+  CHECK(options("rate{counter,,9}") == query::RateOptions{true, INT64_MAX, 9, false});
+  CHECK(options("rate{dropcounter}") == query::RateOptions{true, INT64_MAX, 0, true});
+  CHECK(options("rate{foo}") == query::RateOptions{});
+  for (const char* bad : {"rate{", "rate{counter,x}", "rate{counter,1,x}", "rate{counter,1,2,3}"}) {
+    CAPTURE(std::string(bad));
+    CHECK(ReadMetricQuery("sum:" + std::string(bad) + ":m").status().code() ==
+          StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_CASE("the first braces group, the second only filter") {
+  CHECK(Filters("sum:m{}") == "m");
+  CHECK(Filters("sum:m{host=*}") == "m host:wildcard(*)+");
+  CHECK(Filters("sum:m{host=a|b,dc=x*}") == "m host:literal_or(a|b)+ dc:wildcard(x*)+");
+  CHECK(Filters("sum:m{}{host=Regexp(^a)}") == "m host:regexp(^a)");
+  CHECK(Filters("sum:m{host=*}{dc=x}") == "m dc:literal_or(x) host:wildcard(*)+");
+  // A grouping filter that repeats one of the second braces makes that one group.
+  CHECK(Filters("sum:m{host=a}{host=a}") == "m host:literal_or(a)+");
+}
+
+TEST_CASE("what OpenTSDB answers with 500 is told apart") {
+  for (const char* text :
+       {"sum:", "sum:m{host=*", "sum:m{host}", "sum:m{=x}", "sum:m{host=}", "sum:m{host==*}",
+        "sum:m{host=foo(x)}", "sum:m{host=regexp(()}", "sum::m"}) {
+    CAPTURE(std::string(text));
+    CHECK(Filters(text) == StatusCodeName(StatusCode::kUnsupported));
+  }
+  for (const char* text : {"", "sum", "a:b:c:d:e:f"}) {
+    CAPTURE(std::string(text));
+    CHECK(Filters(text) == StatusCodeName(StatusCode::kInvalidArgument));
+  }
+}
+
+TEST_CASE("all tsuid come before all m, and flags count by presence") {
+  Parameters parameters;
+  parameters.Add("start", "1h-ago");
+  parameters.Add("m", "sum:a");
+  parameters.Add("tsuid", "max:rate:000001000001000001,000001000001000002");
+  parameters.Add("ms", "false");
+  query::Request request = *ReadQuery(parameters);
+  REQUIRE(request.queries.size() == 2);
+  CHECK(request.queries[0].tsuids->size() == 2);
+  CHECK(request.queries[0].rate);
+  CHECK(*request.queries[1].metric == "a");
+  CHECK(request.ms_resolution);
+  CHECK_FALSE(request.show_tsuids);
+  CHECK(ReadQuery(Parameters()).status().message() == "Missing sub queries");
+}
+
+TEST_CASE("last points by series and by TSUID") {
+  Parameters parameters;
+  parameters.Add("timeseries", "m{host=a,dc=x}");
+  parameters.Add("tsuids", "000001,000002");
+  parameters.Add("back_scan", "24");
+  parameters.Add("resolve", "");
+  query::LastPointQuery query = *ReadLastPointQuery(parameters);
+  REQUIRE(query.queries.size() == 2);
+  CHECK(*query.queries[0].metric == "m");
+  CHECK(query.queries[0].tags.size() == 2);
+  CHECK(query.queries[1].tsuids.size() == 2);
+  CHECK(query.back_scan_hours == 24);
+  CHECK(query.resolve_names);
+  parameters.Add("back_scan", "x");
+  CHECK_FALSE(ReadLastPointQuery(parameters).ok());
+}
+
+}  // namespace
+}  // namespace hg::http
