@@ -1,6 +1,7 @@
 #include "tsd/embedded_backend.h"
 
 #include "storage/points/embedded.h"
+#include "tsd/append_mode.h"
 #include "tsd/machine_memory.h"
 #include "tsd/settings.h"
 #include "tsd/tables.h"
@@ -48,10 +49,15 @@ Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& wor
 
 class EmbeddedBackend : public Backend {
  public:
-  explicit EmbeddedBackend(std::unique_ptr<Embedded> store) : store_(std::move(store)) {}
+  EmbeddedBackend(std::unique_ptr<Embedded> store, const Config& config)
+      : store_(std::move(store)) {
+    if (!config.Bool("tsd.storage.enable_appends")) return;
+    append_mode_ = MakeAppendModePoints(store_->cells(), store_->points(),
+                                        config.String("tsd.storage.hbase.data_table"));
+  }
 
   Store& cells() override { return store_->cells(); }
-  Points& points() override { return store_->points(); }
+  Points& points() override { return append_mode_ ? *append_mode_ : store_->points(); }
 
   void CollectStats(const StatVisitor& visit) override {
     const EmbeddedStats stats = store_->Stats();
@@ -75,6 +81,7 @@ class EmbeddedBackend : public Backend {
 
  private:
   const std::unique_ptr<Embedded> store_;
+  std::unique_ptr<Points> append_mode_;  // null: points are stored natively
 };
 
 }  // namespace
@@ -83,7 +90,7 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config,
                                                      const std::string& words) {
   ASSIGN_OR_RETURN(const EmbeddedOptions options, ReadOptions(config, words));
   ASSIGN_OR_RETURN(auto store, Embedded::Open(options));
-  return std::unique_ptr<Backend>(std::make_unique<EmbeddedBackend>(std::move(store)));
+  return std::unique_ptr<Backend>(std::make_unique<EmbeddedBackend>(std::move(store), config));
 }
 
 }  // namespace hg::tsd

@@ -1,0 +1,57 @@
+#include "tsd/append_mode.h"
+
+#include "storage/points/points_over_cells.h"
+
+namespace hg::tsd {
+namespace {
+
+points::PointsOverCellsOptions WriterOptions(const Points& points, const std::string& table) {
+  points::PointsOverCellsOptions options;
+  options.layout = points.layout();
+  options.table = table;
+  options.enable_appends = true;
+  return options;
+}
+
+/// Thread-safe. Series numbers are those of the writer; the engine registers a series by its rows'
+/// keys.
+class AppendModePoints : public Points {
+ public:
+  AppendModePoints(Store& cells, Points& points, const std::string& table)
+      : points_(points), writer_(&cells, WriterOptions(points, table)) {}
+
+  [[nodiscard]] const KeyLayout& layout() const override { return points_.layout(); }
+  Result<SeriesNumber> Register(ByteView tsuid) override { return writer_.Register(tsuid); }
+  Result<LogPosition> Append(std::span<const PointEntry> batch) override {
+    return writer_.Append(batch);
+  }
+  void Commit(LogPosition position, std::function<void(Status)> done) override {
+    writer_.Commit(position, std::move(done));
+  }
+
+  Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
+                                          const ReconcileOptions& options) override {
+    return points_.Scan(spec, options);
+  }
+  Status DeleteRows(const PointScanSpec& spec) override { return points_.DeleteRows(spec); }
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                    const std::function<bool(ByteView tsuid)>& visit) override {
+    return points_.ListSeries(metric, matcher, visit);
+  }
+  void ListenForUnsettledRows(UnsettledRowListener listener) override {
+    points_.ListenForUnsettledRows(std::move(listener));
+  }
+
+ private:
+  Points& points_;
+  points::PointsOverCells writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Points> MakeAppendModePoints(Store& cells, Points& points,
+                                             const std::string& table) {
+  return std::make_unique<AppendModePoints>(cells, points, table);
+}
+
+}  // namespace hg::tsd
