@@ -1,0 +1,104 @@
+#include "tests/http/edge_fixture.h"
+
+#include <doctest/doctest.h>
+
+#include "http/router.h"
+
+namespace hg::http {
+namespace {
+
+query::Options UtcQueries() {
+  query::Options options;
+  options.timezone = "UTC";
+  return options;
+}
+
+std::vector<std::string> Dump(Store& store, const std::string& table) {
+  std::vector<std::string> lines;
+  ScanSpec spec;
+  spec.table = table;
+  auto cursor = store.Scan(spec);
+  REQUIRE(cursor.ok());
+  for (std::vector<Row> rows;;) {
+    REQUIRE((*cursor)->Next(&rows).ok());
+    if (rows.empty()) return lines;
+    for (const Row& row : rows) {
+      for (const Cell& cell : row.cells) {
+        lines.push_back(ToHex(row.key) + " " + ToHex(cell.qualifier) + " " + ToHex(cell.value));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<LogPosition> GatedPoints::Append(std::span<const PointEntry> batch) {
+  appends.fetch_add(1);
+  if (refusals_.load() > 0) {
+    refusals_.fetch_sub(1);
+    return Status::Busy("the memory for new points is full");
+  }
+  const Result<LogPosition> position = PointsOverCells::Append(batch);
+  if (!position.ok()) return position;
+  return LogPosition{1};
+}
+
+void GatedPoints::Commit(LogPosition, std::function<void(Status)> done) {
+  commits.fetch_add(1);
+  {
+    std::lock_guard lock(mutex_);
+    if (holding_) return held_.push_back(std::move(done));
+  }
+  done({});
+}
+
+void GatedPoints::Hold() {
+  std::lock_guard lock(mutex_);
+  holding_ = true;
+}
+
+void GatedPoints::Release(const Status& status) {
+  std::vector<std::function<void(Status)>> held;
+  {
+    std::lock_guard lock(mutex_);
+    holding_ = false;
+    held.swap(held_);
+  }
+  for (const auto& done : held) done(status);
+}
+
+size_t GatedPoints::held() {
+  std::lock_guard lock(mutex_);
+  return held_.size();
+}
+
+tsd::IngestOptions EdgeFixture::AllAutomatic() {
+  tsd::IngestOptions options;
+  options.auto_create_metrics = true;
+  return options;
+}
+
+EdgeFixture::EdgeFixture(tsd::IngestOptions ingest_options)
+    : points(&store, {}),
+      names(store, {}),
+      annotations(store, {}),
+      metadata(store, names, {}),
+      queries(points, names, store, clock, UtcQueries()),
+      ingest(points, names, std::move(ingest_options)),
+      services{options,     settings, clock,   store,  points,   names,
+               annotations, metadata, queries, ingest, counters, {}} {
+  REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
+  REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
+  REQUIRE(store.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());
+}
+
+BufferResponse EdgeFixture::Post(std::string_view target, std::string_view body) {
+  BufferResponse reply;
+  Dispatch(MakeRequest("POST", target, body), services, reply);
+  return reply;
+}
+
+std::vector<std::string> EdgeFixture::Cells() { return Dump(store, "tsdb"); }
+std::vector<std::string> EdgeFixture::Ids() { return Dump(store, "tsdb-uid"); }
+
+}  // namespace hg::http

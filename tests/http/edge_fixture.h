@@ -1,0 +1,76 @@
+#pragma once
+// The write path whole, over a store in memory, with and without a socket in front.
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/services.h"
+#include "query/engine.h"
+#include "storage/points/points_over_cells.h"
+#include "tests/support/buffer_response.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/model_store.h"
+#include "tsd/ingest/ingest.h"
+#include "uid/annotations.h"
+#include "uid/metadata.h"
+
+namespace hg::http {
+
+/// Points that can be told to refuse, and to keep writers waiting. Thread-safe.
+class GatedPoints : public points::PointsOverCells {
+ public:
+  using PointsOverCells::PointsOverCells;
+
+  Result<LogPosition> Append(std::span<const PointEntry> batch) override;
+  void Commit(LogPosition position, std::function<void(Status)> done) override;
+
+  /// The next `appends` calls of Append answer Busy.
+  void RefuseAppends(int appends) { refusals_.store(appends); }
+  /// Commits wait until Release.
+  void Hold();
+  void Release(const Status& status);
+  [[nodiscard]] size_t held();
+
+  std::atomic<int> appends{0}, commits{0};
+
+ private:
+  std::atomic<int> refusals_{0};
+  std::mutex mutex_;
+  bool holding_ = false;
+  std::vector<std::function<void(Status)>> held_;
+};
+
+class EdgeFixture {
+ public:
+  explicit EdgeFixture(tsd::IngestOptions ingest_options = AllAutomatic());
+
+  static tsd::IngestOptions AllAutomatic();
+
+  /// The exact way, through the table of endpoints.
+  BufferResponse Post(std::string_view target, std::string_view body);
+
+  /// Cells of the data table, "row qualifier value" in hexadecimal, in order.
+  std::vector<std::string> Cells();
+  /// The same of the table of ids.
+  std::vector<std::string> Ids();
+
+  Options options;
+  std::map<std::string, std::string> settings;
+  ManualClock clock{1700010000000};
+  ModelStore store;
+  GatedPoints points;
+  uid::Names names;
+  uid::Annotations annotations;
+  uid::Metadata metadata;
+  query::Engine queries;
+  tsd::Ingest ingest;
+  Counters counters;
+  Services services;
+};
+
+}  // namespace hg::http
