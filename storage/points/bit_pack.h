@@ -21,15 +21,25 @@ constexpr size_t PackedBytes(size_t count, int width) {
 /// Appends the low `width` (0…64) bits of each value.
 inline void PackBits(std::span<const uint64_t> values, int width, Bytes* out) {
   static_assert(std::endian::native == std::endian::little);
-  unsigned __int128 pending = 0;
-  int bits = 0;
+  if (width == 0) return;
+  const size_t start = out->size();
+  out->resize(start + PackedBytes(values.size(), width));
+  char* p = out->data() + start;
+  const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  uint64_t pending = 0;
+  int bits = 0;  // of pending in use, below 64
   for (uint64_t value : values) {
-    if (width < 64) value &= (uint64_t{1} << width) - 1;
-    pending |= static_cast<unsigned __int128>(value) << bits;
-    for (bits += width; bits >= 8; bits -= 8, pending >>= 8)
-      out->push_back(static_cast<char>(pending));
+    value &= mask;
+    pending |= value << bits;
+    bits += width;
+    if (bits < 64) continue;
+    std::memcpy(p, &pending, 8);
+    p += 8;
+    bits -= 64;
+    // What did not fit; all of it if the value ended exactly at the border.
+    pending = bits == 0 ? 0 : value >> (width - bits);
   }
-  if (bits > 0) out->push_back(static_cast<char>(pending));
+  if (bits > 0) std::memcpy(p, &pending, static_cast<size_t>(bits + 7) / 8);
 }
 
 /// Reads `count` values of `width` bits; `packed` has at least PackedBytes(count, width) bytes.
@@ -41,20 +51,30 @@ void UnpackBits(ByteView packed, size_t count, int width, Put&& put) {
     return;
   }
   const uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  const auto step = static_cast<size_t>(width);
   const char* const p = packed.data();
   size_t i = 0;
-  // Eight bytes hold a value of up to 57 bits wherever it begins.
-  if (width <= 57 && packed.size() >= 8) {
-    const size_t whole = ((packed.size() - 8) * 8) / static_cast<size_t>(width);
-    const size_t fast = whole < count ? whole : count;
-    for (size_t bit = 0; i < fast; ++i, bit += static_cast<size_t>(width)) {
-      uint64_t word;
-      std::memcpy(&word, p + bit / 8, 8);
-      put(i, word >> (bit % 8) & mask);
-    }
+  size_t bit = 0;
+  if (width <= 57) {
+    // Eight bytes hold such a value wherever it begins; the last eight bytes are read from a padded
+    // copy.
+    const size_t inside = packed.size() < 8 ? 0 : ((packed.size() - 8) * 8 + 7) / step + 1;
+    auto run = [&](const char* from, size_t from_bit, size_t end) {
+      for (; i < end; ++i, bit += step) {
+        uint64_t word;
+        std::memcpy(&word, from + (bit - from_bit) / 8, 8);
+        put(i, word >> (bit % 8) & mask);
+      }
+    };
+    run(p, 0, inside < count ? inside : count);
+    if (i == count) return;
+    char tail[24] = {};
+    const size_t at = bit / 8;
+    std::memcpy(tail, p + at, packed.size() - at);
+    run(tail, at * 8, count);
+    return;
   }
-  for (size_t bit = i * static_cast<size_t>(width); i < count;
-       ++i, bit += static_cast<size_t>(width)) {
+  for (; i < count; ++i, bit += step) {
     unsigned char bytes[16] = {};
     const size_t at = bit / 8;
     const size_t left = packed.size() - at;

@@ -4,6 +4,10 @@
 #include <cmath>
 #include <optional>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace hg::points {
 namespace {
 
@@ -15,58 +19,56 @@ constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  
 // Products beyond this are not tried: they may not fit 64 bits.
 constexpr double kProductMax = 9e18;
 
+void AppendBig64(uint64_t v, Bytes* out) {
+  v = __builtin_bswap64(v);
+  out->append(reinterpret_cast<const char*>(&v), 8);
+}
+
 double FromDecimal(int64_t number, int exponent) {
   return static_cast<double>(number) / kPowers[exponent];
 }
 
-// Numbers by the smallest of the ways that store differences; as they are if none is smaller.
-struct Numbers {
-  How how = kEqual;
-  Bytes bytes;
+struct Bounds {
+  int64_t least = INT64_MAX;
+  int64_t most = INT64_MIN;
+
+  void Take(uint64_t number) {
+    least = std::min(least, static_cast<int64_t>(number));
+    most = std::max(most, static_cast<int64_t>(number));
+  }
+  [[nodiscard]] int width() const {
+    return BitWidth(static_cast<uint64_t>(most) - static_cast<uint64_t>(least));
+  }
 };
 
-Numbers PackNumbers(const std::vector<uint64_t>& numbers) {
-  auto signed_at = [&](size_t i) { return static_cast<int64_t>(numbers[i]); };
-  const size_t n = numbers.size();
-  int64_t least = signed_at(0);
-  int64_t most = least;
+// Appends the numbers in the smaller of the ways that store differences. Uses up the numbers.
+How PackNumbers(std::vector<uint64_t>* numbers, Bytes* out) {
+  const size_t n = numbers->size();
+  uint64_t* const v = numbers->data();
+  Bounds range;
+  Bounds steps;
+  range.Take(v[0]);
   for (size_t i = 1; i < n; ++i) {
-    least = std::min(least, signed_at(i));
-    most = std::max(most, signed_at(i));
+    range.Take(v[i]);
+    steps.Take(v[i] - v[i - 1]);
   }
-  Numbers packed;
-  if (least == most) {
-    AppendVarint(&packed.bytes, ZigZag(least));
-    return packed;
+  if (range.least == range.most) {
+    AppendVarint(out, ZigZag(range.least));
+    return kEqual;
   }
-  const uint64_t range = static_cast<uint64_t>(most) - static_cast<uint64_t>(least);
-  std::vector<uint64_t> steps(n - 1);
-  int64_t least_step = INT64_MAX;
-  int64_t most_step = INT64_MIN;
-  for (size_t i = 1; i < n; ++i) {
-    steps[i - 1] = numbers[i] - numbers[i - 1];
-    least_step = std::min(least_step, static_cast<int64_t>(steps[i - 1]));
-    most_step = std::max(most_step, static_cast<int64_t>(steps[i - 1]));
+  if (PackedBytes(n - 1, steps.width()) + 1 < PackedBytes(n, range.width())) {
+    AppendVarint(out, ZigZag(static_cast<int64_t>(v[0])));
+    AppendVarint(out, ZigZag(steps.least));
+    out->push_back(static_cast<char>(steps.width()));
+    for (size_t i = n - 1; i > 0; --i) v[i] -= v[i - 1] + static_cast<uint64_t>(steps.least);
+    PackBits({v + 1, n - 1}, steps.width(), out);
+    return kSteps;
   }
-  const uint64_t step_range = static_cast<uint64_t>(most_step) - static_cast<uint64_t>(least_step);
-  const size_t as_range = PackedBytes(n, BitWidth(range));
-  const size_t as_steps = PackedBytes(n - 1, BitWidth(step_range)) + 1;
-  if (as_steps < as_range) {
-    packed.how = kSteps;
-    AppendVarint(&packed.bytes, ZigZag(signed_at(0)));
-    AppendVarint(&packed.bytes, ZigZag(least_step));
-    packed.bytes.push_back(static_cast<char>(BitWidth(step_range)));
-    for (uint64_t& step : steps) step -= static_cast<uint64_t>(least_step);
-    PackBits(steps, BitWidth(step_range), &packed.bytes);
-  } else {
-    packed.how = kRange;
-    AppendVarint(&packed.bytes, ZigZag(least));
-    packed.bytes.push_back(static_cast<char>(BitWidth(range)));
-    std::vector<uint64_t> above = numbers;
-    for (uint64_t& number : above) number -= static_cast<uint64_t>(least);
-    PackBits(above, BitWidth(range), &packed.bytes);
-  }
-  return packed;
+  AppendVarint(out, ZigZag(range.least));
+  out->push_back(static_cast<char>(range.width()));
+  for (size_t i = 0; i < n; ++i) v[i] -= static_cast<uint64_t>(range.least);
+  PackBits(*numbers, range.width(), out);
+  return kRange;
 }
 
 template <typename Put>
@@ -109,10 +111,18 @@ bool UnpackNumbers(ByteReader* in, uint8_t how, size_t n, Put&& put) {
   return in->ok();
 }
 
-void AppendStream(How how, uint8_t rule, ByteView numbers,
-                  const std::vector<StreamException>& exceptions, Bytes* out) {
-  out->push_back(static_cast<char>(rule << 4 | how));
-  out->append(numbers);
+// The kind byte of a stream is written first and set once the way is known.
+class StreamKind {
+ public:
+  explicit StreamKind(Bytes* out) : out_(out), at_(out->size()) { out->push_back(0); }
+  void Set(How how, uint8_t rule) { (*out_)[at_] = static_cast<char>(rule << 4 | how); }
+
+ private:
+  Bytes* out_;
+  size_t at_;
+};
+
+void AppendExceptions(const std::vector<StreamException>& exceptions, Bytes* out) {
   AppendVarint(out, exceptions.size());
   uint32_t last = 0;
   for (const StreamException& exception : exceptions) {
@@ -145,57 +155,86 @@ bool TakeExceptions(ByteReader* in, bool floats, size_t n, uint64_t* wide, Strea
   return in->ok();
 }
 
-// The decimal that a rule turns back into exactly this value.
-std::optional<int64_t> ToDecimal(const PointValue& value, uint8_t rule, int exponent) {
-  const double product = value.as_double() * kPowers[exponent];
-  if (!(std::fabs(product) <= kProductMax)) return std::nullopt;
-  const int64_t number = std::llround(product);
-  if (FloatByRule(rule, FromDecimal(number, exponent)) != value) return std::nullopt;
-  return number;
+// The first position that is no exception.
+size_t FirstRegular(const std::vector<StreamException>& exceptions) {
+  size_t i = 0;
+  while (i < exceptions.size() && exceptions[i].position == i) ++i;
+  return i;
+}
+
+int64_t Nearest(double v) {
+#ifdef __SSE2__
+  return _mm_cvtsd_si64(_mm_set_sd(v));
+#else
+  return std::llrint(v);
+#endif
+}
+
+// The decimal that the rule turns back into exactly this value.
+bool ToDecimal(const PointValue& value, double wide, uint8_t rule, int exponent, uint64_t* number) {
+  const double product = wide * kPowers[exponent];
+  if (!(std::fabs(product) <= kProductMax)) return false;
+  const int64_t nearest = Nearest(product);
+  *number = static_cast<uint64_t>(nearest);
+  const double back = FromDecimal(nearest, exponent);
+  if (rule == kFloatsWide) {
+    return std::bit_cast<uint64_t>(back) == value.bits && value.flags == kFloat64;
+  }
+  return FloatByRule(rule, back) == value;
 }
 
 uint8_t PickFloatRule(std::span<const PointValue> values) {
-  size_t misses[3] = {};
+  size_t singles = 0;
+  for (const PointValue& value : values) singles += value.flags == kFloat32;
+  if (singles == 0) return kFloatsWide;
+  if (singles == values.size()) return kFloatsSingle;
+  size_t misses = 0;
   for (const PointValue& value : values) {
-    for (uint8_t rule : {kFloatsWide, kFloatsShortest, kFloatsSingle}) {
-      misses[rule] += FloatByRule(rule, value.as_double()).flags != value.flags;
-    }
+    misses += FloatByRule(kFloatsShortest, value.as_double()).flags != value.flags;
   }
-  return static_cast<uint8_t>(std::min_element(misses, misses + 3) - misses);
+  const size_t wides = values.size() - singles;
+  if (misses <= singles && misses <= wides) return kFloatsShortest;
+  return singles < wides ? kFloatsWide : kFloatsSingle;
 }
 
-// Decimals of all values but some; false if they would not be worth it.
+// Decimals of all values but some; false if they would not be worth it. The exponent grows to what
+// the values need, and all begins anew when it does.
 bool ToDecimals(std::span<const PointValue> values, uint8_t rule, int* exponent,
                 std::vector<uint64_t>* numbers, std::vector<StreamException>* exceptions) {
   const size_t exceptions_max = values.size() / 4 + 1;
-  size_t misses = 0;
+  numbers->resize(values.size());
   *exponent = 0;
-  for (const PointValue& value : values) {
-    int e = *exponent;
-    while (e <= kExponentMax && !ToDecimal(value, rule, e)) ++e;
-    if (e <= kExponentMax) {
-      *exponent = e;
-    } else if (++misses > exceptions_max) {
-      return false;
-    }
-  }
   std::optional<uint64_t> filler;
   for (size_t i = 0; i < values.size(); ++i) {
-    const auto number = ToDecimal(values[i], rule, *exponent);
-    if (number) {
-      if (!filler) std::fill(numbers->begin(), numbers->end(), static_cast<uint64_t>(*number));
-      filler = static_cast<uint64_t>(*number);
-    } else {
-      exceptions->push_back({static_cast<uint32_t>(i), values[i]});
-      if (exceptions->size() > exceptions_max) return false;
+    uint64_t& number = (*numbers)[i];
+    const double wide = values[i].as_double();
+    if (ToDecimal(values[i], wide, rule, *exponent, &number)) {
+      filler = number;
+      continue;
     }
-    numbers->push_back(filler.value_or(0));
+    int e = *exponent + 1;
+    while (e <= kExponentMax && !ToDecimal(values[i], wide, rule, e, &number)) ++e;
+    if (e <= kExponentMax) {
+      *exponent = e;
+      filler.reset();
+      exceptions->clear();
+      i = SIZE_MAX;
+      continue;
+    }
+    exceptions->push_back({static_cast<uint32_t>(i), values[i]});
+    // Twice as strict at the beginning: true doubles are found out early.
+    if (exceptions->size() > exceptions_max || exceptions->size() > i / 2 + 2) return false;
+    number = filler.value_or(0);
   }
-  return filler.has_value();
+  if (!filler) return false;
+  // Exceptions in front have had no number to repeat.
+  const uint64_t first = (*numbers)[FirstRegular(*exceptions)];
+  for (size_t i = 0; i < FirstRegular(*exceptions); ++i) (*numbers)[i] = first;
+  return true;
 }
 
 void EncodeFloatsAsTheyAre(std::span<const PointValue> values, uint8_t rule, Bytes* out) {
-  Bytes bytes;
+  StreamKind(out).Set(kAsTheyAre, rule);
   std::vector<StreamException> exceptions;
   for (size_t i = 0; i < values.size(); ++i) {
     const double wide = values[i].as_double();
@@ -205,55 +244,52 @@ void EncodeFloatsAsTheyAre(std::span<const PointValue> values, uint8_t rule, Byt
                            : FloatByRule(rule, wide) == values[i] && !std::isnan(wide);
     if (!exact) exceptions.push_back({static_cast<uint32_t>(i), values[i]});
     if (rule == kFloatsSingle) {
-      AppendBig(&bytes, exact ? values[i].bits : 0, 4);
+      AppendBig(out, exact ? values[i].bits : 0, 4);
     } else {
-      AppendBig(&bytes, exact ? std::bit_cast<uint64_t>(wide) : 0, 8);
+      AppendBig64(exact ? std::bit_cast<uint64_t>(wide) : 0, out);
     }
   }
-  AppendStream(kAsTheyAre, rule, bytes, exceptions, out);
+  AppendExceptions(exceptions, out);
 }
 
 }  // namespace
 
 void EncodeInts(std::span<const PointValue> values, Bytes* out) {
-  std::vector<uint64_t> numbers;
-  numbers.reserve(values.size());
+  std::vector<uint64_t> numbers(values.size());
   size_t misses[2] = {};
-  for (const PointValue& value : values) {
-    numbers.push_back(value.bits);
-    for (uint8_t rule : {kIntsShortest, kIntsWide}) {
-      misses[rule] += IntByRule(rule, value.as_int()) != value;
-    }
+  for (size_t i = 0; i < values.size(); ++i) {
+    numbers[i] = values[i].bits;
+    misses[kIntsShortest] += IntByRule(kIntsShortest, values[i].as_int()).flags != values[i].flags;
+    misses[kIntsWide] += values[i].flags != kInt64;
   }
   const uint8_t rule = misses[kIntsWide] < misses[kIntsShortest] ? kIntsWide : kIntsShortest;
   std::vector<StreamException> exceptions;
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (size_t i = 0; misses[rule] > 0 && i < values.size(); ++i) {
     if (IntByRule(rule, values[i].as_int()) != values[i]) {
       exceptions.push_back({static_cast<uint32_t>(i), values[i]});
     }
   }
-  const Numbers packed = PackNumbers(numbers);
-  AppendStream(packed.how, rule, packed.bytes, exceptions, out);
+  StreamKind kind(out);
+  kind.Set(PackNumbers(&numbers, out), rule);
+  AppendExceptions(exceptions, out);
 }
 
 void EncodeFloats(std::span<const PointValue> values, Bytes* out) {
   const uint8_t rule = PickFloatRule(values);
+  const size_t plain_size = values.size() * (rule == kFloatsSingle ? 4 : 8);
   int exponent = 0;
   std::vector<uint64_t> numbers;
   std::vector<StreamException> exceptions;
-  Bytes plain;
-  EncodeFloatsAsTheyAre(values, rule, &plain);
+  const size_t start = out->size();
   if (ToDecimals(values, rule, &exponent, &numbers, &exceptions)) {
-    const Numbers packed = PackNumbers(numbers);
-    Bytes decimal;
-    AppendStream(packed.how, rule, Bytes(1, static_cast<char>(exponent)) + packed.bytes, exceptions,
-                 &decimal);
-    if (decimal.size() <= plain.size()) {
-      out->append(decimal);
-      return;
-    }
+    StreamKind kind(out);
+    out->push_back(static_cast<char>(exponent));
+    kind.Set(PackNumbers(&numbers, out), rule);
+    AppendExceptions(exceptions, out);
+    if (out->size() - start <= plain_size + 2) return;
+    out->resize(start);
   }
-  out->append(plain);
+  EncodeFloatsAsTheyAre(values, rule, out);
 }
 
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest) {

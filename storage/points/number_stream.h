@@ -69,15 +69,18 @@ struct StreamException {
 enum IntRule : uint8_t { kIntsShortest = 0, kIntsWide = 1 };
 enum FloatRule : uint8_t { kFloatsWide = 0, kFloatsShortest = 1, kFloatsSingle = 2 };
 
-/// The stored value of a number by its stream's rule.
+/// The stored value of a number by its stream's rule. (The widths as PointValue::Int picks them,
+/// without a branch.)
 inline PointValue IntByRule(uint8_t rule, int64_t v) {
-  return rule == kIntsWide ? PointValue{static_cast<uint64_t>(v), kInt64} : PointValue::Int(v);
+  if (rule == kIntsWide) return {static_cast<uint64_t>(v), kInt64};
+  const int width = std::bit_width(static_cast<uint64_t>(v ^ v >> 63));
+  const int flags = (width >= 8 ? 1 : 0) + (width >= 16 ? 2 : 0) + (width >= 32 ? 4 : 0);
+  return {static_cast<uint64_t>(v), static_cast<uint8_t>(flags)};
 }
 inline PointValue FloatByRule(uint8_t rule, double v) {
+  if (rule == kFloatsWide) return PointValue::Double(v);
   const auto single = static_cast<float>(v);
-  if (rule == kFloatsSingle || (rule == kFloatsShortest && static_cast<double>(single) == v)) {
-    return PointValue::Float(single);
-  }
+  if (rule == kFloatsSingle || static_cast<double>(single) == v) return PointValue::Float(single);
   return PointValue::Double(v);
 }
 

@@ -77,6 +77,13 @@ void EncodeValues(std::span<const PartPoint> points, Class how, Bytes* out) {
     for (const PartPoint& point : points) AppendBig(out, point.bits, 8);
     return;
   }
+  if (how != kMixed) {
+    std::vector<PointValue> values(points.size());
+    for (size_t i = 0; i < points.size(); ++i) {
+      values[i] = {points[i].bits, points[i].qualifier.flags()};
+    }
+    return how == kInts ? EncodeInts(values, out) : EncodeFloats(values, out);
+  }
   std::vector<PointValue> ints;
   std::vector<PointValue> floats;
   std::vector<uint64_t> marks;
@@ -85,9 +92,9 @@ void EncodeValues(std::span<const PartPoint> points, Class how, Bytes* out) {
     marks.push_back(is_float);
     (is_float ? floats : ints).push_back({point.bits, point.qualifier.flags()});
   }
-  if (how == kMixed) PackBits(marks, 1, out);
-  if (!ints.empty()) EncodeInts(ints, out);
-  if (!floats.empty()) EncodeFloats(floats, out);
+  PackBits(marks, 1, out);
+  EncodeInts(ints, out);
+  EncodeFloats(floats, out);
 }
 
 void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, Class how, Bytes* out) {
@@ -213,24 +220,38 @@ bool TakePlain(ByteReader* in, size_t n, std::vector<PointValue>* values) {
   return true;
 }
 
-// Stored forms from wide numbers, by the rules and the exceptions of the streams.
-void ToStoredForms(const Head& head, const std::vector<uint64_t>& wide, const Values& values,
-                   std::vector<PointValue>* stored) {
-  stored->resize(head.count);
+// Stored forms from wide numbers, by the rules and the exceptions of the streams. Calls put(i,
+// value).
+template <typename Put>
+void ForStoredForms(const Head& head, const std::vector<uint64_t>& wide, const Values& values,
+                    Put&& put) {
+  if (head.how == kInts) {
+    const uint8_t rule = values.ints.rule;
+    for (size_t i = 0; i < head.count; ++i) put(i, IntByRule(rule, static_cast<int64_t>(wide[i])));
+    for (const auto& exception : values.ints.exceptions) put(exception.position, exception.value);
+    return;
+  }
+  if (head.how == kFloats) {
+    const uint8_t rule = values.floats.rule;
+    for (size_t i = 0; i < head.count; ++i) {
+      put(i, FloatByRule(rule, std::bit_cast<double>(wide[i])));
+    }
+    for (const auto& exception : values.floats.exceptions) put(exception.position, exception.value);
+    return;
+  }
   size_t next[2] = {};       // place in each stream
   size_t exception[2] = {};  // next exception of each
   for (size_t i = 0; i < head.count; ++i) {
-    const bool is_float =
-        head.how == kFloats || (head.how == kMixed && Values::Mark(values.marks, i));
+    const bool is_float = Values::Mark(values.marks, i);
     const StreamRest& rest = is_float ? values.floats : values.ints;
     size_t& e = exception[is_float];
     const size_t place = next[is_float]++;
     if (e < rest.exceptions.size() && rest.exceptions[e].position == place) {
-      (*stored)[i] = rest.exceptions[e++].value;
+      put(i, rest.exceptions[e++].value);
     } else if (is_float) {
-      (*stored)[i] = FloatByRule(rest.rule, std::bit_cast<double>(wide[i]));
+      put(i, FloatByRule(rest.rule, std::bit_cast<double>(wide[i])));
     } else {
-      (*stored)[i] = IntByRule(rest.rule, static_cast<int64_t>(wide[i]));
+      put(i, IntByRule(rest.rule, static_cast<int64_t>(wide[i])));
     }
   }
 }
@@ -287,20 +308,26 @@ Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<P
   if (!TakeTimes(&in, head.count, offset_ms.data(), &all_millis, &resolution)) {
     return Damaged("times");
   }
-  std::vector<PointValue> stored;
+  points->resize(head.count);
+  PartPoint* const out = points->data();
+  for (size_t i = 0; i < head.count; ++i) {
+    const bool millis = resolution.empty() ? all_millis : Values::Mark(resolution, i);
+    if (!millis && offset_ms[i] % 1000 != 0) return Damaged("part of a second in a seconds' point");
+    out[i] = {QualifierOf(offset_ms[i], millis, 0), generation, 0};
+  }
+  auto put = [out](size_t i, const PointValue& value) {
+    out[i].qualifier = out[i].qualifier.with_flags(value.flags);
+    out[i].bits = value.bits;
+  };
   if (head.how == kPlain) {
+    std::vector<PointValue> stored;
     if (!TakePlain(&in, head.count, &stored)) return Damaged("plain values");
+    for (size_t i = 0; i < head.count; ++i) put(i, stored[i]);
   } else {
     std::vector<uint64_t> wide(head.count);
     Values values;
     if (!TakeValues(&in, head, wide.data(), &values)) return Damaged("values");
-    ToStoredForms(head, wide, values, &stored);
-  }
-  points->resize(head.count);
-  for (size_t i = 0; i < head.count; ++i) {
-    const bool millis = resolution.empty() ? all_millis : Values::Mark(resolution, i);
-    if (!millis && offset_ms[i] % 1000 != 0) return Damaged("part of a second in a seconds' point");
-    (*points)[i] = {QualifierOf(offset_ms[i], millis, stored[i].flags), generation, stored[i].bits};
+    ForStoredForms(head, wide, values, put);
   }
   if (head.generations && !TakeGenerations(&in, head.count, points)) return Damaged("generations");
   if (!in.rest().empty()) return Damaged("bytes left over");
