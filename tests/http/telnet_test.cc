@@ -1,0 +1,121 @@
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "http/telnet/lines.h"
+#include "http/wire/telnet_line.h"
+#include "tests/http/edge_fixture.h"
+
+namespace hg::http {
+namespace {
+
+std::string Say(EdgeFixture& edge, std::string_view lines) {
+  return RunTelnetLines(lines, edge.services).text;
+}
+
+}  // namespace
+
+TEST_CASE("each fault of a put line has its text, and good lines none") {
+  struct Case {
+    const char* line;
+    const char* reply;
+  };
+  const Case cases[] = {
+      {"put m 1700000000 1 host=a", ""},
+      {"put m 1700000000.123 1.5 host=a  dc=x ", ""},
+      {"put m 1700000000 1 host=a host=a", ""},
+      {"put", "put: illegal argument: not enough arguments (need least 4, got 0)\n"},
+      {"put m 1700000000 1", "put: illegal argument: not enough arguments (need least 4, got 3)\n"},
+      {"put  1700000000 1 host=a", "put: illegal argument: empty metric name\n"},
+      {"put m  1 host=a", "put: invalid value: Empty string\n"},
+      {"put m now 1 host=a", "put: invalid value: Invalid character 'n' in now\n"},
+      {"put m 0 1 host=a", "put: illegal argument: invalid timestamp: 0\n"},
+      {"put m 1700000000  host=a", "put: illegal argument: empty value\n"},
+      {"put m 1700000000 1.2.3 host=a", "put: invalid value: multiple points\n"},
+      {"put m 1700000000 1e400 host=a",
+       "put: illegal argument: value is NaN or Infinite: Infinity for metric=m "
+       "timestamp=1700000000\n"},
+      {"put m 1700000000 x host", "put: illegal argument: invalid tag: host\n"},
+      {"put m 1700000000 1 host=a host=b",
+       "put: illegal argument: duplicate tag: host=b, tags={host=a}\n"},
+      {"put m 1700000000 1 ", "put: illegal argument: Need at least one tag (metric=m, tags={})\n"},
+      {"put m! 1700000000 1 host=a",
+       "put: illegal argument: Invalid metric name (\"m!\"): illegal character: !\n"},
+      {"put t.\xC3\xA9 1700000000 1 host=a",
+       "put: illegal argument: Invalid metric name (\"t.\xC3\x83\xC2\xA9\"): illegal character: "
+       "\xC2\xA9\n"},
+      {" ", "unknown command: .  Try `help'.\n"},
+      {"foo bar", "unknown command: foo.  Try `help'.\n"},
+      {"dropcaches now", "Caches dropped.\n"},
+  };
+  EdgeFixture edge;
+  for (const Case& c : cases) {
+    CAPTURE(c.line);
+    CHECK(Say(edge, std::string(c.line) + "\n") == c.reply);
+    CHECK(Say(edge, std::string(c.line) + "\r\n") == c.reply);
+  }
+}
+
+TEST_CASE("replies come in the order of the lines, and nothing behind exit is done") {
+  EdgeFixture edge;
+  const LinesResult result = RunTelnetLines(
+      "put m 1 1 a=b\nput m x 1 a=b\nfoo\nput m 2 y a=b\nexit\nput m 3 1 a=b\n", edge.services);
+  CHECK(result.text ==
+        "put: invalid value: Invalid character 'x' in x\nunknown command: foo.  Try `help'.\n"
+        "put: invalid value: Invalid character 'y' in y\n");
+  CHECK(result.close);
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("a read-only daemon knows no put") {
+  EdgeFixture edge;
+  edge.options.mode = Mode::kReadOnly;
+  CHECK(Say(edge, "put m 1 1 a=b\n") == "unknown command: put.  Try `help'.\n");
+  CHECK(edge.Cells().empty());
+}
+
+TEST_CASE("a busy store is waited for") {
+  EdgeFixture edge;
+  edge.points.RefuseAppends(2);
+  CHECK(Say(edge, "put m 1 1 a=b\n").empty());
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("the fast way and the exact way of put lines agree") {
+  const std::vector<std::string> words[] = {
+      {"put", "put", "put", "put", "put", "Put"},
+      {"m", "m", "n.x", "", "m!", "m\xE9"},
+      {"1700000000", "1700000001", "1700000000123", "01700000000", "1700000000.5", "0", "x",
+       "99999999999999"},
+      {"1", "-2", "3.5", "1.1", "+4", "007", "1e2", "1e-400", "x", "", "5.", "-0", "-0.0"},
+      {"host=a", "host=b", "host=a dc=x", "dc=x  host=a ", "host=a host=b", "host", "",
+       "host=a b=a:c"}};
+  std::mt19937 random(11);
+  EdgeFixture exact, fast;
+  int taken = 0;
+  for (int round = 0; round < 6000; ++round) {
+    std::string line;
+    for (const auto& choices : words) {
+      const bool plain = random() % 6 != 0;
+      line += (line.empty() ? "" : " ") + choices[random() % (plain ? 3 : choices.size())];
+    }
+    CAPTURE(line);
+    const std::string wanted = Say(exact, line + "\n");
+    SpelledPoint point;
+    if (ParsePutLine(line, &point)) {
+      const auto appended = fast.ingest.AppendSpelled({&point, 1});
+      REQUIRE(appended.ok());
+      if (appended->known) {
+        ++taken;
+        CHECK(wanted.empty());
+        continue;
+      }
+    }
+    CHECK(Say(fast, line + "\n") == wanted);
+  }
+  CHECK(exact.Cells() == fast.Cells());
+  CHECK(exact.Ids() == fast.Ids());
+  CHECK(taken > 1000);
+}
+
+}  // namespace hg::http
