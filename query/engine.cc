@@ -71,6 +71,7 @@ Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clo
       cells_(cells),
       clock_(clock),
       options_(std::move(options)),
+      limits_file_(options_.limits_file, options_.limits_file_interval_s, clock),
       default_zone_(DefaultZone(options_)) {}
 
 Result<ValidQuery> Engine::Validate(const Request& request, ValidationTrace* trace) const {
@@ -80,6 +81,13 @@ Result<ValidQuery> Engine::Validate(const Request& request, ValidationTrace* tra
 }
 
 Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
+  std::optional<RunningQueries::Ticket> ticket;
+  if (!options_.simultaneous_duplicates && !run.client.empty()) {
+    ticket.emplace(running_.Enter(run.client, query.request));
+    if (!ticket->entered()) {
+      return Status::InvalidArgument("Query is already executing for endpoint: " + run.client);
+    }
+  }
   NameMemo names(names_);
   Answer answer;
   for (size_t i = 0; i < query.queries.size(); ++i)
@@ -103,6 +111,9 @@ Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& r
   SubQueryInfo info;
   Lap lap(clock_);
   ASSIGN_OR_RETURN(Bytes metric, MetricOf(sub, layout(), names));
+  static const Bytes kUnnamed;  // the limits file cannot speak of a TSUID's metric that has no name
+  Result<const Bytes*> known = names->NameOf(UidKind::kMetric, metric);
+  const Bytes* metric_name = known.ok() ? *known : &kUnnamed;
   ASSIGN_OR_RETURN(SeriesFilter filter, SeriesFilter::Resolve(sub, options_, layout(), names));
   info.filter_keys = filter.filtered_keys();
   info.stats.names_ns = lap();
@@ -119,7 +130,7 @@ Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& r
       true;  // a row that holds annotations only still makes an output (spec query.md §9.1)
   spec.batch_rows = options_.batch_rows;
   ASSIGN_OR_RETURN(Limits limits,
-                   LimitsFor(options_, sub.text.metric.value_or(""),
+                   LimitsFor(options_, &limits_file_, *metric_name,
                              query.request.override_byte_limit, query.request.override_cell_limit));
   LimitCounter counter(limits, clock_, &run.cancelled);
   SeriesSet set(layout(), grid ? &*grid : nullptr, &filter);

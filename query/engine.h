@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "query/answer.h"
+#include "query/limits_file.h"
 #include "query/options.h"
 #include "query/request.h"
+#include "query/running.h"
 #include "query/time_zone.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
@@ -32,6 +34,9 @@ struct RunOptions {
   bool trim = true;
   /// Polled between rows and groups; true ends the run with DeadlineExceeded. May be empty.
   std::function<bool()> cancelled;
+  /// Who asks: where the options forbid it, the same query of the same client does not run twice at
+  /// once. "" = nobody.
+  std::string client;
 };
 
 /// Thread-safe: any number of queries at once. Blocks on storage; call it from a pool.
@@ -67,6 +72,8 @@ class Engine {
   Store& cells_;
   const Clock& clock_;
   const Options options_;
+  LimitsFile limits_file_;
+  RunningQueries running_;
   const TimeZone default_zone_;
 };
 

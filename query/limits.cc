@@ -13,11 +13,15 @@ constexpr int64_t kCellBytes = 2 + 8 + 8 + 1;
 
 }  // namespace
 
-Result<Limits> LimitsFor(const Options& options, std::string_view /*metric*/, bool lift_bytes,
-                         bool lift_cells) {
+Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_view metric,
+                         bool lift_bytes, bool lift_cells) {
   Limits out;
-  out.bytes_max = lift_bytes && options.bytes_override_allowed ? 0 : options.bytes_max;
-  out.cells_max = lift_cells && options.cells_override_allowed ? 0 : options.cells_max;
+  out.bytes_max = options.bytes_max;
+  out.cells_max = options.cells_max;
+  Result<bool> found = file->Find(metric, &out.bytes_max, &out.cells_max);
+  if (!found.ok()) return found.status();
+  if (lift_bytes && options.bytes_override_allowed) out.bytes_max = 0;
+  if (lift_cells && options.cells_override_allowed) out.cells_max = 0;
   out.timeout_ms = options.timeout_ms;
   out.batch_rows = std::max<size_t>(options.batch_rows, 1);
   return out;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "query/limits_file.h"
 #include "query/options.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
@@ -22,11 +23,10 @@ struct Limits {
   size_t batch_rows = 128;
 };
 
-/// Those of the options, or of the first entry of the limits file whose pattern is found in the
-/// metric; lifted where the request asks and the options allow. InvalidArgument: the limits file
-/// cannot be read.
-Result<Limits> LimitsFor(const Options& options, std::string_view metric, bool lift_bytes,
-                         bool lift_cells);
+/// Those of the limits file for that metric, else those of the options; lifted where the request
+/// asks and the options allow. InvalidArgument: the limits file cannot be read.
+Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_view metric,
+                         bool lift_bytes, bool lift_cells);
 
 /// One thread at a time.
 class LimitCounter {

@@ -68,6 +68,8 @@ struct Request {
   bool use_calendar = false;
   bool override_byte_limit = false;
   bool override_cell_limit = false;
+
+  bool operator==(const Request&) const = default;
 };
 
 }  // namespace hg::query

@@ -62,6 +62,7 @@ void Answer(const query::Request& asked, const Request& request, Services& servi
   }
   query::RunOptions run;
   run.cancelled = [&out] { return out.Cancelled(); };
+  run.client = request.remote.substr(0, request.remote.rfind(':'));
   Result<query::Answer> answer = services.queries.Run(*query, run);
   if (!answer.ok()) return SendQueryFailure(request, services, answer.status(), out);
   services.counters.query_success.fetch_add(1, std::memory_order_relaxed);

@@ -1,0 +1,69 @@
+#include "query/limits_file.h"
+
+#include <rapidjson/document.h>
+#include <rapidjson/error/en.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace hg::query {
+
+Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json) {
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
+  if (document.HasParseError()) {
+    return Status::InvalidArgument(
+        std::string(rapidjson::GetParseError_En(document.GetParseError())) + " at byte " +
+        std::to_string(document.GetErrorOffset()));
+  }
+  if (!document.IsArray()) return Status::InvalidArgument("an array of limits is expected");
+  std::vector<MetricLimits> out;
+  for (const auto& item : document.GetArray()) {
+    if (!item.IsObject() || !item.HasMember("regex") || !item["regex"].IsString()) {
+      return Status::InvalidArgument("every entry needs a \"regex\"");
+    }
+    MetricLimits limits;
+    ASSIGN_OR_RETURN(limits.pattern, Regexp::Compile(item["regex"].GetString()));
+    for (auto [key, field] :
+         {std::pair{"byteLimit", &limits.bytes_max}, {"dataPointsLimit", &limits.cells_max}}) {
+      auto member = item.FindMember(key);
+      if (member == item.MemberEnd()) continue;
+      if (!member->value.IsInt64())
+        return Status::InvalidArgument(std::string("\"") + key + "\" must be an integer");
+      *field = member->value.GetInt64();
+    }
+    out.push_back(std::move(limits));
+  }
+  return out;
+}
+
+Status LimitsFile::Reload() {
+  loaded_ns_ = clock_.MonotonicNs();
+  std::ifstream file(path_, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) return Status::InvalidArgument("The file of query limits cannot be read: " + path_);
+  Result<std::vector<MetricLimits>> entries = ParseLimitsFile(text.str());
+  if (!entries.ok()) return Prepend(entries.status(), "The file of query limits " + path_);
+  entries_ = std::move(*entries);
+  loaded_ = true;
+  return {};
+}
+
+Result<bool> LimitsFile::Find(std::string_view metric, int64_t* bytes_max, int64_t* cells_max) {
+  if (path_.empty()) return false;
+  std::lock_guard lock(mutex_);
+  if (!loaded_ || clock_.MonotonicNs() - loaded_ns_ > interval_ns_) {
+    Status status = Reload();
+    if (!status.ok() && !loaded_) return status;
+  }
+  for (const MetricLimits& entry : entries_) {
+    if (!entry.pattern->Search(metric)) continue;
+    *bytes_max = entry.bytes_max;
+    *cells_max = entry.cells_max;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace hg::query
