@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_set>
 
 #include "storage/codec/cell_class.h"
 #include "storage/codec/compacted.h"
@@ -153,6 +152,24 @@ bool LoadedPoints(const RawCell& cell, std::vector<PartPoint>* points) {
   return true;
 }
 
+// By instant, of each qualifier the last one. Most rows arrive in order and leave nothing to do.
+void SortPoints(std::vector<PartPoint>* points) {
+  const auto not_rising = [](const PartPoint& a, const PartPoint& b) { return !Earlier(a, b); };
+  if (std::adjacent_find(points->begin(), points->end(), not_rising) == points->end()) return;
+  std::stable_sort(points->begin(), points->end(), Earlier);
+  std::vector<codec::Qualifier>
+      newer;  // of the same instant: 12 at most, two resolutions by six flags
+  auto keep = points->end();
+  for (auto it = points->end(); it != points->begin();) {
+    --it;
+    if (keep != points->end() && keep->offset_ms() != it->offset_ms()) newer.clear();
+    if (std::find(newer.begin(), newer.end(), it->qualifier) != newer.end()) continue;
+    newer.push_back(it->qualifier);
+    *--keep = *it;
+  }
+  points->erase(points->begin(), keep);
+}
+
 }  // namespace
 
 bool CanonicalQualifier(ByteView qualifier, codec::Qualifier* q) {
@@ -228,15 +245,7 @@ void Settle(Part* part) {
 }
 
 void Normalize(Part* part) {
-  std::unordered_set<uint32_t> seen;
-  std::vector<PartPoint> kept;
-  kept.reserve(part->points.size());
-  for (auto it = part->points.rbegin(); it != part->points.rend(); ++it) {
-    if (seen.insert(it->qualifier.bits).second) kept.push_back(*it);
-  }
-  std::reverse(kept.begin(), kept.end());
-  std::stable_sort(kept.begin(), kept.end(), Earlier);
-  part->points = std::move(kept);
+  SortPoints(&part->points);
 
   std::stable_sort(part->raw.begin(), part->raw.end(), ByQualifier);
   auto same = [](const RawCell& a, const RawCell& b) { return a.qualifier == b.qualifier; };
