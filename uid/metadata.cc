@@ -22,6 +22,8 @@ Bytes UidMetaQualifier(UidKind kind) {
 
 bool Said(const MetaText& text) { return text != ""; }
 
+Status NoSeries() { return Status::NotFound("Could not find Timeseries meta data"); }
+
 /// The earlier creation that is known.
 int64_t MergeCreated(int64_t request, int64_t stored) {
   return stored > 0 && (request == 0 || stored < request) ? stored : request;
@@ -158,7 +160,7 @@ Status Metadata::FillIds(TsMeta* meta) {
 Result<TsMeta> Metadata::ReadSeries(const Row& row) {
   // A counter alone is no metadata (§14.2).
   const Cell* object = FindCell(row, kTsMeta);
-  if (object == nullptr) return Status::NotFound("Could not find Timeseries meta data");
+  if (object == nullptr) return NoSeries();
   TsMeta meta;
   meta.tsuid = row.key;
   RETURN_IF_ERROR(DecodeTsMeta(object->value, &meta));
@@ -171,7 +173,8 @@ Result<TsMeta> Metadata::ReadSeries(const Row& row) {
 }
 
 Result<TsMeta> Metadata::FindSeries(const Bytes& tsuid) {
-  RETURN_IF_ERROR(codec::CheckTsuid(options_.layout, tsuid));
+  // Nothing is stored of what cannot be a series.
+  if (!codec::CheckTsuid(options_.layout, tsuid).ok()) return NoSeries();
   ASSIGN_OR_RETURN(Row row, store_.Get(options_.meta_table, tsuid, kFamily, {}));
   row.key = tsuid;
   ASSIGN_OR_RETURN(TsMeta meta, ReadSeries(row));

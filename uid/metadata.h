@@ -79,14 +79,14 @@ class Metadata {
   /// Ok, too, if there was nothing.
   Status DeleteUid(UidKind kind, const Bytes& id);
 
-  /// NotFound: nothing stored. InvalidArgument: no TSUID. Corruption: an id of the series has no
+  /// NotFound: nothing stored. Corruption: an id of the series has no
   /// name.
   Result<TsMeta> FindSeries(const Bytes& tsuid);
   /// All of the metric whose series has all the pairs (tagk ‖ tagv), by TSUID.
   Result<std::vector<TsMeta>> ListSeries(const Bytes& metric, const std::vector<Bytes>& pairs);
   [[nodiscard]] Result<bool> HasSeries(const Bytes& tsuid);
   /// Merges (or replaces) what is stored; none: the request says nothing. NotFound: nothing stored.
-  /// Others as FindSeries.
+  /// InvalidArgument: no TSUID. Others as FindSeries.
   Result<std::optional<TsMeta>> WriteSeries(const TsMeta& request, bool replace);
   /// Stores the request as it stands, and a counter of zero if there is none.
   Result<TsMeta> CreateSeries(const TsMeta& request);

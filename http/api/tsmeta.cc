@@ -59,8 +59,6 @@ void GetOne(const Request& request, Services& services, ResponseWriter& out) {
   if (!tsuid.ok()) return SendError(out, request, 500, tsuid.status().message());
   const Result<uid::TsMeta> found = services.metadata.FindSeries(*tsuid);
   if (found.ok()) return SendMeta(out, request, *found);
-  if (found.status().code() == StatusCode::kInvalidArgument)
-    return SendError(out, request, 500, found.status().message());
   SendStatus(out, request, found.status());
 }
 

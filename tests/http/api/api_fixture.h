@@ -44,7 +44,7 @@ class ApiFixture {
   Options options;
   std::map<std::string, std::string> settings;
   ManualClock clock{1700010000000};
-  ModelStore store;
+  ModelStore store{clock};
   points::PointsOverCells points;
   uid::Names names;
   uid::Annotations annotations;

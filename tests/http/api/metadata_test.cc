@@ -1,0 +1,145 @@
+// /api/uid/uidmeta and /api/uid/tsmeta.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/http/api/api_fixture.h"
+
+namespace hg::http {
+namespace {
+
+std::string Id(const std::string& id, const std::string& type, const std::string& name,
+               const std::string& display_name = "", const std::string& notes = "\"\"") {
+  return R"({"uid":")" + id + R"(","type":")" + type + R"(","name":")" + name +
+         R"(","description":"","notes":)" + notes +
+         R"(,"created":0,"custom":null,"displayName":")" + display_name + "\"}";
+}
+
+struct Metadata : ApiFixture {
+  Metadata() { AddSeries("room.temp", {{"host", "a"}}); }
+
+  void Check(std::string_view method, const std::string& target, std::string_view body, int status,
+             const std::string& reply) {
+    CAPTURE(method);
+    CAPTURE(target);
+    CAPTURE(body);
+    const BufferResponse got = Ask(method, "/api/uid/" + target, body);
+    CHECK(got.status == status);
+    CHECK(got.body == reply);
+  }
+  int StatusOf(std::string_view method, const std::string& target, std::string_view body = {}) {
+    return Ask(method, "/api/uid/" + target, body).status;
+  }
+};
+
+TEST_CASE("uidmeta shows defaults, merges, replaces and deletes") {
+  Metadata f;
+  f.Check("GET", "uidmeta?uid=00001&type=metrics", "", 200, Id("000001", "METRIC", "room.temp"));
+  f.Check("POST", "uidmeta", R"({"uid":"000001","type":"metric","displayName":"Room"})", 200,
+          Id("000001", "METRIC", "room.temp", "Room"));
+  f.Check("POST", "uidmeta", R"({"uid":"000001","type":"METRIC","notes":null})", 200,
+          Id("000001", "METRIC", "room.temp", "Room", "null"));
+  f.Check("POST", "uidmeta", R"({"uid":"000001","type":"metric","notes":""})", 304, "");
+  f.Check("GET", "uidmeta?uid=000001&type=metric&notes=n&method_override=put", "", 200,
+          Id("000001", "METRIC", "room.temp", "", "\"n\""));
+  f.Check("DELETE", "uidmeta?uid=000001&type=metric", "", 204, "");
+  f.Check("GET", "uidmeta?uid=000001&type=metric", "", 200, Id("000001", "METRIC", "room.temp"));
+  f.Check("GET", "uidmeta?uid=000001&type=tagv&jsonp=f", "", 200,
+          "f(" + Id("000001", "TAGV", "a") + ")");
+}
+
+TEST_CASE("uidmeta's errors") {
+  Metadata f;
+  f.Check(
+      "GET", "uidmeta?uid=000063&type=metric", "", 404,
+      R"({"error":{"code":404,"message":"Could not find the requested UID","details":"No such unique ID for 'metrics': [0, 0, 99]"}})");
+  f.Check("GET", "uidmeta?type=metric", "", 400,
+          R"({"error":{"code":400,"message":"Missing parameter <code>uid</code>"}})");
+  f.Check("GET", "uidmeta?uid=000001", "", 400,
+          R"({"error":{"code":400,"message":"Missing parameter <code>type</code>"}})");
+  f.Check("POST", "uidmeta", R"({"type":"metric","notes":"x"})", 400,
+          R"({"error":{"code":400,"message":"Missing UID","details":"Missing UID"}})");
+  f.Check("POST", "uidmeta", R"({"uid":"000001","notes":"x"})", 400,
+          R"({"error":{"code":400,"message":"Missing type","details":"Missing type"}})");
+  CHECK(f.StatusOf("GET", "uidmeta?uid=xyz&type=metric") == 500);
+  CHECK(f.StatusOf("GET", "uidmeta?uid=01&type=metric") == 500);
+  CHECK(f.StatusOf("GET", "uidmeta?uid=000001&type=foo") == 500);
+  CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"zz","type":"metric","notes":"x"})") == 400);
+  CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"000063","type":"metric","notes":"x"})") == 404);
+  CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"000063","type":"metric"})") == 304);
+  CHECK(f.StatusOf("POST", "uidmeta", R"({"uid":"000001","type":"metric","custom":"x"})") == 400);
+  for (const char* body : {"", "x", "[]", "{}"})
+    CHECK_MESSAGE(f.StatusOf("POST", "uidmeta", body) == 400, body);
+  CHECK(f.StatusOf("GET", "uidmeta?uid=000001&type=metric&created=x&method_override=post") == 400);
+  CHECK(f.StatusOf("PATCH", "uidmeta") == 405);
+}
+
+const std::string kTsuid = "000001000001000001";
+
+std::string Series(const std::string& display_name, const std::string& units = "",
+                   const std::string& max = "\"NaN\"") {
+  return R"({"tsuid":")" + kTsuid + R"(","metric":)" + Id("000001", "METRIC", "room.temp") +
+         R"(,"tags":[)" + Id("000001", "TAGK", "host") + "," + Id("000001", "TAGV", "a") +
+         R"(],"description":"","notes":"","created":0,"units":")" + units +
+         R"(","retention":0,"max":)" + max + R"(,"min":"NaN","displayName":")" + display_name +
+         R"(","dataType":"","lastReceived":1700010000,"totalDatapoints":0})";
+}
+
+TEST_CASE("tsmeta is made by name, then found, changed and deleted by TSUID") {
+  Metadata f;
+  const std::string missing =
+      R"({"error":{"code":400,"message":"Could not find TSMeta, specify \"create=true\" to create a new one."}})";
+  f.Check("GET", "tsmeta?tsuid=" + kTsuid, "", 404,
+          R"({"error":{"code":404,"message":"Could not find Timeseries meta data"}})");
+  f.Check("POST", "tsmeta?m=room.temp{host=a}", R"({"displayName":"T"})", 400, missing);
+  // The store's own clock stamps the counter; only its second is shown.
+  const BufferResponse made =
+      f.Ask("POST", "/api/uid/tsmeta?m=room.temp{host=a}&create=true", R"({"displayName":"T"})");
+  CHECK(made.status == 200);
+  CHECK(made.body == Series("T"));
+  f.Check("POST", "tsmeta", R"({"tsuid":"000001000001000001","units":"C","max":1e2})", 200,
+          Series("T", "C", "100.0"));
+  f.Check("GET", "tsmeta?m=room.temp", "", 200, "[" + Series("T", "C", "100.0") + "]");
+  f.Check("GET", "tsmeta?m=room.temp{host=a}", "", 200, "[" + Series("T", "C", "100.0") + "]");
+  f.Check("PUT", "tsmeta", R"({"tsuid":"000001000001000001","max":"NaN"})", 200, Series(""));
+  f.Check("GET", "tsmeta?tsuid=" + kTsuid + "&display_name=o&max=5.5&method_override=post", "", 200,
+          Series("o", "", "5.5"));
+  f.Check("DELETE", "tsmeta", R"({"tsuid":"000001000001000001"})", 204, "");
+  f.Check("GET", "tsmeta?m=room.temp", "", 200, "[]");
+}
+
+TEST_CASE("tsmeta's errors") {
+  Metadata f;
+  const auto error = [](int code, const std::string& message, bool twice) {
+    return R"({"error":{"code":)" + std::to_string(code) + R"(,"message":")" + message + "\"" +
+           (twice ? R"(,"details":")" + message + "\"" : "") + "}}";
+  };
+  f.Check("GET", "tsmeta", "", 400, error(400, "Missing parameter <code>m</code>", false));
+  f.Check(
+      "GET", "tsmeta?m=nope", "", 404,
+      R"({"error":{"code":404,"message":"Unable to find one of the UIDs","details":"No such name for 'metrics': 'nope'"}})");
+  f.Check("GET", "tsmeta?m=room.temp{nope=a}", "", 400,
+          error(400, "No such name for 'tagk': 'nope'", true));
+  f.Check("POST", "tsmeta", R"({"tsuid":"00","notes":"x"})", 400,
+          error(400, "TSUID is too short, may be missing tags", true));
+  f.Check("POST", "tsmeta", R"({"tsuid":"000001000001000001","notes":"x"})", 400,
+          error(400, "Requested TSMeta did not exist", true));
+  f.Check("POST", "tsmeta", R"({"tsuid":"000001000001000001"})", 304, "");
+  f.Check("GET", "tsmeta?tsuid=" + kTsuid + "&retention=x&method_override=post", "", 400,
+          error(400, "Unable to parse 'retention' value", false));
+  f.Check(
+      "DELETE", "tsmeta", "", 400,
+      R"({"error":{"code":400,"message":"Unable to delete TSMeta information","details":"Missing UID"}})");
+  CHECK(f.StatusOf("GET", "tsmeta?tsuid=xyz") == 500);
+  CHECK(f.StatusOf("GET", "tsmeta?tsuid=0000") == 404);
+  CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{host=*}") == 400);
+  CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{host") == 400);
+  CHECK(f.StatusOf("POST", "tsmeta", R"({"tsuid":"000001000001000009","notes":"x"})") == 500);
+  CHECK(f.StatusOf("POST", "tsmeta?m=nope{host=a}&create=true", R"({"displayName":"y"})") == 500);
+  for (const char* body : {"", "x", "{}", R"({"retention":"x"})", R"({"max":"many"})"})
+    CHECK_MESSAGE(f.StatusOf("POST", "tsmeta", body) == 400, body);
+  CHECK(f.StatusOf("PATCH", "tsmeta") == 405);
+}
+
+}  // namespace
+}  // namespace hg::http

@@ -1,0 +1,186 @@
+#include "uid/metadata.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "tests/support/manual_clock.h"
+#include "tests/support/model_store.h"
+#include "uid/metadata_json.h"
+
+namespace hg::uid {
+namespace {
+
+const Bytes kOne("\0\0\1", 3);
+const Bytes kSeries("\0\0\1\0\0\1\0\0\1", 9);
+
+/// metric room.temp, tag host=a, each with id 1.
+struct Fixture {
+  Fixture() : names(store, {}), metadata(store, names, {}) {
+    REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
+    REQUIRE(store.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());
+    REQUIRE(names.FindOrAssign(UidKind::kMetric, "room.temp").ok());
+    REQUIRE(names.FindOrAssign(UidKind::kTagk, "host").ok());
+    REQUIRE(names.FindOrAssign(UidKind::kTagv, "a").ok());
+  }
+
+  std::string Cell(const std::string& table, const Bytes& row, const Bytes& qualifier) {
+    const Result<Row> found = store.Get(table, row, "name", {qualifier});
+    REQUIRE(found.ok());
+    return found->empty() ? "" : found->cells.front().value;
+  }
+
+  ManualClock clock{1700000000000};
+  ModelStore store{clock};
+  Names names;
+  Metadata metadata;
+};
+
+TEST_CASE("an id of which nothing was said has an object at its defaults") {
+  Fixture f;
+  const Result<UidMeta> meta = f.metadata.FindUid(UidKind::kTagk, kOne);
+  REQUIRE(meta.ok());
+  CHECK(meta->name == "host");
+  CHECK(meta->created == 0);
+  CHECK(meta->notes == "");
+  CHECK_FALSE(meta->custom.has_value());
+  CHECK(f.metadata.FindUid(UidKind::kTagk, Bytes("\0\0\2", 3)).status().code() ==
+        StatusCode::kNotFound);
+  CHECK(f.metadata.FindUid(UidKind::kTagk, "x").status().code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("what is said of an id is stored in fixed order and merged") {
+  Fixture f;
+  UidMeta request;
+  request.id = kOne;
+  request.display_name = "Room temperature";
+  request.custom = MetaFields{{"owner", "ops"}, {"a", "1"}, {"b", "2"}};
+  REQUIRE(f.metadata.WriteUid(request, false).ok());
+  CHECK(
+      f.Cell("tsdb-uid", kOne, "metric_meta") ==
+      R"({"type":"METRIC","displayName":"Room temperature","description":"","notes":"","created":0,)"
+      R"("custom":{"owner":"ops","a":"1","b":"2"}})");
+
+  UidMeta more;
+  more.id = kOne;
+  more.notes = std::nullopt;
+  more.created = 1600000000;
+  auto written = f.metadata.WriteUid(more, false);
+  REQUIRE(written.ok());
+  REQUIRE(written->has_value());
+  CHECK((*written)->display_name == "Room temperature");
+  CHECK((*written)->custom == request.custom);
+  CHECK(f.metadata.FindUid(UidKind::kMetric, kOne)->notes == std::nullopt);
+
+  UidMeta other;
+  other.id = kOne;
+  other.description = "only this";
+  REQUIRE(f.metadata.WriteUid(other, true).ok());
+  CHECK(
+      f.Cell("tsdb-uid", kOne, "metric_meta") ==
+      R"({"type":"METRIC","displayName":"","description":"only this","notes":"","created":1600000000,"custom":null})");
+
+  REQUIRE(f.metadata.DeleteUid(UidKind::kMetric, kOne).ok());
+  CHECK(f.Cell("tsdb-uid", kOne, "metric_meta").empty());
+  CHECK(f.names.NameOf(UidKind::kMetric, kOne).ok());
+}
+
+TEST_CASE("a request that says nothing writes nothing") {
+  Fixture f;
+  UidMeta request;
+  request.id = kOne;
+  CHECK_FALSE(f.metadata.WriteUid(request, true)->has_value());
+  CHECK(f.Cell("tsdb-uid", kOne, "metric_meta").empty());
+  TsMeta series;
+  series.tsuid = kSeries;
+  CHECK_FALSE(f.metadata.WriteSeries(series, true)->has_value());
+}
+
+TEST_CASE("a series' object is made, found with its ids, merged and replaced") {
+  Fixture f;
+  TsMeta request;
+  request.tsuid = kSeries;
+  request.display_name = "Cpu";
+  request.max = 100;
+  request.max_said = true;
+  request.min = -0.5;
+  request.min_said = true;
+  CHECK(f.metadata.WriteSeries(request, false).status().code() == StatusCode::kNotFound);
+  CHECK(f.metadata.FindSeries(kSeries).status().code() == StatusCode::kNotFound);
+
+  const Result<TsMeta> created = f.metadata.CreateSeries(request);
+  REQUIRE_MESSAGE(created.ok(), created.status().ToString());
+  CHECK(created->metric.name == "room.temp");
+  REQUIRE(created->tags.size() == 2);
+  CHECK(created->tags[0].name == "host");
+  CHECK(created->tags[1].name == "a");
+  CHECK(created->total_points == 0);
+  CHECK(created->last_received == 1700000000);
+  CHECK(
+      f.Cell("tsdb-meta", kSeries, "ts_meta") ==
+      R"({"tsuid":"000001000001000001","displayName":"Cpu","description":"","notes":"","created":0,"custom":null,)"
+      R"("units":"","dataType":"","retention":0,"max":100.0,"min":-0.5})");
+
+  TsMeta more;
+  more.tsuid = kSeries;
+  more.units = "%";
+  more.max_said = true;  // to NaN
+  auto written = f.metadata.WriteSeries(more, false);
+  REQUIRE(written.ok());
+  CHECK((*written)->display_name == "Cpu");
+  CHECK((*written)->units == "%");
+  CHECK(std::isnan((*written)->max));
+  CHECK((*written)->min == -0.5);
+
+  TsMeta other;
+  other.tsuid = kSeries;
+  other.retention = 30;
+  REQUIRE(f.metadata.WriteSeries(other, true).ok());
+  const Result<TsMeta> replaced = f.metadata.FindSeries(kSeries);
+  CHECK(replaced->display_name == "");
+  CHECK(replaced->retention == 30);
+  CHECK(std::isnan(replaced->min));
+
+  REQUIRE(f.metadata.DeleteSeries(kSeries).ok());
+  CHECK(f.metadata.FindSeries(kSeries).status().code() == StatusCode::kNotFound);
+  CHECK(f.Cell("tsdb-meta", kSeries, "ts_ctr") == Bytes(8, '\0'));
+}
+
+TEST_CASE("series are listed by metric and by the tags they have, counters alone are no objects") {
+  Fixture f;
+  TsMeta request;
+  request.tsuid = kSeries;
+  request.notes = "x";
+  REQUIRE(f.metadata.CreateSeries(request).ok());
+  REQUIRE(f.store.Increment("tsdb-meta", Bytes("\0\0\1\0\0\1\0\0\2", 9), "name", "ts_ctr", 1).ok());
+  CHECK(f.metadata.ListSeries(kOne, {})->size() == 1);
+  CHECK(f.metadata.ListSeries(kOne, {kOne + kOne})->size() == 1);
+  CHECK(f.metadata.ListSeries(kOne, {kOne + Bytes("\0\0\2", 3)})->empty());
+  CHECK(f.metadata.ListSeries(Bytes("\0\0\2", 3), {})->empty());
+}
+
+TEST_CASE("an id without a name makes the series' object unreadable") {
+  Fixture f;
+  TsMeta request;
+  request.tsuid = Bytes("\0\0\1\0\0\1\0\0\x09", 9);
+  request.notes = "x";
+  CHECK(f.metadata.CreateSeries(request).status().code() == StatusCode::kCorruption);
+  CHECK(f.metadata.WriteSeries(request, false).status().code() == StatusCode::kCorruption);
+}
+
+TEST_CASE("stored objects that are damaged are told from good ones") {
+  UidMeta meta;
+  CHECK(DecodeUidMeta("{", &meta).code() == StatusCode::kCorruption);
+  CHECK(DecodeUidMeta("[]", &meta).code() == StatusCode::kCorruption);
+  CHECK(DecodeUidMeta(R"({"notes":5})", &meta).code() == StatusCode::kCorruption);
+  CHECK(DecodeUidMeta(R"({"unknown":[1]})", &meta).ok());
+  TsMeta series;
+  CHECK(DecodeTsMeta(R"({"retention":"x"})", &series).code() == StatusCode::kCorruption);
+  CHECK(DecodeTsMeta(R"({"max":1.0E10,"min":"NaN"})", &series).ok());
+  CHECK(series.max == 1e10);
+  CHECK(std::isnan(series.min));
+}
+
+}  // namespace
+}  // namespace hg::uid
