@@ -76,7 +76,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ReplyInline(const Request& request, const Status& status);
   void PutCommitted(const Status& status);
   void ReplySent();
-  std::unique_ptr<Request> MakeRequest(std::string_view body) const;
+  /// *escapes_good: whether the query string could be decoded.
+  std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr) const;
 
   // connection_telnet.cc
   bool AdvanceTelnet();

@@ -114,7 +114,7 @@ void Connection::RefuseHead(int status, std::string_view message, bool as_page) 
   if (state_ != State::kClosed) Linger();
 }
 
-std::unique_ptr<Request> Connection::MakeRequest(std::string_view body) const {
+std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* escapes_good) const {
   auto request = std::make_unique<Request>();
   request->method_text = head_.method;
   request->method = MethodOf(head_.method);
@@ -125,6 +125,8 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body) const {
   boost::system::error_code error;
   const auto remote = socket_.remote_endpoint(error);
   if (!error) request->remote = remote.address().to_string() + ":" + std::to_string(remote.port());
+  const bool good = ParseTarget(request.get());
+  if (escapes_good != nullptr) *escapes_good = good;
   return request;
 }
 
@@ -230,8 +232,9 @@ void Connection::Handle(std::string_view body) {
     std::string unpacked;  // owns the body if it was packed
     Reply reply;
   };
-  std::unique_ptr<Request> request = MakeRequest(body);
-  if (!ParseTarget(request.get())) {
+  bool escapes_good = true;
+  std::unique_ptr<Request> request = MakeRequest(body, &escapes_good);
+  if (!escapes_good) {
     return ReplyInline(*request, Status::InvalidArgument("Bad percent escape in the query string"));
   }
   const bool write = request->method == Method::kPost && IsPutPath(head_.target);

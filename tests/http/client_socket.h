@@ -1,0 +1,44 @@
+#pragma once
+// A plain blocking socket to a server under test.
+
+#include <string>
+#include <string_view>
+
+namespace hg::http {
+
+/// One thread at a time. Every call fails its test case if the server is silent for kPatienceS.
+class ClientSocket {
+ public:
+  explicit ClientSocket(uint16_t port);
+  ~ClientSocket();
+  ClientSocket(const ClientSocket&) = delete;
+  ClientSocket& operator=(const ClientSocket&) = delete;
+
+  void Send(std::string_view bytes);
+  /// Sends no more, but still listens.
+  void HalfClose();
+  void Close();
+
+  /// Everything until the server closes.
+  std::string ReadAll();
+  /// Exactly so many bytes.
+  std::string Read(size_t bytes);
+  /// One HTTP response with Content-Length or in chunks: its head with the blank line, and its
+  /// body.
+  struct Response {
+    std::string head, body;
+    [[nodiscard]] int status() const { return std::stoi(head.substr(9, 3)); }
+  };
+  Response ReadResponse();
+
+ private:
+  static constexpr int kPatienceS = 20;
+
+  bool ReadMore();
+  std::string TakeLine();
+
+  int fd_ = -1;
+  std::string received_;
+};
+
+}  // namespace hg::http

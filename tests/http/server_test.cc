@@ -1,0 +1,389 @@
+#include "http/server.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "http/wire/body_coding.h"
+#include "tests/http/client_socket.h"
+#include "tests/http/edge_fixture.h"
+
+namespace hg::http {
+namespace {
+
+struct Running : EdgeFixture {
+  explicit Running(const std::function<void(Options&)>& change = {})
+      : server(Prepared(change), services) {
+    REQUIRE(server.Start().ok());
+  }
+  ~Running() { server.Stop(); }
+
+  const Options& Prepared(const std::function<void(Options&)>& change) {
+    options.port = 0;
+    options.loop_threads = 2;
+    options.worker_threads = 2;
+    if (change) change(options);
+    return options;
+  }
+
+  Server server;
+};
+
+std::string PointAt(int64_t time, std::string_view host = "a") {
+  return R"({"metric":"m","timestamp":)" + std::to_string(time) + R"(,"value":1,"tags":{"host":")" +
+         std::string(host) + "\"}}";
+}
+
+std::string Post(std::string_view target, std::string_view body, std::string_view fields = {}) {
+  return "POST " + std::string(target) +
+         " HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+         std::string(fields) + "\r\n" + std::string(body);
+}
+
+constexpr std::string_view kGetVersion = "GET /api/version HTTP/1.1\r\n\r\n";
+
+/// Array of `count` points.
+std::string Points(int count) {
+  std::string body = "[";
+  for (int i = 0; i < count; ++i) body += (i > 0 ? "," : "") + PointAt(1700000000 + i);
+  return body + "]";
+}
+
+}  // namespace
+
+TEST_CASE("a put is answered with 204, the first time and when its series is known") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  for (int i = 0; i < 3; ++i) {
+    client.Send(Post("/api/put", PointAt(1700000000 + i)));
+    const auto response = client.ReadResponse();
+    CHECK(response.head ==
+          "HTTP/1.1 204 No Content\r\nContent-Type: application/json; "
+          "charset=UTF-8\r\nContent-Length: 0\r\n\r\n");
+  }
+  CHECK(edge.Cells().size() == 3);
+}
+
+TEST_CASE("flags of a put are answered alike on both ways") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  for (int i = 0; i < 2; ++i) {
+    client.Send(Post("/api/put?summary", Points(3)));
+    CHECK(client.ReadResponse().body == R"({"success":3,"failed":0})");
+    client.Send(Post("/api/put?details&sync", Points(2)));
+    CHECK(client.ReadResponse().body == R"({"success":2,"failed":0,"errors":[]})");
+  }
+}
+
+TEST_CASE("requests that come together are answered in their order") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  std::string all;
+  for (int i = 0; i < 20; ++i) {
+    all += Post("/api/put", PointAt(1700000000 + i));
+    all += kGetVersion;
+    all += Post("/api/put?summary", Points(i + 1));
+    all += "GET /api/nothing HTTP/1.1\r\n\r\n";
+  }
+  client.Send(all);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(client.ReadResponse().status() == 204);
+    CHECK(client.ReadResponse().body.find("\"version\"") != std::string::npos);
+    CHECK(client.ReadResponse().body == "{\"success\":" + std::to_string(i + 1) + ",\"failed\":0}");
+    CHECK(client.ReadResponse().status() == 404);
+  }
+}
+
+TEST_CASE("a request may come byte by byte") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  for (const char c : Post("/api/put", PointAt(1700000000))) client.Send({&c, 1});
+  CHECK(client.ReadResponse().status() == 204);
+}
+
+TEST_CASE("bodies in chunks and compressed bodies are put") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  for (int i = 0; i < 2; ++i) {
+    client.Send("POST /api/put?summary HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const std::string body = Points(100);
+    for (size_t at = 0; at < body.size(); at += 1000) {
+      const std::string piece = body.substr(at, 1000);
+      char size[16];
+      std::snprintf(size, sizeof size, "%zx\r\n", piece.size());
+      client.Send(size + piece + "\r\n");
+    }
+    client.Send("0\r\n\r\n");
+    CHECK(client.ReadResponse().body == R"({"success":100,"failed":0})");
+    for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
+      BodyPacker packer(coding);
+      std::string packed;
+      packer.Pack(Points(500), true, &packed);
+      client.Send(Post("/api/put?summary", packed,
+                       coding == ContentCoding::kGzip ? "Content-Encoding: gzip\r\n"
+                                                      : "Content-Encoding: deflate\r\n"));
+      CHECK(client.ReadResponse().body == R"({"success":500,"failed":0})");
+    }
+  }
+}
+
+TEST_CASE("a damaged compressed body closes the connection without a word") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", "no gzip", "Content-Encoding: gzip\r\n"));
+  CHECK(client.ReadAll().empty());
+}
+
+TEST_CASE("a body above the limit is refused with 413, however it comes") {
+  Running edge([](Options& options) { options.body_bytes_max = 10000; });
+  const auto reply = [&](const std::string& request) {
+    ClientSocket client(edge.server.port());
+    client.Send(request);
+    const std::string bytes = client.ReadAll();
+    return bytes.substr(0, bytes.find("\r\n"));
+  };
+  const std::string refused = "HTTP/1.1 413 Request Entity Too Large";
+  CHECK(reply(Post("/api/put", Points(200))) == refused);
+  CHECK(reply("POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2ee0\r\n" +
+              std::string(12000, ' ')) == refused);
+  BodyPacker packer(ContentCoding::kGzip);
+  std::string packed;
+  packer.Pack(std::string(20000, ' '), true, &packed);
+  CHECK(reply(Post("/api/put", packed, "Content-Encoding: gzip\r\n")) == refused);
+  CHECK(edge.Cells().empty());
+}
+
+TEST_CASE("where chunked requests are off, a large or announced body gets the page") {
+  Running edge([](Options& options) { options.chunked_enabled = false; });
+  for (const std::string& request :
+       {Post("/api/put", Points(200)), Post("/api/put", Points(1), "Expect: 100-continue\r\n"),
+        std::string("POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")}) {
+    ClientSocket client(edge.server.port());
+    client.Send(request);
+    const auto response = client.ReadResponse();
+    CHECK(response.status() == 400);
+    CHECK(response.body.find("Chunked request not supported.") != std::string::npos);
+  }
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", Points(50)));
+  CHECK(client.ReadResponse().status() == 204);
+}
+
+TEST_CASE("an announced body is asked for") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  const std::string request = Post("/api/put", Points(10), "Expect: 100-continue\r\n");
+  const size_t head = request.find("\r\n\r\n") + 4;
+  client.Send(request.substr(0, head));
+  const std::string go = "HTTP/1.1 100 Continue\r\n\r\n";
+  CHECK(client.Read(go.size()) == go);
+  client.Send(request.substr(head));
+  CHECK(client.ReadResponse().status() == 204);
+}
+
+TEST_CASE("what is no HTTP closes the connection without a word") {
+  Running edge;
+  for (const std::string& bytes : {std::string("VERSION\n\n"), "GET /" + std::string(5000, 'x'),
+                                   "GET / HTTP/1.1\r\nA: " + std::string(9000, 'x')}) {
+    ClientSocket client(edge.server.port());
+    client.Send(bytes);
+    CHECK(client.ReadAll().empty());
+  }
+  ClientSocket client(edge.server.port());
+  client.Send("GET http://x/api/version HTTP/1.1\r\n\r\n");
+  CHECK(client.ReadAll() == "HTTP/1.1 400 Bad Request\r\n\r\n");
+}
+
+TEST_CASE("without keep-alive there is no length, and the connection ends with the body") {
+  Running edge;
+  for (const char* request : {"GET /api/version HTTP/1.0\r\n\r\n",
+                              "GET /api/version HTTP/1.1\r\nConnection: close\r\n\r\n"}) {
+    ClientSocket client(edge.server.port());
+    client.Send(request);
+    const std::string bytes = client.ReadAll();
+    CHECK(bytes.starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(bytes.find("Content-Length") == std::string::npos);
+    CHECK(bytes.back() == '}');
+  }
+  ClientSocket client(edge.server.port());
+  client.Send("GET /api/version HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  CHECK(client.ReadResponse().status() == 200);
+  client.Send(kGetVersion);
+  CHECK(client.ReadResponse().status() == 200);
+}
+
+TEST_CASE("HEAD has the head alone") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  client.Send("HEAD /api/put HTTP/1.1\r\nConnection: close\r\n\r\n");
+  const std::string bytes = client.ReadAll();
+  CHECK(bytes.starts_with("HTTP/1.1 405 Method Not Allowed\r\n"));
+  CHECK(bytes.ends_with("\r\n\r\n"));
+}
+
+TEST_CASE("a client that sends and half-closes is answered, over HTTP and over telnet") {
+  Running edge;
+  for (const std::string& request :
+       {std::string(kGetVersion), std::string("version\n"), Post("/api/put?summary", Points(5))}) {
+    ClientSocket client(edge.server.port());
+    client.Send(request);
+    client.HalfClose();
+    CHECK_FALSE(client.ReadAll().empty());
+  }
+}
+
+TEST_CASE("a client that writes lines and closes at once has its points stored") {
+  Running edge;
+  {
+    ClientSocket client(edge.server.port());
+    client.Send("put m 1700000000 1 host=a\nput m 1700000001 1 host=a\n");
+    client.Close();
+  }
+  while (edge.Cells().size() < 2) std::this_thread::yield();
+}
+
+TEST_CASE("telnet lines may come in pieces, with CRLF, and good ones are silent") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  for (const char* piece : {"put m 17000", "00000 1 host=a\r", "\nput m 1700000001 2 ho",
+                            "st=a\nput m x 1 host=a\nexit\n"}) {
+    client.Send(piece);
+  }
+  CHECK(client.ReadAll() == "put: invalid value: Invalid character 'x' in x\n");
+  CHECK(edge.Cells().size() == 2);
+}
+
+TEST_CASE("many telnet lines of known series go the fast way, with one append for a whole read") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  client.Send("put m 1700000000 1 host=a\nversion\n");
+  CHECK(client.Read(11) == "net.opentsd");
+  std::string lines;
+  for (int i = 1; i <= 1000; ++i)
+    lines += "put m " + std::to_string(1700000000 + i) + " 1 host=a\n";
+  client.Send(lines + "exit\n");
+  client.ReadAll();
+  CHECK(edge.Cells().size() == 1001);
+  CHECK(edge.points.appends.load() < 100);
+}
+
+TEST_CASE("a line that never ends closes the connection") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  client.Send("put " + std::string(2000, 'x'));
+  CHECK(client.ReadAll().empty());
+}
+
+TEST_CASE("telnet waits for a busy store, HTTP says 503") {
+  Running edge;
+  ClientSocket web(edge.server.port());
+  web.Send(Post("/api/put", PointAt(1700000000)));
+  CHECK(web.ReadResponse().status() == 204);
+  edge.points.RefuseAppends(1);
+  web.Send(Post("/api/put", PointAt(1700000001)));
+  const auto busy = web.ReadResponse();
+  CHECK(busy.status() == 503);
+  CHECK(busy.head.find("Retry-After: ") != std::string::npos);
+  CHECK(busy.body.starts_with(R"({"error":{"code":503,)"));
+
+  ClientSocket lines(edge.server.port());
+  lines.Send("put m 1700000002 1 host=a\nversion\n");
+  lines.Read(11);
+  edge.points.RefuseAppends(3);
+  lines.Send("put m 1700000003 1 host=a\n");
+  while (edge.Cells().size() < 3) std::this_thread::yield();
+}
+
+TEST_CASE(
+    "nothing is acknowledged before the log has it, and one commit serves what came together") {
+  Running edge([](Options& options) { options.loop_threads = 1; });
+  ClientSocket first(edge.server.port());
+  first.Send(Post("/api/put", PointAt(1700000000)));
+  CHECK(first.ReadResponse().status() == 204);
+  edge.points.Hold();
+  first.Send(Post("/api/put", PointAt(1700000001)) + std::string(kGetVersion));
+  while (edge.points.held() == 0) std::this_thread::yield();
+  edge.points.Release({});
+  CHECK(first.ReadResponse().status() == 204);
+  CHECK(first.ReadResponse().status() == 200);
+
+  edge.points.Hold();
+  first.Send(Post("/api/put", PointAt(1700000002)));
+  while (edge.points.held() == 0) std::this_thread::yield();
+  edge.points.Release(Status::IoError("the log is full"));
+  CHECK(first.ReadResponse().status() == 500);
+}
+
+TEST_CASE("replies are compressed where the client takes it") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  client.Send("GET /api/version HTTP/1.1\r\nAccept-Encoding: deflate, gzip\r\n\r\n");
+  const auto response = client.ReadResponse();
+  CHECK(response.head.find("Content-Encoding: gzip\r\n") != std::string::npos);
+  std::string body;
+  REQUIRE(UnpackBody(ContentCoding::kGzip, response.body, 1 << 20, 0, &body).ok());
+  CHECK(body.find("\"version\"") != std::string::npos);
+}
+
+TEST_CASE("a reply that outgrows the buffer is streamed, also to a slow reader and packed") {
+  Running edge;
+  std::string body = "[";
+  // Many refused points with details make a long answer.
+  for (int i = 0; i < 20000; ++i) {
+    body += (i > 0 ? "," : "") +
+            std::string(R"({"metric":"m","timestamp":1700000000,"value":"x","tags":{"host":"a"}})");
+  }
+  body += "]";
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put?details", body));
+  const auto response = client.ReadResponse();
+  CHECK(response.status() == 400);
+  CHECK(response.body.size() > 2000000);
+  CHECK(response.body.ends_with("\"Unable to parse value to a number\"}]}"));
+  client.Send(Post("/api/put?details", body, "Accept-Encoding: gzip\r\n"));
+  std::string unpacked;
+  REQUIRE(UnpackBody(ContentCoding::kGzip, client.ReadResponse().body, 1 << 24, 0, &unpacked).ok());
+  CHECK(unpacked == response.body);
+}
+
+TEST_CASE("connections above the limit are closed without a word") {
+  Running edge([](Options& options) { options.connections_max = 1; });
+  ClientSocket first(edge.server.port());
+  first.Send(kGetVersion);
+  CHECK(first.ReadResponse().status() == 200);
+  ClientSocket second(edge.server.port());
+  CHECK(second.ReadAll().empty());
+  CHECK(edge.counters.connections_rejected.load() == 1);
+  first.Send(kGetVersion);
+  CHECK(first.ReadResponse().status() == 200);
+}
+
+TEST_CASE("Stop closes idle connections and answers what was being handled") {
+  Running edge;
+  ClientSocket idle(edge.server.port()), lines(edge.server.port()), busy(edge.server.port());
+  lines.Send("version\n");
+  lines.Read(11);
+  edge.points.Hold();
+  busy.Send(Post("/api/put", PointAt(1700000000)));
+  while (edge.points.held() == 0) std::this_thread::yield();
+  std::thread stopper([&] { edge.server.Stop(); });
+  idle.ReadAll();
+  lines.ReadAll();
+  edge.points.Release({});
+  CHECK(busy.ReadResponse().status() == 204);
+  CHECK(busy.ReadAll().empty());
+  stopper.join();
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("a port that is taken is said to be") {
+  Running edge;
+  EdgeFixture other;
+  other.options.port = edge.server.port();
+  Server second(other.options, other.services);
+  const Status status = second.Start();
+  CHECK(status.code() == StatusCode::kIoError);
+  CHECK(status.message().find(std::to_string(edge.server.port())) != std::string_view::npos);
+}
+
+}  // namespace hg::http
