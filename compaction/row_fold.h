@@ -3,7 +3,8 @@
 // old encodings are repaired (spec schema.md §9, §10; engine.md §3 "Row fold"). The same code over
 // every cells door. Scans of the points door name the rows worth it; a worker reads each again,
 // settles it by the rules of storage/points/reconcile.h and writes one mutation: the compacted cell
-// put, all other sources deleted. It never changes what a query answers.
+// put, or over our own engine the surviving points, all other sources deleted. It never changes
+// what a query answers.
 
 #include <condition_variable>
 #include <cstdint>
@@ -20,12 +21,23 @@
 
 namespace hg::compaction {
 
+/// What a folded row looks like to the store.
+enum class FoldForm {
+  kPoints,   // each survivor a single cell: for a store that keeps points natively and renders old
+             // rows as one cell
+  kOneCell,  // one compacted cell, as OpenTSDB stores it over HBase
+};
+
 struct RowFoldOptions {
   KeyLayout layout;
   std::string table = "tsdb";
   bool enable_compaction =
       true;  // tsd.storage.enable_compaction; off: append cells are still repaired
+  FoldForm form = FoldForm::kPoints;
   ReconcileOptions reconcile;
+  /// The store holds points natively: survivors stay single points, for joining them is only how
+  /// such a store shows a row (engine.md §3).
+  bool native_points = false;
 };
 
 struct RowFoldStats {

@@ -13,6 +13,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/points/points_over_cells.h"
 #include "storage/points/reconcile.h"
+#include "tests/storage/points/embedded/embedded_subject.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 
@@ -30,9 +31,56 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
+/// What a replay runs on.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual Store& cells() = 0;
+  virtual Points& reader() = 0;
+  virtual Points& writer() = 0;
+  virtual ManualClock& clock() = 0;
+  [[nodiscard]] virtual FoldForm form() const = 0;
+};
+using EngineFactory = std::unique_ptr<Engine> (*)(const points::PointsOverCellsOptions& options);
+
+class ModelEngine : public Engine {
+ public:
+  explicit ModelEngine(const points::PointsOverCellsOptions& options) : points_(&store_, options) {
+    REQUIRE(store_.CreateTable({"tsdb", {{"t"}}, true}).ok());
+  }
+  Store& cells() override { return store_; }
+  Points& reader() override { return points_; }
+  Points& writer() override { return points_; }
+  [[nodiscard]] FoldForm form() const override { return FoldForm::kOneCell; }
+  ManualClock& clock() override { return clock_; }
+
+ private:
+  ManualClock clock_{1'750'000'000'000};
+  ModelStore store_{clock_};
+  points::PointsOverCells points_;
+};
+
+class EmbeddedEngine : public Engine {
+ public:
+  explicit EmbeddedEngine(const points::PointsOverCellsOptions& options)
+      : appends_(options.enable_appends),
+        subject_(options.layout, EmbeddedOptions::DefaultTables(), 1'750'000'000'000),
+        appender_(&subject_.cells(), options) {}
+  Store& cells() override { return subject_.cells(); }
+  Points& reader() override { return subject_.points(); }
+  Points& writer() override { return appends_ ? appender_ : subject_.points(); }
+  [[nodiscard]] FoldForm form() const override { return FoldForm::kPoints; }
+  ManualClock& clock() override { return subject_.clock(); }
+
+ private:
+  const bool appends_;
+  EmbeddedSubject subject_;
+  points::PointsOverCells appender_;
+};
+
 class Replay {
  public:
-  explicit Replay(const Value& config) {
+  Replay(const Value& config, EngineFactory make) {
     auto on = [&](const char* name, bool otherwise) {
       return config.HasMember(name) ? std::string(config[name].GetString()) == "true" : otherwise;
     };
@@ -45,15 +93,17 @@ class Replay {
     points::PointsOverCellsOptions door;
     door.layout = options_.layout;
     door.enable_appends = on("tsd.storage.enable_appends", false);
-    REQUIRE(store_.CreateTable({"tsdb", {{"t"}}, true}).ok());
-    points_ = std::make_unique<points::PointsOverCells>(&store_, door);
-    fold_ = std::make_unique<RowFold>(&store_, options_, clock_);
-    points_->ListenForUnsettledRows(
+    engine_ = make(door);
+    options_.form = engine_->form();
+    fold_ = std::make_unique<RowFold>(&engine_->cells(), options_, engine_->clock());
+    engine_->reader().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_->Offer(key, base); });
   }
 
   void Step(const Value& step) {
-    clock_.AdvanceMs(100);
+    engine_->clock().AdvanceMs(100);
+    if (++steps_ % 20 == 0) REQUIRE(engine_->cells().Flush().ok());
+    if (steps_ % 45 == 0) REQUIRE(engine_->cells().Compact().ok());
     if (step.HasMember("telnet")) {
       // "put metric time value tag=value …" lines of text.
       for (const auto& line : step["telnet"].GetArray()) Telnet(line.GetString());
@@ -77,18 +127,18 @@ class Replay {
   // As queries of each series do, failing or not; then the worker's turn.
   void ReadAll() {
     std::vector<Bytes> series;
-    REQUIRE(points_
-                ->ListSeries("", {},
-                             [&](ByteView tsuid) {
-                               series.emplace_back(tsuid);
-                               return true;
-                             })
+    REQUIRE(engine_->reader()
+                .ListSeries("", {},
+                            [&](ByteView tsuid) {
+                              series.emplace_back(tsuid);
+                              return true;
+                            })
                 .ok());
     for (const Bytes& tsuid : series) {
       PointScanSpec spec;
       spec.metric = tsuid.substr(0, 3);
       spec.matcher.tsuids = {tsuid};
-      auto scan = points_->Scan(spec, options_.reconcile);
+      auto scan = engine_->reader().Scan(spec, options_.reconcile);
       REQUIRE(scan.ok());
       RowHour row;
       for (auto more = (*scan)->Next(&row); more.ok() && *more;) more = (*scan)->Next(&row);
@@ -100,7 +150,7 @@ class Replay {
     ScanSpec all;
     all.table = "tsdb";
     all.batch_rows = 100000;
-    auto cursor = store_.Scan(all);
+    auto cursor = engine_->cells().Scan(all);
     std::vector<Row> rows;
     REQUIRE((*cursor)->Next(&rows).ok());
     Table table;
@@ -157,16 +207,15 @@ class Replay {
   }
 
   void Write(const Bytes& metric, std::vector<Bytes> pairs, int64_t time, PointValue value) {
-    auto series = points_->Register(codec::MakeTsuid(metric, std::move(pairs)));
+    auto series = engine_->writer().Register(codec::MakeTsuid(metric, std::move(pairs)));
     REQUIRE(series.ok());
     const PointEntry entry = MakePointEntry(*series, {time}, value);
-    REQUIRE(points_->Append({&entry, 1}).ok());
+    REQUIRE(engine_->writer().Append({&entry, 1}).ok());
   }
 
-  ManualClock clock_{1'750'000'000'000};
-  ModelStore store_{clock_};
   RowFoldOptions options_;
-  std::unique_ptr<points::PointsOverCells> points_;
+  std::unique_ptr<Engine> engine_;
+  int steps_ = 0;
   std::unique_ptr<RowFold> fold_;
   std::map<std::string, std::map<std::string, uint64_t>> ids_;
 };
@@ -209,7 +258,7 @@ Table Recorded(const std::string& suite) {
   return table;
 }
 
-TEST_CASE("replayed suites on compaction leave the rows that OpenTSDB left") {
+void CheckSuites(EngineFactory make) {
   for (const std::string suite :
        {"schema-background", "schema-recompaction", "schema-duplicates-fixed",
         "schema-duplicates-refused", "schema-append-repair", "schema-append", "schema-append-fixed",
@@ -218,7 +267,7 @@ TEST_CASE("replayed suites on compaction leave the rows that OpenTSDB left") {
     rapidjson::Document document;
     document.Parse(ReadFile("suites/" + suite + ".json").c_str());
     REQUIRE(!document.HasParseError());
-    Replay replay(document["config"]);
+    Replay replay(document["config"], make);
     for (const auto& step : document["setup"].GetArray()) replay.Step(step);
     for (const auto& test : document["cases"].GetArray()) {
       if (test.HasMember("request")) replay.Step(test["request"]);
@@ -233,6 +282,19 @@ TEST_CASE("replayed suites on compaction leave the rows that OpenTSDB left") {
       CHECK(Show(stored.at(key)) == Show(cells));
     }
   }
+}
+
+TEST_CASE(
+    "replayed suites on compaction leave the rows that OpenTSDB left: the codec over the model") {
+  CheckSuites([](const points::PointsOverCellsOptions& options) -> std::unique_ptr<Engine> {
+    return std::make_unique<ModelEngine>(options);
+  });
+}
+
+TEST_CASE("replayed suites on compaction leave the rows that OpenTSDB left: the embedded engine") {
+  CheckSuites([](const points::PointsOverCellsOptions& options) -> std::unique_ptr<Engine> {
+    return std::make_unique<EmbeddedEngine>(options);
+  });
 }
 
 }  // namespace

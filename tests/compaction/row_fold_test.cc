@@ -45,7 +45,10 @@ struct Rig {
   InterruptedStore store{clock};
   RowFoldOptions options;
 
-  Rig() { REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok()); }
+  Rig() {
+    options.form = FoldForm::kOneCell;
+    REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
+  }
 
   void Put(const Bytes& key, std::vector<std::pair<const char*, const char*>> cells) {
     RowMutation row{key, {}};
@@ -74,6 +77,25 @@ TEST_CASE("an old row of several cells becomes one, notes stay") {
   CHECK(*changed);
   CHECK(rig.Cells(Key(1)) == "00000010=2A1800 010000=7B7D ");
   CHECK_FALSE(*fold.FoldRow(Key(1)));
+}
+
+TEST_CASE("for a store of points the survivors are single cells and only what lost is touched") {
+  Rig rig;
+  rig.options.form = FoldForm::kPoints;
+  rig.options.reconcile.fix_duplicates = true;
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
+  CHECK_FALSE(*fold.FoldRow(Key(1)));
+  rig.Put(Key(2), {{"00000010", "2A1800"}});
+  CHECK_FALSE(*fold.FoldRow(Key(2)));
+  rig.Put(Key(2), {{"F0000000", "07"}, {"010000", "7B7D"}});
+  CHECK(*fold.FoldRow(Key(2)));
+  CHECK(rig.Cells(Key(2)) == "0010=18 010000=7B7D F0000000=07 ");
+  rig.Put(Key(3), {{"0000", "2A"}, {"0013", "0000000000000004"}});
+  rig.Put(Key(3), {{"0001", "002B"}});
+  CHECK(*fold.FoldRow(Key(3)));
+  CHECK(rig.Cells(Key(3)) == "0001=002B 0017=0000000000000004 ");
+  CHECK_FALSE(*fold.FoldRow(Key(3)));
 }
 
 TEST_CASE("young rows, failing rows and rows with compaction off stay as they are") {
