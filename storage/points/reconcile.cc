@@ -306,30 +306,6 @@ Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
   return PointFoldChanges(sources, merged);
 }
 
-Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
-                                              const ReconcileOptions& options) {
-  ASSIGN_OR_RETURN(Sources sources, ReadSources(cells));
-  ASSIGN_OR_RETURN(const auto merged, MergeSources(sources, options));
-  // What stands as one compacted cell, or as nothing but survivors, is settled.
-  if (FoldChanges(sources, merged, options).empty()) return std::vector<CellChange>();
-  std::vector<CellChange> changes;
-  std::set<Bytes> names;
-  for (const StoredPoint& point : merged) {
-    CellChange put =
-        PutCell(Bytes(kFamily), point.qualifier.Encode(), codec::EncodeValue(point.value()));
-    names.insert(put.qualifier);
-    const bool stored = std::any_of(sources.all.begin(), sources.all.end(), [&](const Source& s) {
-      return s.cell->qualifier == put.qualifier && s.cell->value == put.value;
-    });
-    if (!stored) changes.push_back(std::move(put));
-  }
-  for (const Source& source : sources.all) {
-    if (!names.contains(source.cell->qualifier))
-      changes.push_back(DeleteColumn(Bytes(kFamily), source.cell->qualifier));
-  }
-  return changes;
-}
-
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,
                                                  const ReconcileOptions& options) {
   ASSIGN_OR_RETURN(Sources sources, ReadSources(cells));

@@ -45,12 +45,6 @@ Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
 Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
                                               const ReconcileOptions& options);
 
-/// The same for an engine that holds points natively: the survivors as single points (engine.md
-/// §3), each put unless it is stored so, and deletes of all other sources. Empty where nothing is
-/// lost or repaired.
-Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
-                                              const ReconcileOptions& options);
-
 /// A put for each append cell with repeated or unordered points; empty unless
 /// options.repair_appends.
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,
