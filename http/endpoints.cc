@@ -6,6 +6,7 @@
 #include "http/api/annotations.h"
 #include "http/api/config.h"
 #include "http/api/dropcaches.h"
+#include "http/api/graph.h"
 #include "http/api/pages.h"
 #include "http/api/put.h"
 #include "http/api/query.h"
@@ -45,6 +46,7 @@ std::span<const Endpoint> Endpoints() {
       {"favicon.ico", Place::kRoot, kAny, kReads, HandleFile},
       {"logs", Place::kRoot, kGetPost, kAllModes, HandleLogs},
       {"put", Place::kApi, kPost, kWrites, HandlePut},
+      {"q", Place::kRoot, kAny, kReads, HandleGraph},
       {"query", Place::kApi, kGetPostDelete, kReads, HandleQuery},
       {"s", Place::kRoot, kAny, kReads, HandleFile},
       {"search", Place::kApi, kAny, kReads, HandleSearch},

@@ -1,0 +1,156 @@
+#include "http/api/graph.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/json_text.h"
+#include "http/wire/json_writer.h"
+#include "http/wire/query_uri.h"
+#include "query/engine.h"
+#include "query/validate.h"
+#include "storage/model/number_text.h"
+
+namespace hg::http {
+namespace {
+
+constexpr size_t kPieceBytes = 32 << 10;
+constexpr int64_t kHourMs = 3600000;
+constexpr int64_t kDaySeconds = 86400;
+
+void SendRedirect(const Request& request, ResponseWriter& out) {
+  const size_t question = request.target.find('?');
+  const std::string place =
+      "/#" + (question == std::string::npos ? "" : request.target.substr(question + 1));
+  out.AddHeader("Location", place);
+  std::string page =
+      "<!DOCTYPE html>\n<html><head><title>OpenTSDB</title><meta http-equiv=\"refresh\" "
+      "content=\"0; url=";
+  AppendHtmlEscaped(&page, place);
+  page += "\"></head><body>The page has moved to <a href=\"";
+  AppendHtmlEscaped(&page, place);
+  page += "\">the home page</a>.</body></html>\n";
+  SendBody(out, 200, "text/html; charset=UTF-8", page);
+}
+
+void Fail(const Request& request, Services& services, const Status& status, ResponseWriter& out) {
+  // Unlike /api/query, an unknown name is the server's failure here.
+  const bool client = status.code() == StatusCode::kInvalidArgument;
+  auto& counter = client ? services.counters.query_invalid : services.counters.query_exceptions;
+  counter.fetch_add(1, std::memory_order_relaxed);
+  SendError(out, request, client ? 400 : 500, status.message());
+}
+
+bool IsRelative(const std::optional<std::string>& time) {
+  return !time || *time == "now" || time->ends_with("-ago");
+}
+
+/// Seconds for which a cache may keep the reply.
+int64_t MaxAge(const query::ValidQuery& query, int64_t now_ms) {
+  if (query.end_ms > now_ms) return 0;
+  if (query.end_ms < now_ms - kHourMs && !IsRelative(query.request.start) &&
+      !IsRelative(query.request.end))
+    return kDaySeconds;
+  return (query.end_ms - query.start_ms) / 1000 >> 10;
+}
+
+void AddCacheHeaders(const query::ValidQuery& query, const Services& services,
+                     ResponseWriter& out) {
+  out.AddHeader("Age", "0");
+  out.AddHeader("Cache-Control",
+                "max-age=" + std::to_string(MaxAge(query, services.clock.NowMs())));
+}
+
+/// "metric seconds value tag=value …" per point; what is no number is left out.
+void SendLines(const query::ValidQuery& query, const query::Answer& answer,
+               const Services& services, ResponseWriter& out) {
+  AddCacheHeaders(query, services, out);
+  out.SetContentType("text/plain");
+  std::string text;
+  for (const query::Group& group : answer.groups) {
+    std::string tags;
+    for (const auto& [key, value] : group.tags) tags += " " + key + "=" + value;
+    const query::PointColumns& points = group.points;
+    for (size_t i = 0; i < points.size(); ++i) {
+      const auto number = std::bit_cast<double>(points.bits[i]);
+      if (points.double_at(i) && std::isnan(number)) continue;
+      text += group.metric + " " + std::to_string(points.time_ms[i] / 1000) + " ";
+      if (points.double_at(i)) {
+        AppendJavaDouble(&text, number);
+      } else {
+        text += std::to_string(static_cast<int64_t>(points.bits[i]));
+      }
+      text += tags + "\n";
+      if (text.size() < kPieceBytes) continue;
+      if (!out.Write(text)) return;
+      text.clear();
+    }
+  }
+  out.Write(text);
+}
+
+/// What the page wants to know of a plot, without the plot.
+void SendNumbers(const Request& request, const query::ValidQuery& query,
+                 const query::Answer& answer, int64_t took_ms, const Services& services,
+                 ResponseWriter& out) {
+  size_t points = 0;
+  for (const query::Group& group : answer.groups) points += group.points.size();
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  json.Member("plotted", static_cast<int64_t>(points));
+  json.Member("timing", took_ms);
+  json.Key("etags");
+  json.BeginArray();
+  for (size_t i = 0; i < query.queries.size(); ++i) {
+    json.BeginArray();
+    const auto first =
+        std::find_if(answer.groups.begin(), answer.groups.end(),
+                     [i](const query::Group& group) { return group.query_index == i; });
+    if (first != answer.groups.end())
+      for (const std::string& tag : first->aggregate_tags) json.String(tag);
+    json.EndArray();
+  }
+  json.EndArray();
+  json.Member("points", static_cast<int64_t>(points));
+  json.EndObject();
+  AddCacheHeaders(query, services, out);
+  SendJson(out, request, body);
+}
+
+}  // namespace
+
+void HandleGraph(const Request& request, Services& services, ResponseWriter& out) {
+  const bool lines = request.parameters.Has("ascii"), numbers = request.parameters.Has("json");
+  if (!lines && !numbers && !request.parameters.Has("png")) return SendRedirect(request, out);
+  if (!NonEmptyParameter(request, "start")) return SendMissingParameter(out, request, "start");
+  if (!request.parameters.Has("m") && !request.parameters.Has("tsuid"))
+    return SendError(out, request, 400, "Missing sub queries");
+  if (!lines && !numbers)
+    return SendError(out, request, 400, "Plots are not drawn: ask for ascii, or use /api/query");
+
+  const int64_t began_ns = services.clock.MonotonicNs();
+  Result<query::Request> asked = ReadQuery(request.parameters);
+  if (!asked.ok()) return Fail(request, services, asked.status(), out);
+  asked->timezone = NonEmptyParameter(request, "tz");
+  asked->no_annotations = true;
+  query::ValidationTrace trace;
+  const Result<query::ValidQuery> query = services.queries.Validate(*asked, &trace);
+  if (!query.ok()) return Fail(request, services, query.status(), out);
+  query::RunOptions run;
+  run.cancelled = [&out] { return out.Cancelled(); };
+  const Result<query::Answer> answer = services.queries.Run(*query, run);
+  if (!answer.ok()) return Fail(request, services, answer.status(), out);
+  services.counters.query_success.fetch_add(1, std::memory_order_relaxed);
+  if (lines) return SendLines(*query, *answer, services, out);
+  SendNumbers(request, *query, *answer, (services.clock.MonotonicNs() - began_ns) / 1000000,
+              services, out);
+}
+
+}  // namespace hg::http

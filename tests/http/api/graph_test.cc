@@ -1,0 +1,74 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/http/api/api_fixture.h"
+
+namespace hg::http {
+namespace {
+
+const std::string kRange = "/q?start=1699999000&end=1700001000";
+
+TEST_CASE("without a form of its own /q leads to the home page") {
+  ApiFixture f;
+  for (const char* method : {"GET", "POST", "DELETE"}) {
+    const BufferResponse reply = f.Ask(method, "/q?start=1h-ago&m=sum:\"x\"");
+    CHECK(reply.status == 200);
+    REQUIRE(reply.Header("Location") != nullptr);
+    CHECK(*reply.Header("Location") == "/#start=1h-ago&m=sum:\"x\"");
+    CHECK(reply.body.find("url=/#start=1h-ago&amp;m=sum:&quot;x&quot;\"") != std::string::npos);
+  }
+  CHECK(*f.Ask("GET", "/q").Header("Location") == "/#");
+}
+
+TEST_CASE("ascii gives a line per point") {
+  ApiFixture f;
+  f.AddSeries("room.temp", {{"host", "a"}});
+  f.AddSeries("room.temp", {{"host", "b"}});
+  const BufferResponse both = f.Ask("GET", kRange + "&m=sum:room.temp{host=*}&ascii");
+  CHECK(both.status == 200);
+  CHECK(both.content_type == "text/plain");
+  CHECK(both.body == "room.temp 1700000000 1 host=a\nroom.temp 1700000000 1 host=b\n");
+  CHECK(*both.Header("Cache-Control") == "max-age=86400");
+  CHECK(f.Ask("GET", kRange + "&m=avg:1h-avg:room.temp&ascii").body ==
+        "room.temp 1699999200 1.0\n");
+  CHECK(*f.Ask("GET", "/q?start=24h-ago&m=sum:room.temp&ascii").Header("Cache-Control") ==
+        "max-age=84");
+  CHECK(*f.Ask("GET", "/q?start=24h-ago&end=1700020000&m=sum:room.temp&ascii")
+             .Header("Cache-Control") == "max-age=0");
+}
+
+TEST_CASE("tz counts for dates") {
+  ApiFixture f;
+  f.AddSeries("room.temp", {{"host", "a"}});
+  const std::string hour =
+      "/q?start=2023/11/14-22:00:00&end=2023/11/14-23:00:00&m=sum:room.temp&ascii";
+  CHECK(f.Ask("GET", hour).body == "room.temp 1700000000 1 host=a\n");
+  CHECK(f.Ask("GET", hour + "&tz=Europe/Berlin").body.empty());
+}
+
+TEST_CASE("json counts points and names what was aggregated away") {
+  ApiFixture f;
+  f.AddSeries("room.temp", {{"host", "a"}});
+  f.AddSeries("room.temp", {{"host", "b"}});
+  CHECK(f.Ask("GET", kRange + "&m=sum:room.temp&m=sum:room.temp{host=a}&json").body ==
+        R"({"plotted":2,"timing":0,"etags":[["host"],[]],"points":2})");
+}
+
+TEST_CASE("errors of /q are 400 or 500, in the form asked for") {
+  ApiFixture f;
+  const auto error = [&](const char* query) {
+    const BufferResponse reply = f.Ask("GET", "/q?" + std::string(query));
+    return std::to_string(reply.status) + " " + reply.body;
+  };
+  CHECK(error("json") == R"(400 {"err":"Missing parameter <code>start</code>"})");
+  CHECK(error("start=1h-ago&json") == R"(400 {"err":"Missing sub queries"})");
+  CHECK(error("start=1h-ago&m=sum:nope&json") ==
+        R"(500 {"err":"No such name for 'metrics': 'nope'"})");
+  CHECK(error("start=bad&m=sum:a&ascii").starts_with("400 <!DOCTYPE html>"));
+  CHECK(error("start=1h-ago&m=sum:a&png").starts_with("400 <!DOCTYPE html>"));
+  CHECK(f.counters.query_exceptions == 1);
+}
+
+}  // namespace
+}  // namespace hg::http
