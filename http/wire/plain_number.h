@@ -28,6 +28,17 @@ inline bool ParsePlainTime(std::string_view text, Timestamp* time) {
   return n <= kTimestampMax;
 }
 
+/// Digits of a whole number below 2^53, whatever they are.
+inline constexpr int kExactDigits = 15;
+inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+
+inline PointValue FloatingValue(double d, EntryPath path) {
+  const auto f = static_cast<float>(d);
+  const bool single = path == EntryPath::kTelnet && static_cast<double>(f) == d;
+  return single ? PointValue::Float(f) : PointValue::Double(d);
+}
+
 /// A JSON number whose integer form has at most 18 digits, or whose floating form is finite and not
 /// denormal. Not for EntryPath::kImport.
 inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* value) {
@@ -48,11 +59,21 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
   }
   // Behind the integer part: a fraction and an exponent as JSON has them. from_chars alone would
   // take "1." and "inf".
+  uint64_t mantissa = static_cast<uint64_t>(n);
+  const char* const integer_end = p;
   while (p != end && static_cast<unsigned>(*p - '0') <= 9) ++p;
+  const bool long_integer = p != integer_end;
   if (p != end && *p == '.') {
     const char* const fraction = ++p;
-    while (p != end && static_cast<unsigned>(*p - '0') <= 9) ++p;
+    while (p != end && static_cast<unsigned>(*p - '0') <= 9)
+      mantissa = mantissa * 10 + static_cast<unsigned>(*p++ - '0');
     if (p == fraction) return false;
+    if (p == end && !long_integer && p - digits <= kExactDigits + 1) {
+      // Both are exact as doubles, so their quotient is the nearest double.
+      const double quotient = static_cast<double>(mantissa) / kPowersOfTen[p - fraction];
+      *value = FloatingValue(negative ? -quotient : quotient, path);
+      return true;
+    }
   } else if (p == end) {
     return false;  // an integer of 19 digits or more
   }
@@ -67,9 +88,7 @@ inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* v
   double d = 0;
   auto [stop, error] = std::from_chars(text.data(), end, d);
   if (error != std::errc() || stop != end || !std::isfinite(d)) return false;
-  const auto f = static_cast<float>(d);
-  const bool single = path == EntryPath::kTelnet && static_cast<double>(f) == d;
-  *value = single ? PointValue::Float(f) : PointValue::Double(d);
+  *value = FloatingValue(d, path);
   return true;
 }
 

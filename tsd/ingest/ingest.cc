@@ -133,14 +133,15 @@ Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> 
   static thread_local std::vector<SeriesNumber> numbers;
   static thread_local std::vector<PointEntry> entries;
   if (points.empty()) return Appended{};
-  numbers.resize(points.size());
+  if (numbers.size() < points.size()) numbers.resize(points.size());
   if (!resolver_->spellings().FindAll(points, numbers.data()))
     return Appended{.known = false, .position = 0};
-  entries.clear();
+  // Both only grow: what lies behind the batch is old.
+  if (entries.size() < points.size()) entries.resize(points.size());
   for (size_t i = 0; i < points.size(); ++i) {
-    entries.push_back(MakePointEntry(numbers[i], points[i].time, points[i].value));
+    entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
-  ASSIGN_OR_RETURN(const LogPosition position, points_.Append(entries));
+  ASSIGN_OR_RETURN(const LogPosition position, points_.Append({entries.data(), points.size()}));
   return Appended{.known = true, .position = position};
 }
 

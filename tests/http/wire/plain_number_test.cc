@@ -1,0 +1,74 @@
+#include "http/wire/plain_number.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+
+namespace hg::http {
+
+TEST_CASE("a plain number is read as the exact parser reads it") {
+  std::mt19937_64 random(3);
+  const auto digits = [&](size_t count) {
+    std::string text;
+    while (text.size() < count) text += static_cast<char>('0' + random() % 10);
+    return text;
+  };
+  int plain = 0;
+  for (int round = 0; round < 200000; ++round) {
+    std::string text = random() % 3 == 0 ? "-" : "";
+    text += digits(1 + random() % (random() % 5 == 0 ? 20 : 9));
+    if (random() % 3 != 0) text += "." + digits(random() % (random() % 5 == 0 ? 20 : 7));
+    if (random() % 8 == 0) text += (random() % 2 == 0 ? "e" : "E-") + digits(1 + random() % 3);
+    for (const EntryPath path : {EntryPath::kHttp, EntryPath::kTelnet}) {
+      PointValue fast, exact;
+      NumberError error;
+      if (!ParsePlainValue(text, path, &fast)) continue;
+      ++plain;
+      CAPTURE(text);
+      REQUIRE(ParseValue(text, path, &exact, &error));
+      REQUIRE(fast == exact);
+    }
+  }
+  CHECK(plain > 200000);
+}
+
+TEST_CASE("what JSON does not call a number is not plain") {
+  for (const char* text : {"",
+                           "-",
+                           "+1",
+                           "01",
+                           "1.",
+                           ".5",
+                           "1e",
+                           "1e+",
+                           "inf",
+                           "nan",
+                           "0x10",
+                           "1 ",
+                           " 1",
+                           "1.5f",
+                           "--1",
+                           "1.2.3",
+                           "1234567890123456789",
+                           "1e400",
+                           "-1e400",
+                           "1e-400"}) {
+    CAPTURE(text);
+    PointValue value;
+    CHECK_FALSE(ParsePlainValue(text, EntryPath::kHttp, &value));
+  }
+}
+
+TEST_CASE("plain times are 1 up to the largest") {
+  Timestamp time;
+  REQUIRE(ParsePlainTime("9999999999999", &time));
+  CHECK(time.raw == kTimestampMax);
+  REQUIRE(ParsePlainTime("1", &time));
+  for (const char* text : {"", "0", "01", "-1", "+1", "1.0", "10000000000000", "x"}) {
+    CAPTURE(text);
+    CHECK_FALSE(ParsePlainTime(text, &time));
+  }
+}
+
+}  // namespace hg::http
