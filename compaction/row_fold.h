@@ -21,19 +21,11 @@
 
 namespace hg::compaction {
 
-/// What a folded row looks like to the store.
-enum class FoldForm {
-  kPoints,   // each survivor a single cell: for a store that keeps points natively and renders old
-             // rows as one cell
-  kOneCell,  // one compacted cell, as OpenTSDB stores it over HBase
-};
-
 struct RowFoldOptions {
   KeyLayout layout;
   std::string table = "tsdb";
   bool enable_compaction =
       true;  // tsd.storage.enable_compaction; off: append cells are still repaired
-  FoldForm form = FoldForm::kPoints;
   ReconcileOptions reconcile;
   /// The store holds points natively: survivors stay single points, for joining them is only how
   /// such a store shows a row (engine.md §3).

@@ -39,7 +39,7 @@ class Engine {
   virtual Points& reader() = 0;
   virtual Points& writer() = 0;
   virtual ManualClock& clock() = 0;
-  [[nodiscard]] virtual FoldForm form() const = 0;
+  [[nodiscard]] virtual bool native_points() const = 0;
 };
 using EngineFactory = std::unique_ptr<Engine> (*)(const points::PointsOverCellsOptions& options);
 
@@ -51,7 +51,7 @@ class ModelEngine : public Engine {
   Store& cells() override { return store_; }
   Points& reader() override { return points_; }
   Points& writer() override { return points_; }
-  [[nodiscard]] FoldForm form() const override { return FoldForm::kOneCell; }
+  [[nodiscard]] bool native_points() const override { return false; }
   ManualClock& clock() override { return clock_; }
 
  private:
@@ -69,7 +69,7 @@ class EmbeddedEngine : public Engine {
   Store& cells() override { return subject_.cells(); }
   Points& reader() override { return subject_.points(); }
   Points& writer() override { return appends_ ? appender_ : subject_.points(); }
-  [[nodiscard]] FoldForm form() const override { return FoldForm::kPoints; }
+  [[nodiscard]] bool native_points() const override { return true; }
   ManualClock& clock() override { return subject_.clock(); }
 
  private:
@@ -94,7 +94,7 @@ class Replay {
     door.layout = options_.layout;
     door.enable_appends = on("tsd.storage.enable_appends", false);
     engine_ = make(door);
-    options_.form = engine_->form();
+    options_.native_points = engine_->native_points();
     fold_ = std::make_unique<RowFold>(&engine_->cells(), options_, engine_->clock());
     engine_->reader().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_->Offer(key, base); });

@@ -45,10 +45,7 @@ struct Rig {
   InterruptedStore store{clock};
   RowFoldOptions options;
 
-  Rig() {
-    options.form = FoldForm::kOneCell;
-    REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
-  }
+  Rig() { REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok()); }
 
   void Put(const Bytes& key, std::vector<std::pair<const char*, const char*>> cells) {
     RowMutation row{key, {}};
@@ -81,7 +78,7 @@ TEST_CASE("an old row of several cells becomes one, notes stay") {
 
 TEST_CASE("for a store of points the survivors are single cells and only what lost is touched") {
   Rig rig;
-  rig.options.form = FoldForm::kPoints;
+  rig.options.native_points = true;
   rig.options.reconcile.fix_duplicates = true;
   RowFold fold(&rig.store, rig.options, rig.clock);
   rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
