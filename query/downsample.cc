@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 namespace hg::query {
 namespace {
@@ -130,8 +131,9 @@ int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end) const 
   return start;
 }
 
-void Downsampler::Add(int64_t base_ms, std::span<const uint32_t> offset_ms,
-                      std::span<const double> values) {
+template <typename T>
+void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms,
+                            std::span<const T> values) {
   size_t i = 0;
   size_t n = offset_ms.size();
   while (i < n && base_ms + offset_ms[i] < grid_->first_point_ms()) ++i;
@@ -146,7 +148,7 @@ void Downsampler::Add(int64_t base_ms, std::span<const uint32_t> offset_ms,
         Close();
         bucket_start_ = grid_->BucketOf(t, bucket_start_, &bucket_end_);
       }
-      count_ = 0;
+      running_ = {};
     }
     size_t run_end = i + 1;
     if (base_ms + offset_ms[n - 1] < bucket_end_) {
@@ -160,37 +162,39 @@ void Downsampler::Add(int64_t base_ms, std::span<const uint32_t> offset_ms,
   }
 }
 
+template void Downsampler::AddPoints(int64_t, std::span<const uint32_t>, std::span<const double>);
+template void Downsampler::AddPoints(int64_t, std::span<const uint32_t>, std::span<const int64_t>);
+
 // Must give what RunDouble gives for the whole bucket: same order, same treatment of NaN.
-void Downsampler::Accumulate(std::span<const double> values) {
+template <typename T>
+void Downsampler::Accumulate(std::span<const T> values) {
+  bool first_run = running_.count == 0;
   switch (grid_->spec().function->function) {
     case Function::kSum:
     case Function::kAvg:
-      if (count_ == 0) sum_ = 0;
-      for (double v : values) {
-        if (std::isnan(v)) continue;
-        sum_ += v;
-        ++count_;
-      }
+      AddRun(values, &running_);
       return;
     case Function::kMin:
-      if (count_ == 0) sum_ = kInfinity;
-      for (double v : values) sum_ = v < sum_ ? v : sum_;
-      count_ = 1;
+      running_.sum = LeastOf(first_run ? kInfinity : running_.sum, values);
+      running_.count = 1;
       return;
     case Function::kMax:
-      if (count_ == 0) sum_ = -kInfinity;
-      for (double v : values) sum_ = v > sum_ ? v : sum_;
-      count_ = 1;
+      running_.sum = GreatestOf(first_run ? -kInfinity : running_.sum, values);
+      running_.count = 1;
       return;
     case Function::kCount:
-      for (double v : values) count_ += std::isnan(v) ? 0 : 1;
+      if constexpr (std::is_same_v<T, double>) {
+        running_.count += CountNumbers(values);
+      } else {
+        running_.count += static_cast<int64_t>(values.size());
+      }
       return;
     case Function::kFirst:
-      if (count_ == 0) sum_ = values.front();
-      count_ = 1;
+      if (first_run) running_.sum = static_cast<double>(values.front());
+      running_.count = 1;
       return;
     case Function::kLast:
-      sum_ = values.back();
+      running_.sum = static_cast<double>(values.back());
       return;
     default:
       collected_.insert(collected_.end(), values.begin(), values.end());
@@ -199,25 +203,26 @@ void Downsampler::Accumulate(std::span<const double> values) {
 
 void Downsampler::Close() {
   double value = kNan;
-  switch (grid_->spec().function->function) {
+  const Function function = grid_->spec().function->function;
+  switch (function) {
     case Function::kSum:
-      if (count_ > 0) value = sum_;
+      if (running_.count > 0) value = running_.sum;
       break;
     case Function::kAvg:
-      if (count_ > 0) value = sum_ / static_cast<double>(count_);
+      if (running_.count > 0) value = running_.sum / static_cast<double>(running_.count);
       break;
     case Function::kMin:
     case Function::kMax:
-      value = std::isinf(sum_) && (sum_ > 0) == (grid_->spec().function->function == Function::kMin)
+      value = std::isinf(running_.sum) && (running_.sum > 0) == (function == Function::kMin)
                   ? kNan
-                  : sum_;
+                  : running_.sum;
       break;
     case Function::kCount:
-      value = static_cast<double>(count_);
+      value = static_cast<double>(running_.count);
       break;
     case Function::kFirst:
     case Function::kLast:
-      value = sum_;
+      value = running_.sum;
       break;
     default: {
       static thread_local std::vector<double> scratch;

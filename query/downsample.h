@@ -12,6 +12,7 @@
 
 #include "query/aggregator.h"
 #include "query/answer.h"
+#include "query/bucket_math.h"
 #include "query/calendar.h"
 #include "query/duration.h"
 #include "query/plan.h"
@@ -72,22 +73,29 @@ class Downsampler {
   /// The grid outlives the downsampler.
   explicit Downsampler(const BucketGrid* grid) : grid_(grid) {}
 
-  /// Points of one row-hour: ascending, later than all before. `values` as doubles.
-  void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values);
+  /// Points of one row-hour: ascending, later than all before.
+  void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const double> values) {
+    AddPoints(base_ms, offset_ms, values);
+  }
+  void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const int64_t> values) {
+    AddPoints(base_ms, offset_ms, values);
+  }
   /// Closes the last bucket and gives bucket starts and values, filled as the specification says.
   /// InvalidArgument: the "scalar" policy met a missing bucket. Once.
   Status Finish(PointColumns* out);
 
  private:
-  void Accumulate(std::span<const double> values);
+  template <typename T>
+  void AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const T> values);
+  template <typename T>
+  void Accumulate(std::span<const T> values);
   void Close();
   Status Fill(PointColumns* out);
 
   const BucketGrid* grid_;
   int64_t bucket_start_ = 0;
   int64_t bucket_end_ = std::numeric_limits<int64_t>::min();  // min = no bucket is open
-  double sum_ = 0;                 // or the running minimum, maximum, first or last
-  int64_t count_ = 0;              // numbers that are not NaN, or all
+  RunningSum running_;             // sum: also the running minimum, maximum, first or last
   std::vector<double> collected_;  // for functions that need the whole bucket
   std::vector<int64_t> times_;
   std::vector<uint64_t> bits_;

@@ -42,28 +42,36 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
   }
 }
 
+// Rows of a scan come series by series, or hour by hour in the same order of series: mostly the
+// series is that of the row before, or the one that came after it the last time.
 Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
-  if (row.tsuid == last_tsuid_ && !last_tsuid_.empty()) return last_index_;
-  last_tsuid_.assign(row.tsuid);
-  auto known = index_.find(row.tsuid);
-  if (known != index_.end()) {
-    last_index_ = known->second;
-    return last_index_;
+  if (position_ < seen_.size() && seen_[position_].tsuid == row.tsuid)
+    return seen_[position_].index;
+  size_t next = position_ + 1 < seen_.size() ? position_ + 1 : 0;
+  if (next < seen_.size() && seen_[next].tsuid == row.tsuid) {
+    position_ = next;
+    return seen_[position_].index;
   }
-  last_index_ = series_.size();
+  if (auto known = positions_.find(row.tsuid); known != positions_.end()) {
+    position_ = known->second;
+    return seen_[position_].index;
+  }
+  size_t index = series_.size();
   if (filter_->decides()) {
     ASSIGN_OR_RETURN(bool admitted, filter_->Admits(row.tsuid));
-    if (!admitted) last_index_ = kRefused;
+    if (!admitted) index = kRefused;
   }
-  index_.emplace(Bytes(row.tsuid), last_index_);
-  if (last_index_ == kRefused) return last_index_;
+  position_ = seen_.size();
+  seen_.push_back({Bytes(row.tsuid), index});
+  positions_.emplace(seen_.back().tsuid, position_);
+  if (index == kRefused) return index;
   Series series;
   series.tsuid.assign(row.tsuid);
   series.order.assign(row.key.substr(0, static_cast<size_t>(layout_.salt_width)));
   series.order.append(row.tsuid.substr(static_cast<size_t>(layout_.metric_width)));
   series_.push_back(std::move(series));
   if (grid_ != nullptr) downsamplers_.emplace_back(grid_);
-  return last_index_;
+  return index;
 }
 
 void SeriesSet::AddPoints(const RowHour& row, size_t index) {
@@ -74,19 +82,22 @@ void SeriesSet::AddPoints(const RowHour& row, size_t index) {
   series.last_point_ms = base_ms + row.offset_ms.back();
   series.raw_points += n;
   if (grid_ != nullptr) {
+    Downsampler& downsampler = downsamplers_[index];
+    if (row.is_double.empty() && !row.all_double) {
+      downsampler.Add(base_ms, row.offset_ms,
+                      {reinterpret_cast<const int64_t*>(row.value.data()), n});
+      return;
+    }
     doubles_.resize(n);
-    if (row.is_double.empty() && row.all_double) {
+    if (row.is_double.empty()) {
       std::memcpy(doubles_.data(), row.value.data(), n * sizeof(double));
-    } else if (row.is_double.empty()) {
-      for (size_t i = 0; i < n; ++i)
-        doubles_[i] = static_cast<double>(static_cast<int64_t>(row.value[i]));
     } else {
       for (size_t i = 0; i < n; ++i) {
         doubles_[i] = row.is_double[i] ? std::bit_cast<double>(row.value[i])
                                        : static_cast<double>(static_cast<int64_t>(row.value[i]));
       }
     }
-    downsamplers_[index].Add(base_ms, row.offset_ms, doubles_);
+    downsampler.Add(base_ms, row.offset_ms, doubles_);
     return;
   }
   PointColumns& points = series.points;

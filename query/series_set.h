@@ -3,6 +3,7 @@
 // downsamples, so that raw points are not kept.
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
@@ -46,9 +47,9 @@ class SeriesSet {
  private:
   static constexpr size_t kRefused = SIZE_MAX;  // a series the filter does not admit
 
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view v) const { return std::hash<std::string_view>()(v); }
+  struct Seen {
+    Bytes tsuid;
+    size_t index = kRefused;  // in series_
   };
 
   Result<size_t> IndexOf(const RowHour& row);
@@ -58,9 +59,9 @@ class SeriesSet {
   const KeyLayout& layout_;
   const BucketGrid* grid_;
   SeriesFilter* filter_;
-  std::unordered_map<Bytes, size_t, Hash, std::equal_to<>> index_;  // by TSUID
-  Bytes last_tsuid_;
-  size_t last_index_ = kRefused;
+  std::deque<Seen> seen_;  // in order of appearance; its strings do not move
+  std::unordered_map<ByteView, size_t> positions_;  // in seen_, by its TSUIDs
+  size_t position_ = 0;                             // of the last row's series
   std::vector<Series> series_;
   std::vector<Downsampler> downsamplers_;  // beside series_, if there is a grid
   std::vector<double> doubles_;            // scratch

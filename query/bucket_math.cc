@@ -1,0 +1,112 @@
+#include "query/bucket_math.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hg::query {
+namespace {
+
+constexpr size_t kLanes = 8;
+// While integers stay below 2^40 and runs below 2^12, no partial sum of a run leaves the 53 bits of
+// a double: every rounding is exact, so the order of addition does not matter.
+constexpr uint64_t kSmallInt = uint64_t{1} << 40;
+constexpr size_t kShortRun = size_t{1} << 12;
+constexpr double kExactSum = 4503599627370496.0;  // 2^52
+
+template <typename Better>
+double BestDouble(double best, std::span<const double> values, Better better) {
+  double lanes[kLanes];
+  std::fill(lanes, lanes + kLanes, best);
+  size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (size_t k = 0; k < kLanes; ++k)
+      lanes[k] = better(values[i + k], lanes[k]) ? values[i + k] : lanes[k];
+  }
+  double out = best;
+  for (double lane : lanes) out = better(lane, out) ? lane : out;
+  for (; i < values.size(); ++i) out = better(values[i], out) ? values[i] : out;
+  if (out != 0) return out;
+  // 0.0 and -0.0 are equal: only the order tells which one stays.
+  out = best;
+  for (double v : values) out = better(v, out) ? v : out;
+  return out;
+}
+
+template <typename Better>
+int64_t BestInt(std::span<const int64_t> values, Better better) {
+  int64_t lanes[4] = {values[0], values[0], values[0], values[0]};
+  size_t i = 0;
+  for (; i + 4 <= values.size(); i += 4) {
+    for (size_t k = 0; k < 4; ++k)
+      lanes[k] = better(values[i + k], lanes[k]) ? values[i + k] : lanes[k];
+  }
+  int64_t out = values[0];
+  for (int64_t lane : lanes) out = better(lane, out) ? lane : out;
+  for (; i < values.size(); ++i) out = better(values[i], out) ? values[i] : out;
+  return out;
+}
+
+constexpr auto kLess = [](auto a, auto b) { return a < b; };
+constexpr auto kMore = [](auto a, auto b) { return a > b; };
+
+}  // namespace
+
+int64_t CountNumbers(std::span<const double> values) {
+  int64_t n = 0;
+  for (double v : values) n += v == v ? 1 : 0;
+  return n;
+}
+
+void AddRun(std::span<const double> values, RunningSum* running) {
+  double sum = running->sum;
+  int64_t numbers = CountNumbers(values);
+  if (numbers == static_cast<int64_t>(values.size())) {
+    for (double v : values) sum += v;
+  } else {
+    for (double v : values) {
+      if (!std::isnan(v)) sum += v;
+    }
+  }
+  running->sum = sum;
+  running->count += numbers;
+}
+
+void AddRun(std::span<const int64_t> values, RunningSum* running) {
+  running->count += static_cast<int64_t>(values.size());
+  uint64_t total = 0;
+  uint64_t widths = 0;  // bits above the sign of any value
+  for (int64_t v : values) {
+    uint64_t u = static_cast<uint64_t>(v);
+    total += u;
+    widths |= u ^ (u << 1);
+  }
+  double sum = running->sum;
+  if (widths < kSmallInt && values.size() <= kShortRun && std::abs(sum) < kExactSum &&
+      sum == std::trunc(sum)) {
+    running->sum = sum + static_cast<double>(static_cast<int64_t>(total));
+    return;
+  }
+  for (int64_t v : values) sum += static_cast<double>(v);
+  running->sum = sum;
+}
+
+double LeastOf(double least, std::span<const double> values) {
+  return BestDouble(least, values, kLess);
+}
+double GreatestOf(double greatest, std::span<const double> values) {
+  return BestDouble(greatest, values, kMore);
+}
+
+// Converting keeps the order, so one conversion is enough.
+double LeastOf(double least, std::span<const int64_t> values) {
+  if (values.empty()) return least;
+  double v = static_cast<double>(BestInt(values, kLess));
+  return v < least ? v : least;
+}
+double GreatestOf(double greatest, std::span<const int64_t> values) {
+  if (values.empty()) return greatest;
+  double v = static_cast<double>(BestInt(values, kMore));
+  return v > greatest ? v : greatest;
+}
+
+}  // namespace hg::query

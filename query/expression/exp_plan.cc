@@ -1,0 +1,150 @@
+#include "query/expression/exp_plan.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "query/aggregator.h"
+#include "query/expression/limits.h"
+#include "query/filter.h"
+
+namespace hg::query {
+namespace {
+
+Status Invalid(std::string message) { return Status::InvalidArgument(std::move(message)); }
+
+bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
+
+bool IsAlphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+Status CheckId(const std::optional<std::string>& id, std::string_view what) {
+  if (Empty(id)) return Invalid("Missing the id of a " + std::string(what));
+  bool valid = std::all_of(id->begin(), id->end(), IsAlphanumeric);
+  if (id->size() == 1 && (*id)[0] <= '9') valid = false;
+  if (valid) return {};
+  return Invalid("The id '" + *id + "' of a " + std::string(what) +
+                 " must be letters and digits, and more than one digit");
+}
+
+// OpenTSDB looks names up in lower case too, so that squareSum has none.
+Status CheckAggregator(const std::string& name) {
+  if (FindAggregator(name) != nullptr && FindAggregator(LowerUtf8(name)) != nullptr) return {};
+  return Invalid("No such aggregation function: " + name);
+}
+
+Status CheckTime(const std::optional<ExpTime>& time) {
+  if (!time) return Invalid("Missing time");
+  if (Empty(time->start)) return Invalid("Missing the start of the time");
+  if (Empty(time->aggregator)) return Invalid("Missing the aggregator of the time");
+  RETURN_IF_ERROR(CheckAggregator(*time->aggregator));
+  if (!time->downsampler) return {};
+  if (Empty(time->downsampler->interval)) return Invalid("Missing the interval of the downsampler");
+  if (Empty(time->downsampler->aggregator)) {
+    return Invalid("Missing the aggregator of the downsampler");
+  }
+  RETURN_IF_ERROR(ParseDuration(*time->downsampler->interval).status());
+  return CheckAggregator(*time->downsampler->aggregator);
+}
+
+const ExpFilter* FindFilter(const ExpRequest& request, const std::string& id) {
+  if (!request.filters) return nullptr;
+  for (const ExpFilter& filter : *request.filters) {
+    if (*filter.id == id) return &filter;
+  }
+  return nullptr;
+}
+
+Status CheckFilters(const ExpRequest& request) {
+  std::set<std::string_view> ids;
+  if (!request.filters) return {};
+  for (const ExpFilter& filter : *request.filters) {
+    RETURN_IF_ERROR(CheckId(filter.id, "filter"));
+    if (!ids.insert(*filter.id).second) return Invalid("Duplicated filter id: " + *filter.id);
+    for (const FilterSpec& tag : filter.tags) RETURN_IF_ERROR(TagFilter::Compile(tag).status());
+  }
+  return {};
+}
+
+Result<SubQuery> PlanMetric(const ExpRequest& request, const ExpMetric& metric) {
+  SubQuery out;
+  const ExpTime& time = *request.time;
+  if (!Empty(metric.aggregator)) RETURN_IF_ERROR(CheckAggregator(*metric.aggregator));
+  out.aggregator = Empty(metric.aggregator) ? time.aggregator : metric.aggregator;
+  out.metric = metric.metric;
+  out.rate = time.rate;
+  if (time.downsampler) {
+    out.downsample = *time.downsampler->interval + "-" + *time.downsampler->aggregator;
+  }
+  if (Empty(metric.filter)) return out;
+  const ExpFilter* filter = FindFilter(request, *metric.filter);
+  if (filter == nullptr) {
+    return Invalid("No filter '" + *metric.filter + "', which the metric '" + *metric.id + "' names");
+  }
+  out.filters = filter->tags;
+  out.explicit_tags = filter->explicit_tags;
+  return out;
+}
+
+Status PlanOutputs(const ExpRequest& request, const std::set<std::string>& ids, ExpPlan* plan) {
+  if (request.outputs && !request.outputs->empty()) {
+    for (const ExpOutput& output : *request.outputs) {
+      if (output.id && ids.contains(*output.id)) plan->outputs.push_back({*output.id, output.alias});
+    }
+    return {};
+  }
+  for (const PlannedExpression& e : plan->expressions) plan->outputs.push_back({e.id, {}});
+  if (!plan->expressions.empty()) return {};
+  for (const PlannedMetric& m : plan->metrics) plan->outputs.push_back({m.id, {}});
+  return {};
+}
+
+}  // namespace
+
+Result<ExpPlan> PlanExpressions(const ExpRequest& request) {
+  RETURN_IF_ERROR(CheckTime(request.time));
+  RETURN_IF_ERROR(CheckFilters(request));
+  if (request.metrics.empty()) return Invalid("Missing or empty metrics");
+  size_t expression_count = request.expressions ? request.expressions->size() : 0;
+  if (request.metrics.size() + expression_count > kExpressionIdsMax) {
+    return Invalid("More than " + std::to_string(kExpressionIdsMax) + " metrics and expressions");
+  }
+  ExpPlan plan;
+  plan.request.start = *request.time->start;
+  plan.request.end = request.time->end;
+  plan.request.timezone = request.time->timezone;
+  plan.request.no_annotations = true;
+  std::set<std::string> ids;
+  for (const ExpMetric& metric : request.metrics) {
+    RETURN_IF_ERROR(CheckId(metric.id, "metric"));
+    if (Empty(metric.metric)) return Invalid("Missing the name of the metric '" + *metric.id + "'");
+    if (!ids.insert(*metric.id).second) return Invalid("Duplicated id: " + *metric.id);
+    ASSIGN_OR_RETURN(SubQuery query, PlanMetric(request, metric));
+    plan.request.queries.push_back(std::move(query));
+    plan.metrics.push_back({*metric.id, metric.fill ? metric.fill->value : 0.0});
+  }
+  if (request.expressions) {
+    for (const ExpExpression& expression : *request.expressions) {
+      RETURN_IF_ERROR(CheckId(expression.id, "expression"));
+      if (Empty(expression.expr)) {
+        return Invalid("Missing the text of the expression '" + *expression.id + "'");
+      }
+      if (!ids.insert(*expression.id).second) return Invalid("Duplicated id: " + *expression.id);
+      ASSIGN_OR_RETURN(Program program, CompileExpression(*expression.expr));
+      plan.expressions.push_back({*expression.id, std::move(program), expression.join});
+    }
+  }
+  for (const PlannedExpression& expression : plan.expressions) {
+    for (const std::string& variable : expression.program.variables) {
+      if (!ids.contains(variable)) {
+        return Invalid("The expression '" + expression.id + "' uses '" + variable +
+                       "', which is neither a metric nor an expression");
+      }
+    }
+  }
+  RETURN_IF_ERROR(PlanOutputs(request, ids, &plan));
+  return plan;
+}
+
+}  // namespace hg::query

@@ -1,0 +1,61 @@
+#pragma once
+// A request of POST /api/query/exp as a client wrote it (spec query.md §11.1). Texts are UTF-8.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "query/downsample.h"
+#include "query/expression/identity.h"
+#include "query/request.h"
+
+namespace hg::query {
+
+/// What stands in for a missing value.
+struct NumericFill {
+  FillPolicy policy = FillPolicy::kZero;
+  double value = 0;  // NaN for kNone, kNan and kNull
+};
+
+struct ExpDownsampler {
+  std::optional<std::string> interval, aggregator;
+  std::optional<NumericFill> fill;  // has no effect (quirk Q15)
+};
+
+struct ExpTime {
+  std::optional<std::string> start, end, timezone, aggregator;
+  std::optional<ExpDownsampler> downsampler;
+  bool rate = false;
+};
+
+struct ExpFilter {
+  std::optional<std::string> id;
+  std::vector<FilterSpec> tags;
+  bool explicit_tags = false;
+};
+
+struct ExpMetric {
+  std::optional<std::string> id, metric, filter, aggregator, time_offset;
+  std::optional<NumericFill> fill;
+};
+
+struct ExpExpression {
+  std::optional<std::string> id, expr;
+  JoinRule join;
+  std::optional<NumericFill> fill;  // echoed only
+};
+
+struct ExpOutput {
+  std::optional<std::string> id, alias;
+};
+
+struct ExpRequest {
+  std::optional<std::string> name;
+  std::optional<ExpTime> time;
+  std::optional<std::vector<ExpFilter>> filters;
+  std::vector<ExpMetric> metrics;
+  std::optional<std::vector<ExpExpression>> expressions;
+  std::optional<std::vector<ExpOutput>> outputs;
+};
+
+}  // namespace hg::query

@@ -1,0 +1,92 @@
+#include "query/bucket_math.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace hg::query {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double OneByOne(double sum, const std::vector<int64_t>& values) {
+  for (int64_t v : values) sum += static_cast<double>(v);
+  return sum;
+}
+
+TEST_CASE("sums of integers are those of adding doubles one by one, whatever their size") {
+  std::mt19937_64 random(7);
+  for (int bits : {8, 39, 40, 41, 52, 60, 63}) {
+    for (double start : {0.0, 0.5, -3.0, 9007199254740992.0}) {
+      CAPTURE(bits);
+      CAPTURE(start);
+      std::vector<int64_t> values;
+      for (int i = 0; i < 1000; ++i)
+        values.push_back(static_cast<int64_t>(random()) >> (63 - bits));
+      RunningSum running{start, 0};
+      AddRun(std::span<const int64_t>(values), &running);
+      CHECK(std::bit_cast<uint64_t>(running.sum) ==
+            std::bit_cast<uint64_t>(OneByOne(start, values)));
+      CHECK(running.count == 1000);
+    }
+  }
+}
+
+TEST_CASE("long runs of integers do not overflow unnoticed") {
+  std::vector<int64_t> values(5000, (int64_t{1} << 40) - 1);
+  RunningSum running;
+  AddRun(std::span<const int64_t>(values), &running);
+  CHECK(running.sum == OneByOne(0, values));
+}
+
+TEST_CASE("NaNs are neither added nor counted") {
+  std::vector<double> values = {1, kNan, 0.1, 0.2, kNan};
+  RunningSum running;
+  AddRun(std::span<const double>(values), &running);
+  CHECK(running.sum == 1 + 0.1 + 0.2);
+  CHECK(running.count == 3);
+  CHECK(CountNumbers(values) == 3);
+}
+
+TEST_CASE("the least and the greatest of any number of values") {
+  std::mt19937_64 random(11);
+  for (size_t n : {1, 3, 8, 9, 31, 100}) {
+    std::vector<double> doubles;
+    std::vector<int64_t> ints;
+    double least = kInfinity, greatest = -kInfinity;
+    for (size_t i = 0; i < n; ++i) {
+      int64_t v = static_cast<int64_t>(random() % 2001) - 1000;
+      ints.push_back(v);
+      doubles.push_back(static_cast<double>(v));
+      least = std::min(least, doubles.back());
+      greatest = std::max(greatest, doubles.back());
+    }
+    CAPTURE(n);
+    CHECK(LeastOf(kInfinity, std::span<const double>(doubles)) == least);
+    CHECK(LeastOf(kInfinity, std::span<const int64_t>(ints)) == least);
+    CHECK(GreatestOf(-kInfinity, std::span<const double>(doubles)) == greatest);
+    CHECK(GreatestOf(-kInfinity, std::span<const int64_t>(ints)) == greatest);
+    CHECK(LeastOf(-5000, std::span<const double>(doubles)) == -5000);
+  }
+}
+
+TEST_CASE("NaN never wins, and of the two zeros the first stays") {
+  std::vector<double> values(20, kNan);
+  CHECK(LeastOf(kInfinity, std::span<const double>(values)) == kInfinity);
+  values[13] = 4;
+  CHECK(LeastOf(kInfinity, std::span<const double>(values)) == 4);
+  CHECK(GreatestOf(-kInfinity, std::span<const double>(values)) == 4);
+  std::vector<double> zeros(20, 0.0);
+  zeros[3] = -0.0;
+  CHECK_FALSE(std::signbit(LeastOf(kInfinity, std::span<const double>(zeros))));
+  zeros[0] = -0.0;
+  CHECK(std::signbit(GreatestOf(-kInfinity, std::span<const double>(zeros))));
+}
+
+}  // namespace
+}  // namespace hg::query
