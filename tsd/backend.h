@@ -24,6 +24,8 @@ class Backend {
 
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
+  /// Points are held natively: rows are folded into points, not into cells (compaction/row_fold.h).
+  [[nodiscard]] virtual bool native_points() const { return false; }
   /// The engine's own numbers. Thread-safe.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
   /// Clean stop: all that was acknowledged is kept. Call once, when nobody uses the doors any more.

@@ -9,6 +9,7 @@
 #include "http/server.h"
 #include "query/engine.h"
 #include "tsd/ingest/ingest.h"
+#include "tsd/ingest/tracking_ingest.h"
 #include "tsd/log.h"
 #include "tsd/settings.h"
 #include "uid/annotations.h"
@@ -70,6 +71,8 @@ class Daemon {
         settings_(session.config().Shown()),
         fold_(&session.cells(), options_.fold, clock),
         ingest_(session.points(), session.names(), options_.ingest),
+        tracker_(session.cells(), clock, ReadSeriesTrackerOptions(session.config())),
+        tracking_ingest_(ingest_, session.names(), tracker_),
         queries_(session.points(), session.names(), session.cells(), clock, options_.query),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
@@ -82,7 +85,7 @@ class Daemon {
                   annotations_,
                   metadata_,
                   queries_,
-                  ingest_,
+                  tracker_.enabled() ? static_cast<PointSink&>(tracking_ingest_) : ingest_,
                   counters_,
                   [this](const StatVisitor& visit) { CollectStats(visit); }},
         server_(options_.http, services_) {
@@ -118,6 +121,7 @@ class Daemon {
     const Ingest::Stats spellings = ingest_.stats();
     visit("ingest.spellings", "", static_cast<int64_t>(spellings.spellings));
     visit("ingest.spelling_bytes", "", static_cast<int64_t>(spellings.spelling_bytes));
+    visit("meta.failures", "", static_cast<int64_t>(tracking_ingest_.failures()));
     const compaction::RowFoldStats fold = fold_.Stats();
     visit("compaction.count", "", static_cast<int64_t>(fold.rewritten));
     visit("compaction.queued", "", static_cast<int64_t>(fold.queued));
@@ -131,6 +135,8 @@ class Daemon {
   const std::map<std::string, std::string> settings_;
   compaction::RowFold fold_;
   Ingest ingest_;
+  uid::SeriesTracker tracker_;
+  TrackingIngest tracking_ingest_;
   query::Engine queries_;
   uid::Annotations annotations_;
   uid::Metadata metadata_;
@@ -145,6 +151,7 @@ Status RunDaemon(Invocation& call) {
   ASSIGN_OR_RETURN(DaemonOptions options, ReadDaemonOptions(call.session.config()));
   const Signals signals;
   RETURN_IF_ERROR(call.Open());
+  options.fold.native_points = call.session.backend().native_points();
   Daemon daemon(call.session, call.clock, std::move(options));
   RETURN_IF_ERROR(daemon.Start());
   LogInfo("Ready to serve on " + daemon.Address());

@@ -1,6 +1,8 @@
 #include "tsd/session.h"
 
+#include "storage/base/clock.h"
 #include "tsd/settings.h"
+#include "uid/metadata.h"
 
 namespace hg::tsd {
 
@@ -10,6 +12,12 @@ Status Session::Open() {
   ASSIGN_OR_RETURN(layout_, ReadKeyLayout(config_));
   ASSIGN_OR_RETURN(uid::NamesOptions names, ReadNamesOptions(config_));
   ASSIGN_OR_RETURN(backend_, opener_(config_, words_));
+  if (config_.Bool("tsd.core.meta.enable_realtime_uid")) {
+    // The id is good without its object, so a failure here fails nobody.
+    names.assigned = [&store = backend_->cells(), table = uid_table()](UidKind kind, const Bytes& id) {
+      (void)uid::StoreFreshUidMeta(store, table, kind, id, SystemClock().NowMs() / 1000);
+    };
+  }
   names_ = std::make_unique<uid::Names>(backend_->cells(), std::move(names));
   return {};
 }

@@ -118,6 +118,15 @@ Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config) {
   return options;
 }
 
+uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config) {
+  uid::SeriesTrackerOptions options;
+  options.meta_table = config.String("tsd.storage.hbase.meta_table");
+  options.tracking = config.Bool("tsd.core.meta.enable_tsuid_tracking");
+  options.realtime_ts = config.Bool("tsd.core.meta.enable_realtime_ts");
+  options.incrementing = config.Bool("tsd.core.meta.enable_tsuid_incrementing");
+  return options;
+}
+
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config) {
   compaction::RowFoldOptions options;
   ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));

@@ -11,6 +11,7 @@
 #include "tsd/ingest/ingest.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
+#include "uid/series_tracker.h"
 #include "uid/names.h"
 
 namespace hg::tsd {
@@ -22,6 +23,7 @@ ReconcileOptions ReadReconcileOptions(const Config& config);
 Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
+uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
 Result<query::Options> ReadQueryOptions(const Config& config);
 

@@ -12,6 +12,23 @@ int64_t DataTimeMs(uint32_t base, const PartPoint& point) {
   return int64_t{base} * 1000 + point.offset_ms();
 }
 
+/// The data time, moved to where the age of the point shows: whoever settles a row by its cells
+/// (PlanFold) goes by their times and must come to the same end as who settles the part
+/// (Reconcile), which goes by generations.
+int64_t ShownTimeMs(const Part& row, uint32_t base, const PartPoint& point) {
+  int64_t time = DataTimeMs(base, point);
+  for (const RawCell& cell : row.raw) {
+    if (!TouchesPoints(cell.qualifier)) continue;
+    if (cell.generation < point.generation) time = std::max(time, cell.timestamp_ms + 1);
+    if (cell.generation == point.generation) time = cell.timestamp_ms;
+  }
+  for (const RawCell& cell : row.raw) {
+    if (TouchesPoints(cell.qualifier) && cell.generation > point.generation)
+      time = std::min(time, cell.timestamp_ms - 1);
+  }
+  return time;
+}
+
 Cell JoinedCell(const Part& row, uint32_t base) {
   std::vector<codec::StoredPoint> points;
   points.reserve(row.points.size());
@@ -44,10 +61,14 @@ std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& op
     cells.push_back(JoinedCell(row, base));
   } else {
     cells.reserve(row.points.size() + row.raw.size());
-    for (const PartPoint& point : row.points) {
+    int64_t rank = 0;  // among the points of one instant, which stand oldest first
+    for (size_t i = 0; i < row.points.size(); ++i) {
+      const PartPoint& point = row.points[i];
+      const bool repeats = i > 0 && row.points[i - 1].offset_ms() == point.offset_ms();
+      rank = repeats ? rank + 1 : 0;
       cells.push_back({Bytes(kFamily), point.qualifier.Encode(),
                        codec::EncodeValue({point.bits, point.qualifier.flags()}),
-                       DataTimeMs(base, point)});
+                       ShownTimeMs(row, base, point) + rank});
     }
   }
   for (const RawCell& cell : row.raw) {
