@@ -41,10 +41,13 @@ struct Walk {
   Status Break(size_t i, size_t offset, LogPosition position, ByteView content) const {
     LogPosition synced = 0;
     if (i < numbers.size()) synced = SyncedAfter(numbers[i], content, offset);
+    std::string place = Path(i) + " at " + std::to_string(offset);
     for (size_t later = i + 1; later < numbers.size() && synced <= position; ++later) {
       Bytes other;
       LogFileHeader header;
       ASSIGN_OR_RETURN(const bool whole, Load(later, &other, &header));
+      // A file that was left for a damaged one is not the damage.
+      if (!whole && later == i + 1 && synced <= position) place = Path(later) + " at 0";
       if (!whole) continue;
       synced = std::max(
           {synced, header.synced, SyncedAfter(numbers[later], other, kLogFileHeaderBytes)});

@@ -1,0 +1,192 @@
+#include "storage/lsm/log.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "storage/base/crc32c.h"
+#include "storage/lsm/log_recovery.h"
+#include "tests/fault/faulty_file.h"
+
+namespace hg::lsm {
+namespace {
+
+LogOptions Options(bool synced = true) {
+  LogOptions options;
+  options.folder = "log";
+  options.file_bytes = 400;
+  options.sync_on_commit = synced;
+  options.sync_interval_ms = 3'600'000;
+  return options;
+}
+
+using Records = std::map<uint64_t, Bytes>;
+
+Result<LogRecovery> Recover(FaultyFileSystem& disk, Records* records, uint64_t after = 0) {
+  records->clear();
+  return RecoverLog(disk, "log", 1, 0, after, [&](const LogRecord& record) {
+    CHECK(record.kind == 7);
+    (*records)[record.sequence] = record.body;
+    return Status();
+  });
+}
+
+Bytes Body(uint64_t i) { return "body " + std::to_string(i) + Bytes(i % 50, 'x'); }
+
+// Adds records first…last, each committed.
+void Write(Log& log, uint64_t first, uint64_t last) {
+  for (uint64_t i = first; i <= last; ++i) {
+    const LogPosition end = log.Add(7, i, Body(i), crc32c::Value(Body(i)));
+    REQUIRE(log.WaitWritten(end).ok());
+  }
+}
+
+Records Expected(uint64_t first, uint64_t last) {
+  Records records;
+  for (uint64_t i = first; i <= last; ++i) records[i] = Body(i);
+  return records;
+}
+
+std::string FileOf(FaultyFileSystem& disk, size_t i) { return "log/" + (*disk.List("log"))[i]; }
+
+TEST_CASE("records come back in order, over many files and several starts") {
+  FaultyFileSystem disk(1);
+  Records records;
+  LogStart start;
+  for (uint64_t round = 0; round < 5; ++round) {
+    {
+      Log log(disk, Options(), start);
+      Write(log, round * 20 + 1, round * 20 + 20);
+    }
+    auto recovered = Recover(disk, &records);
+    INFO(recovered.status().ToString());
+    REQUIRE(recovered.ok());
+    CHECK(records == Expected(1, round * 20 + 20));
+    CHECK(recovered->last_sequence == round * 20 + 20);
+    start = recovered->next;
+  }
+  CHECK(disk.List("log")->size() > 5);
+  REQUIRE(Recover(disk, &records, 70).ok());
+  CHECK(records == Expected(71, 100));
+}
+
+TEST_CASE("callbacks come once, after their records are in the file") {
+  for (const bool synced : {false, true}) {
+    FaultyFileSystem disk(1);
+    int calls = 0;
+    {
+      Log log(disk, Options(synced), {});
+      for (uint64_t i = 1; i <= 30; ++i) {
+        const LogPosition end = log.Add(7, i, Body(i), crc32c::Value(Body(i)));
+        log.Commit(end, [&](Status status) {
+          CHECK(status.ok());
+          ++calls;
+        });
+        if (!synced) CHECK(calls == static_cast<int>(i));
+      }
+      REQUIRE(log.WaitSynced(log.End()).ok());
+    }
+    CHECK(calls == 30);
+  }
+}
+
+TEST_CASE("a failed write refuses everything from then on") {
+  FaultyFileSystem disk(1);
+  Log log(disk, Options(), {});
+  Write(log, 1, 3);
+  disk.FailAllCalls();
+  const LogPosition end = log.Add(7, 4, Body(4), crc32c::Value(Body(4)));
+  CHECK(log.WaitSynced(end).code() == StatusCode::kUnavailable);
+  disk.FailCall(0);
+  Status status;
+  log.Commit(log.End(), [&](Status s) { status = std::move(s); });
+  CHECK(status.code() == StatusCode::kUnavailable);
+}
+
+TEST_CASE("an end that was never known to be durable is cut, wherever it is damaged") {
+  FaultyFileSystem disk(1);
+  {
+    Log log(disk, Options(false), {});
+    Write(log, 1, 40);
+  }
+  // The log knows of no sync in its records: the last one was done when it was closed.
+  Records records;
+  disk.FlipBit(FileOf(disk, 2), 60, 3);
+  auto recovered = Recover(disk, &records);
+  INFO(recovered.status().ToString());
+  REQUIRE(recovered.ok());
+  CHECK(!recovered->cut.empty());
+  REQUIRE(!records.empty());
+  const uint64_t left = records.rbegin()->first;
+  CHECK(left < 40);
+  CHECK(records == Expected(1, left));
+  CHECK(disk.List("log")->size() <= 3);
+  {
+    Log log(disk, Options(false), recovered->next);
+    Write(log, left + 1, 60);
+  }
+  REQUIRE(Recover(disk, &records).ok());
+  CHECK(records == Expected(1, 60));
+}
+
+TEST_CASE("damage before what is known to be durable is refused, naming file and offset") {
+  FaultyFileSystem disk(1);
+  {
+    Log log(disk, Options(true), {});
+    for (uint64_t i = 1; i <= 40; ++i) {
+      Write(log, i, i);
+      REQUIRE(log.WaitSynced(log.End()).ok());
+    }
+  }
+  const std::string file = FileOf(disk, 2);
+  for (const uint64_t byte : {uint64_t{3}, uint64_t{20}, kLogFileHeaderBytes + 2, uint64_t{90}}) {
+    CAPTURE(byte);
+    Records records;
+    disk.FlipBit(file, byte, 0);
+    auto recovered = Recover(disk, &records);
+    CHECK(recovered.status().code() == StatusCode::kCorruption);
+    CHECK(recovered.status().message().find(file) != std::string::npos);
+    disk.FlipBit(file, byte, 0);
+    REQUIRE(Recover(disk, &records).ok());
+    CHECK(records == Expected(1, 40));
+  }
+}
+
+TEST_CASE("recycled files do not give back their old records") {
+  FaultyFileSystem disk(1);
+  LogStart start;
+  uint64_t first = 0;
+  LogPosition first_position = 0;
+  {
+    Log log(disk, Options(), start);
+    Write(log, 1, 40);
+    const auto next = log.SwitchFile();
+    log.Release(next.file_number);
+    Write(log, 41, 43);
+    first = next.file_number;
+    first_position = next.position;
+  }
+  Records records;
+  auto recovered = RecoverLog(disk, "log", first, first_position, 0, [&](const LogRecord& record) {
+    records[record.sequence] = record.body;
+    return Status();
+  });
+  REQUIRE(recovered.ok());
+  CHECK(records == Expected(41, 43));
+}
+
+// FORMAT.md shows these bytes.
+TEST_CASE("the header of a file and a record are as documented") {
+  char header[kLogFileHeaderBytes];
+  EncodeLogFileHeader({2, 1000, 900}, header);
+  CHECK(ToHex({header, sizeof header}) ==
+        "48474c4f470000010200000000000000e8030000000000008403000000000000"
+        "4ad635b2");
+  char record[kLogRecordHeaderBytes];
+  EncodeLogRecordHeader(2, {3, crc32c::Value("abc"), 17, 900, 1}, record);
+  CHECK(ToHex({record, sizeof record}) + ToHex("abc") ==
+        "03000000b73f4b361100000000000000840300000000000001a3b8162c616263");
+}
+
+}  // namespace
+}  // namespace hg::lsm
