@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "storage/codec/row_key.h"
 
@@ -344,6 +346,39 @@ void CellsOfOtherWritersAreReadAsPoints(Driver& d) {
   CHECK(Read(d, first).text == Row("1=1", "63=300 1000=24 2000=42f 3000=1"));
 }
 
+void ReadersMeanwhileSeeWholeBatchesOfARow(Driver& d) {
+  const SeriesNumber series = d.Series(Tsuid("1=1"));
+  constexpr int kBatches = 200;
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int batch = 0; batch < kBatches; ++batch) {
+      std::vector<PointEntry> entries;
+      for (int i = 0; i < 10; ++i) {
+        entries.push_back(MakePointEntry(series, {kBase + batch * 10 + i}, PointValue::Int(1)));
+      }
+      (void)d.points().Append(entries);
+    }
+    done = true;
+  });
+  size_t seen = 0;
+  bool last = false;
+  while (!last) {
+    last = done;
+    auto scan = d.points().Scan(Everything(), {});
+    REQUIRE(scan.ok());
+    RowHour row;
+    auto more = (*scan)->Next(&row);
+    if (!more.ok()) FAIL_CHECK(more.status().ToString());
+    if (!more.ok() || !*more) continue;
+    CHECK(row.value.size() % 10 == 0);
+    CHECK(row.value.size() >= seen);
+    seen = row.value.size();
+    CHECK(row.offset_ms.back() == (seen - 1) * 1000);
+  }
+  writer.join();
+  CHECK(seen == kBatches * 10);
+}
+
 void DamagedCellsFailTheScanAndNameTheirRow(Driver& d) {
   d.Put(d.Key(Tsuid("1=1")), {{"001B", "FFFFFFFF40866666"}});
   d.Disturb();
@@ -536,10 +571,11 @@ void CheckPointsContract(const PointsFactory& make) {
           OfPointsWrittenTogetherTheSmallerQualifierStays, EqualValuesAtOneInstantAreOne,
           RowsAreChosenByBaseAndMetric, MatchersChooseSeries,
           KeysThatDoNotFitEndAScanAfterTheRowsThatDo, OddBasesAndUnsortedPairsAreReadAsTheyStand,
-          CellsOfOtherWritersAreReadAsPoints, DamagedCellsFailTheScanAndNameTheirRow,
-          NotesAndHistogramsAreGivenIfAskedFor, DeletingRowsTakesNotesTooAndNothingElse,
-          SeriesAreListedByTheirBytes, NumbersAreStableAndBadOnesRefused,
-          PointsAreCellsOfTheDataTable, TimesBeyond32BitsWrapAsStored}) {
+          ReadersMeanwhileSeeWholeBatchesOfARow, CellsOfOtherWritersAreReadAsPoints,
+          DamagedCellsFailTheScanAndNameTheirRow, NotesAndHistogramsAreGivenIfAskedFor,
+          DeletingRowsTakesNotesTooAndNothingElse, SeriesAreListedByTheirBytes,
+          NumbersAreStableAndBadOnesRefused, PointsAreCellsOfTheDataTable,
+          TimesBeyond32BitsWrapAsStored}) {
       Driver driver(make(layout));
       check(driver);
     }

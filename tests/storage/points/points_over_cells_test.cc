@@ -86,6 +86,31 @@ TEST_CASE("with enable_appends points grow one cell in order of arrival") {
   CHECK(StoredRow(model, kKey).starts_with("050000=00101800002AF0000FC1012C@"));
 }
 
+TEST_CASE("of a compacted cell and a point of its instant the later wins if duplicates are fixed") {
+  OverModel model(Options());
+  auto series = model.points().Register(kSeries);
+  auto put = [&](ByteView qualifier, ByteView value) {
+    REQUIRE(model.cells()
+                .Mutate("tsdb", {{kKey, {PutCell("t", Bytes(qualifier), Bytes(value))}}})
+                .ok());
+  };
+  auto values = [&] {
+    PointScanSpec spec;
+    spec.metric = kSeries.substr(0, 3);
+    auto scan = model.points().Scan(spec, {.fix_duplicates = true});
+    REQUIRE(scan.ok());
+    RowHour row;
+    REQUIRE(*(*scan)->Next(&row));
+    return std::vector<uint64_t>(row.value.begin(), row.value.end());
+  };
+  put({"\0\0\0\x10", 4}, {"\1\2\0", 3});
+  const PointEntry entry = MakePointEntry(*series, {kBase + 1}, PointValue::Int(99));
+  REQUIRE(model.points().Append({&entry, 1}).ok());
+  CHECK(values() == std::vector<uint64_t>{1, 99});
+  put({"\0\x10\0\x20", 4}, {"\7\x08\0", 3});
+  CHECK(values() == std::vector<uint64_t>{1, 7, 8});
+}
+
 TEST_CASE("a scan tells of the rows that are worth a rewrite, and only of those") {
   OverModel model(Options());
   std::vector<Bytes> told;
