@@ -53,9 +53,9 @@ struct Walk {
           {synced, header.synced, SyncedAfter(numbers[later], other, kLogFileHeaderBytes)});
     }
     if (synced > position) {
-      return Status::Corruption(
-          Path(i) + " at " + std::to_string(offset) + ": damaged log record; records up to " +
-          std::to_string(synced - position) + " bytes further were known to be durable");
+      return Status::Corruption(place + ": damaged log; records up to " +
+                                std::to_string(synced - position) +
+                                " bytes further were known to be durable");
     }
     // Newest first: whatever a crash leaves here is a gap again, and cut again. A file without a
     // header goes too, since the stream continues in another one.
