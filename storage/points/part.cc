@@ -13,8 +13,13 @@ namespace {
 constexpr uint32_t kReservedBits = 0x30;  // of the millisecond form
 constexpr uint32_t kRowMillis = kRowSpan * 1000;
 
-bool Earlier(const PartPoint& a, const PartPoint& b) { return a.offset_ms() < b.offset_ms(); }
-bool ByQualifier(const RawCell& a, const RawCell& b) { return a.qualifier < b.qualifier; }
+// Objects, not functions: sorting calls them in place.
+constexpr auto Earlier = [](const PartPoint& a, const PartPoint& b) {
+  return a.offset_ms() < b.offset_ms();
+};
+constexpr auto ByQualifier = [](const RawCell& a, const RawCell& b) {
+  return a.qualifier < b.qualifier;
+};
 
 template <typename Cells>
 auto FindRaw(Cells& raw, ByteView qualifier) {
