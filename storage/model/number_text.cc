@@ -213,6 +213,21 @@ bool AppendSpecial(std::string* out, Float v, const char* zero) {
 template <typename Float>
 void AppendJava(std::string* out, Float v) {
   if (AppendSpecial(out, v, "0.0")) return;
+  // The usual range needs no layout of its own: to_chars gives the same digits in place.
+  const Float magnitude = std::abs(v);
+  if (magnitude >= Float(1e-3) && magnitude < Float(1e7)) {
+    char text[48];
+    const bool whole = magnitude == std::trunc(magnitude);
+    char* end =
+        whole ? std::to_chars(text, text + sizeof(text), static_cast<int32_t>(magnitude)).ptr
+              : std::to_chars(text, text + sizeof(text), magnitude, std::chars_format::fixed).ptr;
+    if (whole) {
+      *end++ = '.';
+      *end++ = '0';
+    }
+    out->append(text, end);
+    return;
+  }
   const Decimal d = ShortestDigits(std::abs(v));
   if (d.point >= -2 && d.point <= 7) {  // 10^-3 ≤ |v| < 10^7
     if (d.point <= 0) {
