@@ -36,6 +36,10 @@ struct Sources {
   }
 };
 
+Status NoValue(const Cell& cell) {
+  return Status::Corruption("no value (qualifier " + ToHexUpper(cell.qualifier) + ")");
+}
+
 Result<Sources> ReadSources(std::span<const Cell> cells) {
   Sources sources;
   for (const Cell& cell : cells) {
@@ -43,6 +47,7 @@ Result<Sources> ReadSources(std::span<const Cell> cells) {
     source.cell = &cell;
     switch (codec::ClassifyQualifier(cell.qualifier)) {
       case codec::CellClass::kAppend: {
+        if (cell.value.empty()) return NoValue(cell);
         ASSIGN_OR_RETURN(auto parsed, codec::ParseAppendCell(cell.value));
         source.points = std::move(parsed.points);
         source.disorder = parsed.needs_repair;
@@ -104,6 +109,15 @@ class Survivors {
   const ReconcileOptions& options_;
   std::vector<StoredPoint> points_;
 };
+
+// A cell without a value is passed over beside others; alone it fails the row, as it does OpenTSDB.
+Result<Sources> ReadRowSources(std::span<const Cell> cells) {
+  ASSIGN_OR_RETURN(Sources sources, ReadSources(cells));
+  if (sources.all.size() == 1 && sources.all[0].points.empty()) {
+    return NoValue(*sources.all[0].cell);
+  }
+  return sources;
+}
 
 // The merge proper: by instant, then cell time descending, then qualifier. A column that is not
 // sorted inside gives its points in its own order, as OpenTSDB's does.
@@ -230,7 +244,7 @@ bool Newer(const Candidate& a, const Candidate& b) {
 }  // namespace
 
 Result<ReconciledRow> Reconcile(std::span<const Cell> cells, const ReconcileOptions& options) {
-  ASSIGN_OR_RETURN(Sources sources, ReadSources(cells));
+  ASSIGN_OR_RETURN(Sources sources, ReadRowSources(cells));
   ReconciledRow row;
   if (sources.all.size() == 1 && Ascends(sources.all[0].points)) {
     row.points = sources.all[0].points;
@@ -266,6 +280,9 @@ Result<ReconciledRow> Reconcile(const Part& part, const ReconcileOptions& option
       }
     }
   }
+  if (candidates.empty() && !only_points) {
+    return Status::Corruption("no value in any cell of points");
+  }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
     return a.point.offset_ms() < b.point.offset_ms();
   });
@@ -293,14 +310,14 @@ Result<ReconciledRow> Reconcile(const Part& part, const ReconcileOptions& option
 
 Result<std::vector<CellChange>> PlanFold(std::span<const Cell> cells,
                                          const ReconcileOptions& options) {
-  ASSIGN_OR_RETURN(Sources sources, ReadSources(cells));
+  ASSIGN_OR_RETURN(Sources sources, ReadRowSources(cells));
   ASSIGN_OR_RETURN(auto merged, MergeSources(sources, options));
   return FoldChanges(sources, merged, options);
 }
 
 Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
                                               const ReconcileOptions& options) {
-  ASSIGN_OR_RETURN(Sources sources, ReadSources(cells));
+  ASSIGN_OR_RETURN(Sources sources, ReadRowSources(cells));
   ASSIGN_OR_RETURN(auto merged, MergeSources(sources, options));
   if (FoldChanges(sources, merged, options).empty()) return std::vector<CellChange>();
   return PointFoldChanges(sources, merged);
@@ -308,7 +325,7 @@ Result<std::vector<CellChange>> PlanPointFold(std::span<const Cell> cells,
 
 Result<std::vector<CellChange>> PlanAppendRepair(std::span<const Cell> cells,
                                                  const ReconcileOptions& options) {
-  ASSIGN_OR_RETURN(Sources sources, ReadSources(cells));
+  ASSIGN_OR_RETURN(Sources sources, ReadRowSources(cells));
   return AppendRepairs(sources, options);
 }
 

@@ -236,6 +236,21 @@ TEST_CASE("a point over a compacted cell of the same instant wins if it is of a 
   CHECK_FALSE(Reconcile(Merge(point, row), {}).ok());
 }
 
+TEST_CASE("a cell without a value fails its row if it is alone, an append cell always") {
+  for (const char* lone : {"0000", "00000010"}) {
+    std::vector<Cell> cells = {{"t", Hex(lone), "", 1}};
+    CHECK(Reconcile(cells, {}).status().code() == StatusCode::kCorruption);
+    CHECK(Reconcile(PartOf(cells), {}).status().code() == StatusCode::kCorruption);
+    CHECK_FALSE(PlanFold(cells, {}).ok());
+    cells.push_back({"t", Hex("0020"), Hex("07"), 1});
+    CHECK(ShowPoints(Reconcile(cells, {})->points) == "0020=07");
+    CHECK(ShowPoints(Reconcile(PartOf(cells), {})->points) == "0020=07");
+  }
+  std::vector<Cell> append = {{"t", Hex("0010"), Hex("01"), 1}, {"t", Hex("050000"), "", 1}};
+  CHECK(Reconcile(append, {}).status().code() == StatusCode::kCorruption);
+  CHECK(Reconcile(PartOf(append), {}).status().code() == StatusCode::kCorruption);
+}
+
 TEST_CASE("a cell that is unsorted inside stays as it is and is read in order, once each instant") {
   std::vector<Cell> cells = {{"t", Hex("002000000010"), Hex("03010200"), 1}};
   auto row = Reconcile(cells, {});
