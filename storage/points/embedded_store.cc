@@ -197,12 +197,12 @@ Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
 Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   const auto version = engine_.Pin();
-  const uint32_t count = engine_.Regions(*table);
+  const region::RegionMap map = engine_.RegionsOf(*table);
   std::vector<RegionInfo> all;
-  for (uint32_t region = 0; region < count; ++region) {
+  for (uint32_t region = 0; region < map.count(); ++region) {
     RegionInfo info;
-    if (region > 0) AppendBig(&info.start, region, engine_.layout().salt_width);
-    if (region + 1 < count) AppendBig(&info.stop, region + 1, engine_.layout().salt_width);
+    info.start = map.Start(region);
+    info.stop = map.Stop(region);
     for (const auto& run : version->RunsOf(table->id, region)) {
       const lsm::RunEntry& entry = run->entry();
       info.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);

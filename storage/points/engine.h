@@ -27,6 +27,7 @@
 #include "storage/points/registry.h"
 #include "storage/points/stored_row.h"
 #include "storage/points/version.h"
+#include "storage/region/region_map.h"
 
 namespace hg::points {
 
@@ -90,7 +91,7 @@ class Engine {
                    std::vector<uint32_t>* bases) const;
   [[nodiscard]] uint32_t RegionOf(const Table& table, ByteView key) const;
   [[nodiscard]] uint32_t RegionOfSeries(SeriesNumber series) const;
-  [[nodiscard]] uint32_t Regions(const Table& table) const;
+  [[nodiscard]] region::RegionMap RegionsOf(const Table& table) const;
 
   // Files.
   Status Flush();

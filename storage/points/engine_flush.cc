@@ -178,7 +178,7 @@ Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEnt
 Status Engine::WritePointsTable(const Table& table, const Generation& generation,
                                 std::vector<lsm::RunEntry>* entries) {
   const auto family = static_cast<uint8_t>(table.points_family);
-  const uint32_t regions = Regions(table);
+  const uint32_t regions = RegionsOf(table).count();
   std::vector<std::vector<uint32_t>> series(regions);
   for (const uint32_t number : generation.rows.series()) {
     series[RegionOfSeries(number)].push_back(number);

@@ -7,33 +7,17 @@
 #include "storage/points/engine.h"
 #include "storage/points/row_file.h"
 #include "storage/points/run_writer.h"
+#include "storage/region/merge_policy.h"
 
 namespace hg::points {
 namespace {
 
-// Size tiers: the newest runs are merged once there are kMergeMin of them, each not much larger
-// than what is newer.
-constexpr size_t kMergeMin = 4;
-constexpr size_t kMergeMax = 10;
-constexpr double kRatio = 1.5;
-constexpr uint64_t kSmallRun = 4 << 20;
-
-uint64_t BytesOf(const Run& run) { return run.entry().cells_bytes + run.entry().points_bytes; }
-
-// Runs from the newest on that are worth a merge; 0 or ≥ kMergeMin.
 size_t CountToMerge(const Runs& runs) {
-  uint64_t sum = 0;
-  size_t count = 0;
+  std::vector<uint64_t> bytes;
   for (const auto& run : runs) {
-    const uint64_t bytes = BytesOf(*run);
-    const bool fits =
-        bytes <= kSmallRun || static_cast<double>(bytes) <= kRatio * static_cast<double>(sum);
-    if (count > 0 && !fits) break;
-    if (count == kMergeMax) break;
-    sum += bytes;
-    ++count;
+    bytes.push_back(run->entry().cells_bytes + run->entry().points_bytes);
   }
-  return count >= kMergeMin ? count : 0;
+  return region::RunsToMerge(bytes);
 }
 
 // One run's two streams.

@@ -18,18 +18,12 @@ void Engine::SetVersion(std::shared_ptr<const Version> version) {
   version_.swap(version);
 }
 
-uint32_t Engine::Regions(const Table& table) const {
-  return table.descriptor.points && layout().salt_width > 0
-             ? static_cast<uint32_t>(layout().salt_buckets)
-             : 1;
+region::RegionMap Engine::RegionsOf(const Table& table) const {
+  return {layout(), table.points_family >= 0};
 }
 
 uint32_t Engine::RegionOf(const Table& table, ByteView key) const {
-  const uint32_t regions = Regions(table);
-  const auto width = static_cast<size_t>(layout().salt_width);
-  if (regions == 1 || key.size() < width) return 0;
-  const uint64_t salt = ReadBig(key.data(), layout().salt_width);
-  return salt < regions ? static_cast<uint32_t>(salt) : 0;
+  return RegionsOf(table).RegionOf(key);
 }
 
 uint32_t Engine::RegionOfSeries(SeriesNumber series) const {

@@ -28,7 +28,7 @@ class TableCursor : public ScanCursor {
         sources_.push_back({ScanMemory(*cells, spec.start, spec.stop)});
       }
     }
-    for (uint32_t region = 0; region < engine.Regions(table); ++region) {
+    for (uint32_t region = 0; region < engine.RegionsOf(table).count(); ++region) {
       for (const auto& run : version_->RunsOf(table.id, region)) {
         if (run->cells() != nullptr)
           sources_.push_back({lsm::ScanRows(run->cells(), spec.start, spec.stop)});
