@@ -1,12 +1,10 @@
 // The telnet half of a connection (connection.h).
 
-#include <unistd.h>
-
 #include <boost/asio/post.hpp>
-#include <csignal>
 
 #include "http/connection.h"
 #include "http/loop.h"
+#include "http/shut_down.h"
 #include "http/telnet/lines.h"
 #include "http/wire/telnet_line.h"
 
@@ -77,7 +75,7 @@ void Connection::RunLines(std::string_view lines) {
   state_ = State::kHandling;
   auto run = [lines, self = shared_from_this(), &services = edge_.services]() mutable {
     LinesResult result = RunTelnetLines(lines, services);
-    if (result.shut_down) ::kill(::getpid(), SIGTERM);  // as an operator would
+    if (result.shut_down) RequestShutDown();
     boost::asio::io_context& io = self->loop_.io();
     boost::asio::post(io, [self = std::move(self), result = std::move(result)] {
       self->close_after_reply_ |= result.close || result.shut_down;

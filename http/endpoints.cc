@@ -5,6 +5,7 @@
 #include "http/api/aggregators.h"
 #include "http/api/annotations.h"
 #include "http/api/config.h"
+#include "http/api/diediedie.h"
 #include "http/api/dropcaches.h"
 #include "http/api/graph.h"
 #include "http/api/pages.h"
@@ -42,6 +43,7 @@ std::span<const Endpoint> Endpoints() {
       {"annotation", Place::kApi, kGetPostPutDelete, kWrites, HandleAnnotation},
       {"annotations", Place::kApi, kGetPostPutDelete, kWrites, HandleAnnotations},
       {"config", Place::kApi, kGetPost, kAllModes, HandleConfig},
+      {"diediedie", Place::kRoot, kAny, kAllModes, HandleDiediedie},
       {"dropcaches", Place::kApi, kGet | kDelete, kAllModes, HandleDropcaches},
       {"favicon.ico", Place::kRoot, kAny, kReads, HandleFile},
       {"logs", Place::kRoot, kGetPost, kAllModes, HandleLogs},
