@@ -250,4 +250,13 @@ Status Metadata::DeleteSeries(const Bytes& tsuid) {
   return store_.Mutate(options_.meta_table, {{tsuid, {DeleteColumn(kFamily, kTsMeta)}}});
 }
 
+Status StoreFreshUidMeta(Store& store, const std::string& uid_table, UidKind kind, const Bytes& id,
+                         int64_t created_s) {
+  UidMeta meta;
+  meta.kind = kind;
+  meta.created = created_s;
+  return store.Mutate(uid_table,
+                      {{id, {PutCell(kFamily, UidMetaQualifier(kind), EncodeUidMeta(meta))}}});
+}
+
 }  // namespace hg::uid

@@ -104,4 +104,9 @@ class Metadata {
   const MetadataOptions options_;
 };
 
+/// Stores the object of an id that was just assigned, over whatever is there (spec schema.md §3.3,
+/// step 8).
+Status StoreFreshUidMeta(Store& store, const std::string& uid_table, UidKind kind, const Bytes& id,
+                         int64_t created_s);
+
 }  // namespace hg::uid

@@ -330,6 +330,7 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
     return std::optional<Bytes>(std::move(winning_id));
   }
   if (assigned != nullptr) *assigned = true;
+  if (options_.assigned) options_.assigned(kind_, id);
   return std::optional<Bytes>(cache_.Add(name, id).id);
 }
 

@@ -28,6 +28,10 @@ struct NamesOptions {
   bool random_metrics = false;  // tsd.core.uid.random_metrics; metric width ≤ 7
   /// 64 random bits; empty = the system's secure generator. Called by several threads at once.
   std::function<uint64_t()> random_bits;
+  /// Told of each id that this process assigned, once both mappings are stored and before anybody
+  /// is given it (tsd.core.meta.enable_realtime_uid). Called by several threads at once. May be
+  /// empty.
+  std::function<void(UidKind kind, const Bytes& id)> assigned;
 };
 
 /// Thread-safe. Blocks on the store on a cache miss; a hit takes one shared lock.

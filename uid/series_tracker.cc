@@ -1,0 +1,41 @@
+#include "uid/series_tracker.h"
+
+#include "uid/metadata.h"
+#include "uid/metadata_json.h"
+
+namespace hg::uid {
+namespace {
+
+const Bytes kFamily = "name";
+const Bytes kTsMeta = "ts_meta";
+const Bytes kTsCounter = "ts_ctr";
+const Bytes kSeen("\0\0\0\0\0\0\0\1", 8);
+
+}  // namespace
+
+SeriesTracker::SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options)
+    : store_(store), clock_(clock), options_(std::move(options)) {}
+
+Status SeriesTracker::StoreObject(const Bytes& tsuid) {
+  TsMeta meta;
+  meta.tsuid = tsuid;
+  meta.created = clock_.NowMs() / 1000;
+  return store_.Mutate(options_.meta_table,
+                       {{tsuid, {PutCell(kFamily, kTsMeta, EncodeTsMeta(meta))}}});
+}
+
+Status SeriesTracker::Note(const Bytes& tsuid) {
+  if (!options_.tracking) return {};
+  if (!options_.realtime_ts)
+    return store_.Mutate(options_.meta_table, {{tsuid, {PutCell(kFamily, kTsCounter, kSeen)}}});
+  if (options_.incrementing) {
+    ASSIGN_OR_RETURN(const int64_t count,
+                     store_.Increment(options_.meta_table, tsuid, kFamily, kTsCounter, 1));
+    if (count != 1) return {};
+    return StoreObject(tsuid);
+  }
+  ASSIGN_OR_RETURN(const Row row, store_.Get(options_.meta_table, tsuid, kFamily, {kTsMeta}));
+  return row.empty() ? StoreObject(tsuid) : Status::Ok();
+}
+
+}  // namespace hg::uid

@@ -1,0 +1,42 @@
+#pragma once
+// What each stored point leaves in the meta table, if that is switched on: a mark or a count per
+// series, and a TSMeta object when a series is first seen (spec schema.md §14.3; OpenTSDB classes
+// TSDB and TSMeta).
+
+#include <string>
+
+#include "storage/base/bytes.h"
+#include "storage/base/clock.h"
+#include "storage/base/status.h"
+#include "storage/store.h"
+
+namespace hg::uid {
+
+struct SeriesTrackerOptions {
+  std::string meta_table = "tsdb-meta";
+  // Without `tracking` nothing is written, whatever the others say.
+  bool tracking = false;     // tsd.core.meta.enable_tsuid_tracking
+  bool realtime_ts = false;  // tsd.core.meta.enable_realtime_ts
+  bool incrementing =
+      false;  // tsd.core.meta.enable_tsuid_incrementing; counts only with realtime_ts
+};
+
+/// Thread-safe. Blocks on the store: one or two writes a point, as in OpenTSDB.
+class SeriesTracker {
+ public:
+  /// Both outlive the object.
+  SeriesTracker(Store& store, const Clock& clock, SeriesTrackerOptions options);
+
+  [[nodiscard]] bool enabled() const { return options_.tracking; }
+  /// A point of this series was stored.
+  Status Note(const Bytes& tsuid);
+
+ private:
+  Status StoreObject(const Bytes& tsuid);
+
+  Store& store_;
+  const Clock& clock_;
+  const SeriesTrackerOptions options_;
+};
+
+}  // namespace hg::uid
