@@ -2,8 +2,8 @@
 // The engine's core: one write lock, one log, one sequence (engine.md). Both doors of the embedded
 // store stand on it.
 //
-// Lock order: maintenance_ → register_ → write_ → locks inside memory, log and registry. No I/O and
-// no callback under write_. Version pointers have a lock of their own, held for a copy.
+// Lock order: merging_ → maintenance_ → register_ → write_ → locks inside memory, log and registry.
+// No I/O and no callback under write_. Version pointers have a lock of their own, held for a copy.
 
 #include <array>
 #include <atomic>
@@ -131,9 +131,9 @@ class Engine {
                               bool regular, ByteView tsuid, uint32_t base) const;
 
   // engine_flush.cc
-  // All but BackgroundLoop, RunMaintenance and SetVersion expect maintenance_ to be held.
-  void BackgroundLoop();
-  Status RunMaintenance(bool flush_asked);
+  // The middle ones expect maintenance_ to be held.
+  void FlushLoop();
+  Status FlushIfNeeded();
   void Freeze();
   Status FlushFrozen();
   Status FlushOldest();
@@ -145,9 +145,10 @@ class Engine {
                   std::vector<lsm::RunEntry>* entries);
   void RemoveRunFiles(uint64_t number);
   Status Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version);
-  // engine_merge.cc
+  // engine_merge.cc; the last two expect merging_ to be held.
+  void MergeLoop();
   Status MergeSome();
-  Status MergeRegion(uint32_t table, uint32_t region, size_t first, size_t count);
+  Status MergeRegion(uint32_t table, uint32_t region, size_t count);
   Status WriteMerged(uint32_t table, const Runs& runs, bool bottom, lsm::RunEntry* entry);
   void SetVersion(std::shared_ptr<const Version> version);
 
@@ -176,8 +177,11 @@ class Engine {
   std::array<const Table*, kTablesMax> tables_by_id_{};   // guarded by tables_mutex_
 
   std::mutex maintenance_;
-  lsm::Manifest manifest_;    // as last written; guarded by maintenance_
-  uint64_t next_number_ = 1;  // of files, never reused; guarded by maintenance_
+  lsm::Manifest manifest_;  // as last written; guarded by maintenance_
+
+  std::mutex merging_;  // one merge at a time: only merges take runs away
+
+  std::atomic<uint64_t> next_number_{1};  // of files, never reused
 
   std::mutex register_;  // one new series at a time
 
@@ -193,10 +197,13 @@ class Engine {
 
   mutable std::mutex background_mutex_;
   std::condition_variable background_wake_;
-  bool flush_wanted_ = false;     // guarded by background_mutex_
-  bool stop_ = false;             // guarded by background_mutex_
-  std::string background_error_;  // guarded by background_mutex_
-  std::thread background_;
+  bool flush_wanted_ = false;  // guarded by background_mutex_
+  bool merge_wanted_ = false;  // guarded by background_mutex_
+  bool stop_ = false;          // guarded by background_mutex_
+  std::string flush_error_;    // guarded by background_mutex_
+  std::string merge_error_;    // guarded by background_mutex_
+  std::thread flush_thread_;
+  std::thread merge_thread_;
 };
 
 }  // namespace hg::points

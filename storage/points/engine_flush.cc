@@ -17,33 +17,31 @@ constexpr auto kTick = std::chrono::seconds(1);
 
 }  // namespace
 
-void Engine::BackgroundLoop() {
+void Engine::FlushLoop() {
   std::unique_lock lock(background_mutex_);
   while (!stop_) {
     background_wake_.wait_for(lock, kTick, [this] { return stop_ || flush_wanted_; });
     if (stop_) return;
-    const bool asked = flush_wanted_;
     flush_wanted_ = false;
     lock.unlock();
-    const Status status = RunMaintenance(asked);
+    const Status status = FlushIfNeeded();
     lock.lock();
-    background_error_ = status.ok() ? "" : status.ToString();
+    flush_error_ = status.ok() ? "" : status.ToString();
     flush_asked_.store(false, std::memory_order_relaxed);
     // After a failure the next round comes with the next tick, asked or not.
     if (!status.ok() && !stop_) background_wake_.wait_for(lock, kTick, [this] { return stop_; });
   }
 }
 
-Status Engine::RunMaintenance(bool flush_asked) {
+Status Engine::FlushIfNeeded() {
   std::lock_guard maintenance(maintenance_);
   const auto version = Pin();
   const Generation& active = *version->generations.front();
   const bool large = active.bytes() > memory_max_ / 4;
   const bool old = clock_.NowMs() - active.made_ms >= options_.flush_age_ms;
   const bool long_log = log_->End() - log_released_ >= options_.log_max_bytes;
-  if ((flush_asked && large) || old || long_log) Freeze();
-  RETURN_IF_ERROR(FlushFrozen());
-  return MergeSome();
+  if (large || old || long_log) Freeze();
+  return FlushFrozen();
 }
 
 // Swaps the memory that is written to. In the write lock: nothing but pointers.
@@ -104,6 +102,9 @@ Status Engine::FlushOldest() {
   log_released_ = generation->log_end.position;
   log_->Release(generation->log_end.file_number);
   ++flushes_;
+  std::lock_guard lock(background_mutex_);
+  merge_wanted_ = true;
+  background_wake_.notify_all();
   return {};
 }
 
@@ -207,6 +208,8 @@ Status Engine::WritePointsTable(const Table& table, const Generation& generation
         PartIntoCells(family, stored.part, &stored.cells);
         if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
         if (stored.part.points.empty()) continue;
+        // What is not flushed stays in the log: a stop need not wait for it.
+        if (closed_) return Status::Unavailable("the store is closed");
         RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.part));
       }
     }

@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 
+#include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
 #include "storage/lsm/cell_file.h"
 #include "storage/points/engine.h"
@@ -42,8 +43,8 @@ struct Input {
 class PointsMerge {
  public:
   PointsMerge(const Engine& engine, const Table& table, uint32_t region, bool bottom,
-              RunWriter* writer)
-      : engine_(engine), table_(table), bottom_(bottom), writer_(writer) {
+              const std::atomic<bool>& stop, RunWriter* writer)
+      : engine_(engine), table_(table), bottom_(bottom), stop_(stop), writer_(writer) {
     AppendBig(&salt_, region, engine.layout().salt_width);
   }
 
@@ -143,6 +144,7 @@ class PointsMerge {
   }
 
   Status MergeRow(const FileKey& file_key) {
+    if (stop_) return Status::Unavailable("the store is closed");
     auto cells = regular_.find(file_key);
     size_t holders = 0;
     Input* holder = nullptr;
@@ -213,6 +215,7 @@ class PointsMerge {
   const Engine& engine_;
   const Table& table_;
   const bool bottom_;
+  const std::atomic<bool>& stop_;
   RunWriter* const writer_;
   std::vector<Input> inputs_;  // newest first
   Bytes salt_;                 // of the region's regular rows
@@ -249,57 +252,70 @@ Status MergeCells(const Table& table, const Runs& runs, bool bottom, int64_t now
 
 }  // namespace
 
+void Engine::MergeLoop() {
+  std::unique_lock lock(background_mutex_);
+  while (!stop_) {
+    background_wake_.wait(lock, [this] { return stop_ || merge_wanted_; });
+    if (stop_) return;
+    merge_wanted_ = false;
+    lock.unlock();
+    const Status status = MergeSome();
+    lock.lock();
+    merge_error_ = status.ok() ? "" : status.ToString();
+  }
+}
+
 // Merges where there are enough runs of a tier, in one region after the other.
 Status Engine::MergeSome() {
-  for (bool again = true; again;) {
+  std::lock_guard merging(merging_);
+  for (bool again = true; again && !closed_;) {
     again = false;
     const auto version = Pin();
     for (const auto& [place, runs] : version->runs) {
       const size_t count = CountToMerge(runs);
       if (count == 0) continue;
-      RETURN_IF_ERROR(MergeRegion(place.first, place.second, 0, count));
+      RETURN_IF_ERROR(MergeRegion(place.first, place.second, count));
       again = true;
-      break;
     }
-    // Memory that waits for its file comes first.
-    if (Pin()->generations.size() > 1) RETURN_IF_ERROR(FlushFrozen());
-    if (closed_) return {};
   }
   return {};
 }
 
-Status Engine::MergeRegion(uint32_t table_id, uint32_t region, size_t first, size_t count) {
+// The newest `count` runs of the region, without keeping flushes from adding newer ones meanwhile.
+Status Engine::MergeRegion(uint32_t table_id, uint32_t region, size_t count) {
   const auto before = Pin();
   const Runs& all = before->RunsOf(table_id, region);
-  const Runs merged(all.begin() + static_cast<ptrdiff_t>(first),
-                    all.begin() + static_cast<ptrdiff_t>(first + count));
-  const bool bottom = first + count == all.size();
+  const Runs merged(all.begin(), all.begin() + static_cast<ptrdiff_t>(count));
   lsm::RunEntry entry;
   entry.table = table_id;
   entry.region = region;
   entry.number = next_number_++;
   entry.first_sequence = merged.back()->entry().first_sequence;
   entry.last_sequence = merged.front()->entry().last_sequence;
-  if (Status status = WriteMerged(table_id, merged, bottom, &entry); !status.ok()) {
+  if (Status status = WriteMerged(table_id, merged, count == all.size(), &entry); !status.ok()) {
     RemoveRunFiles(entry.number);
     return Prepend(status, "merge");
   }
 
-  auto version = std::make_shared<Version>(*before);
-  lsm::Manifest manifest = manifest_;
-  std::erase_if(manifest.runs, [&](const lsm::RunEntry& run) {
-    return std::any_of(merged.begin(), merged.end(),
-                       [&](const auto& gone) { return gone->entry().number == run.number; });
-  });
-  Runs& runs = version->runs[{table_id, region}];
-  const auto at = runs.erase(runs.begin() + static_cast<ptrdiff_t>(first),
-                             runs.begin() + static_cast<ptrdiff_t>(first + count));
-  if (entry.cells_bytes > 0 || entry.points_bytes > 0) {
-    ASSIGN_OR_RETURN(auto run, Run::Open(files_, options_.path, entry));
-    runs.insert(at, std::move(run));
-    manifest.runs.push_back(entry);
+  {
+    std::lock_guard maintenance(maintenance_);
+    auto version = std::make_shared<Version>(*Pin());
+    lsm::Manifest manifest = manifest_;
+    std::erase_if(manifest.runs, [&](const lsm::RunEntry& run) {
+      return std::any_of(merged.begin(), merged.end(),
+                         [&](const auto& gone) { return gone->entry().number == run.number; });
+    });
+    Runs& runs = version->runs[{table_id, region}];
+    auto at = std::find(runs.begin(), runs.end(), merged.front());
+    INVARIANT(static_cast<size_t>(runs.end() - at) >= count);
+    at = runs.erase(at, at + static_cast<ptrdiff_t>(count));
+    if (entry.cells_bytes > 0 || entry.points_bytes > 0) {
+      ASSIGN_OR_RETURN(auto run, Run::Open(files_, options_.path, entry));
+      runs.insert(at, std::move(run));
+      manifest.runs.push_back(entry);
+    }
+    RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
   }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
   for (const auto& run : merged) run->Retire();
   ++merges_;
   return {};
@@ -309,7 +325,7 @@ Status Engine::WriteMerged(uint32_t table_id, const Runs& runs, bool bottom, lsm
   RunWriter writer(files_, options_.path, layout(), entry->number);
   const Table* table = TableById(table_id);
   if (table != nullptr && table->points_family >= 0) {
-    RETURN_IF_ERROR(PointsMerge(*this, *table, entry->region, bottom, &writer).Run(runs));
+    RETURN_IF_ERROR(PointsMerge(*this, *table, entry->region, bottom, closed_, &writer).Run(runs));
   } else {
     static const Table kSeries;
     RETURN_IF_ERROR(
@@ -320,11 +336,14 @@ Status Engine::WriteMerged(uint32_t table_id, const Runs& runs, bool bottom, lsm
 
 Status Engine::Compact() {
   if (closed_) return Status::Unavailable("the store is closed");
-  std::lock_guard maintenance(maintenance_);
+  std::lock_guard merging(merging_);
   const auto version = Pin();
   for (const auto& [place, runs] : version->runs) {
     // One run, too, may hold marks, or compacted cells that now become points.
-    if (!runs.empty()) RETURN_IF_ERROR(MergeRegion(place.first, place.second, 0, runs.size()));
+    if (!runs.empty()) {
+      RETURN_IF_ERROR(
+          MergeRegion(place.first, place.second, Pin()->RunsOf(place.first, place.second).size()));
+    }
   }
   return {};
 }

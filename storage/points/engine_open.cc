@@ -83,7 +83,10 @@ Status Engine::Start() {
   log_released_ = manifest_.log_position;
   active_bytes_ = active_->bytes();
   log_ = std::make_unique<lsm::Log>(files_, LogOptionsOf(options_), std::move(recovery.next));
-  if (options_.background) background_ = std::thread([this] { BackgroundLoop(); });
+  if (options_.background) {
+    flush_thread_ = std::thread([this] { FlushLoop(); });
+    merge_thread_ = std::thread([this] { MergeLoop(); });
+  }
   return {};
 }
 
@@ -273,7 +276,8 @@ Status Engine::Close() {
     stop_ = true;
     background_wake_.notify_all();
   }
-  if (background_.joinable()) background_.join();
+  if (flush_thread_.joinable()) flush_thread_.join();
+  if (merge_thread_.joinable()) merge_thread_.join();
   // Nobody is inside a write after this: they see closed_ first.
   { std::lock_guard lock(write_); }
   Status status;
@@ -301,7 +305,7 @@ EmbeddedStats Engine::Stats() const {
   stats.replayed_records = replayed_;
   stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;
   std::lock_guard lock(background_mutex_);
-  stats.background_error = background_error_;
+  stats.background_error = !flush_error_.empty() ? flush_error_ : merge_error_;
   return stats;
 }
 
