@@ -28,6 +28,9 @@ class Backend {
   [[nodiscard]] virtual bool native_points() const { return false; }
   /// The engine's own numbers. Thread-safe.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
+  /// Reads everything that is stored and verifies it. Corruption names the first damage;
+  /// Unsupported where there are no files.
+  virtual Status Check() { return Status::Unsupported("this store keeps no files to check"); }
   /// Clean stop: all that was acknowledged is kept. Call once, when nobody uses the doors any more.
   virtual Status Close() = 0;
 };

@@ -78,6 +78,7 @@ class EmbeddedBackend : public Backend {
     show("background_errors", stats.background_error.empty() ? 0 : 1);
   }
 
+  Status Check() override { return store_->Check(); }
   Status Close() override { return store_->Close(); }
 
  private:

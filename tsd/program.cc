@@ -9,6 +9,7 @@ namespace {
 
 constexpr OptionSpec kCommonOptions[] = {
     {"--config", "PATH", "settings file; without it the default places are searched"},
+    {"--data", "PATH", "data directory (tsd.storage.path)"},
     {"--table", "NAME", "data table (tsd.storage.hbase.data_table)"},
     {"--uidtable", "NAME", "table of names and ids (tsd.storage.hbase.uid_table)"},
     {"--zkquorum", "SPEC", "ZooKeeper hosts (tsd.storage.hbase.zk_quorum)"},
@@ -18,6 +19,7 @@ constexpr OptionSpec kCommonOptions[] = {
 
 /// Options that stand for a setting.
 constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
+    {"--data", "tsd.storage.path"},
     {"--table", "tsd.storage.hbase.data_table"},
     {"--uidtable", "tsd.storage.hbase.uid_table"},
     {"--zkquorum", "tsd.storage.hbase.zk_quorum"},
@@ -25,8 +27,9 @@ constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
 };
 
 constexpr const Command* kCommands[] = {
-    &kTsdCommand, &kImportCommand,   &kQueryCommand, &kScanCommand, &kSearchCommand,
-    &kUidCommand, &kMkmetricCommand, &kDumpCommand,  &kLoadCommand, &kVersionCommand,
+    &kTsdCommand,    &kImportCommand, &kQueryCommand,    &kScanCommand,
+    &kSearchCommand, &kUidCommand,    &kMkmetricCommand, &kDumpCommand,
+    &kLoadCommand,   &kCheckCommand,  &kVersionCommand,
 };
 
 std::string DescribeProgram() {

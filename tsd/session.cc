@@ -14,7 +14,8 @@ Status Session::Open() {
   ASSIGN_OR_RETURN(backend_, opener_(config_, words_));
   if (config_.Bool("tsd.core.meta.enable_realtime_uid")) {
     // The id is good without its object, so a failure here fails nobody.
-    names.assigned = [&store = backend_->cells(), table = uid_table()](UidKind kind, const Bytes& id) {
+    names.assigned = [&store = backend_->cells(), table = uid_table()](UidKind kind,
+                                                                       const Bytes& id) {
       (void)uid::StoreFreshUidMeta(store, table, kind, id, SystemClock().NowMs() / 1000);
     };
   }

@@ -11,8 +11,8 @@
 #include "tsd/ingest/ingest.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
-#include "uid/series_tracker.h"
 #include "uid/names.h"
+#include "uid/series_tracker.h"
 
 namespace hg::tsd {
 

@@ -10,7 +10,6 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kValueOptions[] = {
     {"--port", "tsd.network.port"},
     {"--bind", "tsd.network.bind"},
-    {"--data", "tsd.storage.path"},
     {"--staticroot", "tsd.http.staticroot"},
     {"--cachedir", "tsd.http.cachedir"},
     {"--worker-threads", "tsd.network.worker_threads"},
@@ -51,7 +50,6 @@ int RunTsd(Invocation& call) {
 constexpr OptionSpec kTsdOptions[] = {
     {"--port", "NUM", "TCP port of HTTP and the line protocol (4242)"},
     {"--bind", "ADDR", "address to listen on (127.0.0.1)"},
-    {"--data", "PATH", "data directory (data)"},
     {"--auto-metric", "", "assign ids to new metrics"},
     {"--staticroot", "PATH", "folder of static files"},
     {"--cachedir", "PATH", "folder of cached plots"},

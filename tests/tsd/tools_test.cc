@@ -4,10 +4,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "storage/base/bytes.h"
 #include "tests/support/model_backend.h"
 #include "tsd/program.h"
 
@@ -239,14 +241,78 @@ TEST_CASE("uid tells misuse, bad numbers and bad expressions apart") {
   CHECK(program.Run({"uid", "grep", "("}).exit == 3);
 }
 
+/// Loads cells of tsdb-uid, one "ROW FAMILY QUALIFIER VALUE" each, rows and values in hexadecimal.
+void LoadUids(const Program& program, const std::vector<std::array<std::string, 4>>& cells) {
+  std::string lines;
+  for (const auto& [row, family, qualifier, value] : cells)
+    lines += "tsdb-uid\t" + row + "\t" + family + "\t" + ToHex(qualifier) + "\t" + value + "\n";
+  REQUIRE(program.Run({"load"}, lines).exit == 0);
+}
+
+TEST_CASE(
+    "uid fsck counts a missing reverse mapping and a counter that is behind, and repairs both") {
+  const Program program;
+  LoadUids(program,
+           {{"00", "id", "metrics", "0000000000000001"}, {"6d", "id", "metrics", "000002"}});
+  CHECK(program.Run({"uid", "fsck"}).exit == 2);
+  CHECK(program.Run({"uid", "fsck"}).exit == 2);
+  CHECK(program.Run({"uid", "fsck", "fix"}).exit == 2);
+  CHECK(program.Run({"uid", "fsck"}).exit == 0);
+  CHECK(program.Run({"uid", "2"}).out == "metrics m: [0, 0, 2]\n");
+  CHECK(program.Run({"mkmetric", "n"}).out == "metrics n: [0, 0, 3]\n");
+}
+
+TEST_CASE(
+    "uid fsck joins two names of one id under a third, and drops a reverse mapping without a "
+    "name") {
+  const Program program;
+  LoadUids(program, {{"00", "id", "tagv", "0000000000000002"},
+                     {"000001", "name", "tagv", "61"},
+                     {"000002", "name", "tagv", "63"},
+                     {"61", "id", "tagv", "000001"},
+                     {"62", "id", "tagv", "000001"}});
+  CHECK(program.Run({"uid", "fsck", "fix"}).exit == 2);
+  CHECK(program.Run({"uid", "1"}).out == "tagv fsck.a.b: [0, 0, 1]\n");
+  CHECK(program.Run({"uid", "2"}).exit == 1);
+  CHECK(program.Run({"uid", "fsck"}).exit == 0);
+}
+
+TEST_CASE("uid fsck deletes unknown columns only when told to") {
+  const Program program;
+  LoadUids(program, {{"000001", "name", "strange", "78"}});
+  CHECK(program.Run({"uid", "fsck", "fix"}).exit == 0);
+  CHECK_FALSE(program.Run({"dump", "tsdb-uid"}).out.empty());
+  CHECK(program.Run({"uid", "fsck", "fix", "delete_unknown"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-uid"}).out.empty());
+  CHECK(program.Run({"uid", "fsck", "nosuch"}).exit == 2);
+}
+
 TEST_CASE("scan prints rows raw: points, compacted cells, annotations and what it does not know") {
   const Program program;
-  program.Import("m 1699999200 1 host=a\n");
-  CHECK(
-      program.Run({"scan", "1699999200", "sum", "m"}).out ==
-      "[0, 0, 1, 101, 83, -19, -32, 0, 0, 1, 0, 0, 1] m 1699999200 (Tue Nov 14 22:00:00 UTC 2023) "
-      "{host=a}\n"
-      "  [0, 0]\t[1]\t0\tl\t1699999200\t(Tue Nov 14 22:00:00 UTC 2023)\n");
+  const std::string row = "tsdb\t0000016553ede0000001000001\tt\t";
+  const std::string names =
+      "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
+      "tsdb-uid\t000001\tname\t7461676b\t686f7374\n"
+      "tsdb-uid\t000001\tname\t74616776\t61\n"
+      "tsdb-uid\t61\tid\t74616776\t000001\n"
+      "tsdb-uid\t6d\tid\t6d657472696373\t000001\n";
+  REQUIRE(program
+              .Run({"load"}, row + "00000010\t012a00\n" + row + "010020\t7b7d\n" + row +
+                                 "07\tff\n" + row + "f000fa0b\t3fc00000\n" + names)
+              .exit == 0);
+  const std::string hour = "(Tue Nov 14 22:00:00 UTC 2023)";
+  CHECK(program.Run({"scan", "1699999200", "sum", "m"}).out ==
+        "[0, 0, 1, 101, 83, -19, -32, 0, 0, 1, 0, 0, 1] m 1699999200 " + hour +
+            " {host=a}\n"
+            "  [0, 0, 0, 16]\t[1, 42, 0] = 2 values:\n"
+            "    [0, 0]\t[1]\t0\tl\t1699999200\t" +
+            hour +
+            "\n"
+            "    [0, 16]\t[42]\t1\tl\t1699999201\t(Tue Nov 14 22:00:01 UTC 2023)\n"
+            "  [1, 0, 32]\t[123, 125]\t2\t{}\t1699999216000\t(Tue Nov 14 22:00:16 UTC 2023)\n"
+            "  [-1]\t[Not a data point]\n"
+            "  [-16, 0, -6, 11]\t[63, -64, 0, 0]\t1000\tf\t1699999201000\t"
+            "(Tue Nov 14 22:00:01 UTC 2023)\n");
 }
 
 TEST_CASE("scan --delete prints the rows and takes them away") {

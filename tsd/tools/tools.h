@@ -15,6 +15,7 @@ extern const Command kUidCommand;       // uid.cc
 extern const Command kMkmetricCommand;  // uid.cc
 extern const Command kDumpCommand;      // dump.cc
 extern const Command kLoadCommand;      // load.cc
+extern const Command kCheckCommand;     // check.cc
 extern const Command kVersionCommand;   // version.cc
 
 }  // namespace hg::tsd

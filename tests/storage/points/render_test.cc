@@ -67,6 +67,23 @@ TEST_CASE("equal instants and raw cells that touch points keep the points apart"
   }
 }
 
+TEST_CASE("cell times tell the ages of points at one instant and beside raw cells") {
+  Part twice = Row(RowForm::kAuto, {{"0011", "012C"}, {"0010", "05"}});
+  CHECK(Text(Render(twice, kBase, {kOld, true})) ==
+        "0010=05@1356998401001 0011=012C@1356998401000");
+  Part beside = Row(RowForm::kAuto, {{"0010", "05"}});
+  beside.points[0].generation = 7;
+  beside.raw = {{Hex("00100020"), Hex("010200"), 1700000000000, 6, false}};
+  CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms ==
+        1700000000001);  // the raw cell is older
+  beside.raw[0].generation = 8;
+  CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 1356998401000);  // newer anyhow
+  beside.raw[0].timestamp_ms = 5;
+  CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 4);
+  beside.raw[0].generation = 7;
+  CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 5);  // the qualifiers decide
+}
+
 TEST_CASE("deleting a rendered cell deletes what it shows, and a point's own name its point") {
   const RenderOptions old{kOld, true};
   Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});

@@ -1,0 +1,118 @@
+#include "tsd/embedded_backend.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "storage/codec/append_cell.h"
+
+namespace hg::tsd {
+namespace {
+
+class Folder {
+ public:
+  Folder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("embedded_backend_test." + std::to_string(getpid()))) {
+    std::filesystem::remove_all(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] Config Settings() const {
+    Config config;
+    config.Set("tsd.storage.path", path_.string());
+    config.Set("tsd.memory.limit", "67108864");
+    return config;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+const Bytes kTsuid("\0\0\1\0\0\1\0\0\1", 9);
+
+void Put(Backend& backend, int64_t time, int64_t value) {
+  Points& points = backend.points();
+  const auto series = points.Register(kTsuid);
+  REQUIRE(series.ok());
+  const PointEntry entry = MakePointEntry(*series, Timestamp{time}, PointValue::Int(value));
+  REQUIRE(points.Append({&entry, 1}).ok());
+}
+
+std::vector<Cell> OnlyRow(Backend& backend) {
+  ScanSpec spec;
+  spec.table = "tsdb";
+  auto cursor = backend.cells().Scan(spec);
+  REQUIRE(cursor.ok());
+  std::vector<Row> rows;
+  REQUIRE((*cursor)->Next(&rows).ok());
+  REQUIRE(rows.size() == 1);
+  return rows[0].cells;
+}
+
+TEST_CASE("the directory of a running process is busy, and the message tells its words") {
+  const Folder folder;
+  const auto first = OpenEmbeddedBackend(folder.Settings(), "the first one");
+  REQUIRE(first.ok());
+  const auto second = OpenEmbeddedBackend(folder.Settings(), "the second one");
+  CHECK(second.status().code() == StatusCode::kBusy);
+  CHECK(second.status().message().find("the first one") != std::string_view::npos);
+  CHECK((*first)->Close().ok());
+  CHECK(OpenEmbeddedBackend(folder.Settings(), "the third one").ok());
+}
+
+TEST_CASE("a setting that no engine has is refused by key and value") {
+  const Folder folder;
+  for (const auto& [key, value] :
+       {std::pair{"tsd.storage.durability", "safe"}, std::pair{"tsd.storage.backend", "hbase"},
+        std::pair{"tsd.memory.limit", "1"}, std::pair{"tsd.storage.sync_interval", "0"}}) {
+    Config config = folder.Settings();
+    config.Set(key, value);
+    const auto opened = OpenEmbeddedBackend(config, "");
+    CHECK(opened.status().code() == StatusCode::kInvalidArgument);
+    CHECK(opened.status().message().find(std::string(key) + " = \"" + value) !=
+          std::string_view::npos);
+  }
+}
+
+TEST_CASE("other widths than those of the directory are refused") {
+  const Folder folder;
+  REQUIRE(OpenEmbeddedBackend(folder.Settings(), "").ok());
+  Config config = folder.Settings();
+  config.Set("tsd.storage.uid.width.tagv", "4");
+  CHECK(OpenEmbeddedBackend(config, "").status().code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("with appends on, points go to the append cell, and are read with those stored before") {
+  const Folder folder;
+  {
+    const auto native = OpenEmbeddedBackend(folder.Settings(), "");
+    REQUIRE(native.ok());
+    Put(**native, 1699999200, 1);
+    REQUIRE((*native)->Close().ok());
+  }
+  Config config = folder.Settings();
+  config.Set("tsd.storage.enable_appends", "true");
+  const auto appending = OpenEmbeddedBackend(config, "");
+  REQUIRE(appending.ok());
+  Put(**appending, 1699999201, 2);
+  Put(**appending, 1699999202, 3);
+
+  const std::vector<Cell> cells = OnlyRow(**appending);
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0].qualifier == Bytes("\0\0", 2));
+  CHECK(cells[1].qualifier == codec::kAppendQualifier);
+  CHECK(ToHex(cells[1].value) == "001002002003");
+
+  PointScanSpec spec;
+  spec.metric = kTsuid.substr(0, 3);
+  auto scan = (*appending)->points().Scan(spec, {});
+  REQUIRE(scan.ok());
+  RowHour hour;
+  REQUIRE(*(*scan)->Next(&hour));
+  CHECK(std::vector<uint64_t>(hour.value.begin(), hour.value.end()) ==
+        std::vector<uint64_t>{1, 2, 3});
+}
+
+}  // namespace
+}  // namespace hg::tsd

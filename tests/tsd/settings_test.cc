@@ -1,0 +1,89 @@
+#include "tsd/settings.h"
+
+#include <doctest/doctest.h>
+
+#include "tsd/tables.h"
+
+namespace hg::tsd {
+namespace {
+
+Config With(std::string_view key, std::string_view value) {
+  Config config;
+  config.Set(key, value);
+  return config;
+}
+
+TEST_CASE("default settings are the rooms' own defaults") {
+  const Config config;
+  CHECK(*ReadKeyLayout(config) == KeyLayout());
+  const auto http = ReadHttpOptions(config);
+  REQUIRE(http.ok());
+  CHECK(http->port == http::Options().port);
+  CHECK(http->bind == http::Options().bind);
+  CHECK(http->body_bytes_max == http::Options().body_bytes_max);
+  CHECK(http->backlog == http::Options().backlog);
+  CHECK(http->cors_headers == http::Options().cors_headers);
+  const auto queries = ReadQueryOptions(config);
+  REQUIRE(queries.ok());
+  CHECK(queries->filter_expansion_limit == query::Options().filter_expansion_limit);
+  CHECK(queries->batch_rows == query::Options().batch_rows);
+  CHECK(queries->limits_file_interval_s == query::Options().limits_file_interval_s);
+  CHECK(ReadIngestOptions(config)->max_tags == IngestOptions().max_tags);
+}
+
+TEST_CASE("a setting that cannot be is refused by its key") {
+  const auto refused = [](const Status& status, std::string_view key) {
+    CHECK(status.code() == StatusCode::kInvalidArgument);
+    CHECK(status.message().find(key) != std::string_view::npos);
+  };
+  for (const char* key : {"tsd.storage.uid.width.metric", "tsd.storage.uid.width.tagk",
+                          "tsd.storage.uid.width.tagv", "tsd.storage.salt.width"})
+    refused(ReadKeyLayout(With(key, "9")).status(), key);
+  refused(ReadKeyLayout(With("tsd.storage.salt.buckets", "0")).status(),
+          "tsd.storage.salt.buckets");
+  refused(ReadHttpOptions(With("tsd.network.port", "65536")).status(), "tsd.network.port");
+  refused(ReadHttpOptions(With("tsd.storage.max_tags", "0")).status(), "tsd.storage.max_tags");
+  refused(ReadQueryOptions(With("tsd.query.timeout", "soon")).status(), "tsd.query.timeout");
+  refused(ReadIngestOptions(With("tsd.storage.max_tags", "-1")).status(), "tsd.storage.max_tags");
+}
+
+TEST_CASE("only the very text switches API, pages and the remote stop") {
+  CHECK_FALSE(ReadHttpOptions(With("tsd.core.enable_api", "yes"))->api_enabled);
+  CHECK_FALSE(ReadHttpOptions(With("tsd.core.enable_ui", "TRUE"))->ui_enabled);
+  CHECK_FALSE(ReadHttpOptions(With("tsd.no_diediedie", "0"))->diediedie_enabled);
+  CHECK(ReadHttpOptions(Config())->api_enabled);
+  CHECK(ReadHttpOptions(Config())->diediedie_enabled);
+}
+
+TEST_CASE("an unknown mode is read and write") {
+  CHECK(ReadHttpOptions(With("tsd.mode", "ro"))->mode == http::Mode::kReadOnly);
+  CHECK(ReadHttpOptions(With("tsd.mode", "wo"))->mode == http::Mode::kWriteOnly);
+  CHECK(ReadHttpOptions(With("tsd.mode", "x"))->mode == http::Mode::kReadWrite);
+}
+
+TEST_CASE("extra name characters are read as ISO-8859-1 and trimmed of blanks outside only") {
+  CHECK(ReadIngestOptions(With("tsd.core.tag.allow_specialchars", "  : \xe9 "))
+            ->extra_name_characters == ": \xc3\xa9");
+}
+
+TEST_CASE("tables have the names of the settings, rollups bring theirs") {
+  Config config = With("tsd.storage.hbase.data_table", "points");
+  CHECK(DescribeTables(config)->size() == 4);
+  config.Set("tsd.rollups.enable", "true");
+  config.Set("tsd.rollups.config",
+             R"({"intervals":[{"table":"points","preAggregationTable":"pre"},{"table":"r1h"}]})");
+  const auto tables = DescribeTables(config);
+  REQUIRE(tables.ok());
+  std::vector<std::string> names;
+  for (const TableDescriptor& table : *tables) {
+    names.push_back(table.name);
+    CHECK(table.points == (table.name == "points"));
+  }
+  CHECK(names ==
+        std::vector<std::string>{"tsdb-uid", "points", "tsdb-tree", "tsdb-meta", "pre", "r1h"});
+  config.Set("tsd.rollups.config", "{");
+  CHECK(DescribeTables(config).status().code() == StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace hg::tsd
