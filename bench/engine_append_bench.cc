@@ -1,7 +1,11 @@
-// What Append costs: ns per point of the calling thread, log included, and bytes of memory per series.
+// What Append costs: ns per point of the calling thread, log included, and bytes of memory per
+// series.
 //
-//   engine_append_bench [series=10000] [batch=5000] [points_per_series=60] [threads=1] [durability=logged] [step_s=60]
+//   engine_append_bench [series=10000] [batch=5000] [points_per_series=60] [threads=1]
+//   [durability=logged] [step_s=60]
+//                       [memory_mib=8192]
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -50,10 +54,11 @@ int main(int argc, char** argv) {
   const uint64_t threads = number(4, 1);
   const std::string level = argc > 5 ? argv[5] : "logged";
   const uint64_t step = number(6, 60);
+  const uint64_t memory_mib = number(7, 8192);
 
   hg::EmbeddedOptions options;
   options.path = (std::filesystem::temp_directory_path() / "hourglass-engine-bench").string();
-  options.memory_limit_bytes = uint64_t{8} << 30;
+  options.memory_limit_bytes = memory_mib << 20;
   options.log_max_bytes = uint64_t{8} << 30;
   options.durability = level == "none"       ? hg::Durability::kNone
                        : level == "buffered" ? hg::Durability::kBuffered
@@ -72,12 +77,13 @@ int main(int argc, char** argv) {
     numbers[i] = *registered;
   }
   const uint64_t registry_bytes = store->Stats().registry_bytes;
-  std::printf("register: %.0f ns a series, %.1f B a series\n", Seconds(start) / double(series) * 1e9,
-              double(registry_bytes) / double(series));
+  std::printf("register: %.0f ns a series, %.1f B a series\n",
+              Seconds(start) / double(series) * 1e9, double(registry_bytes) / double(series));
 
   // Batches are made before the clock runs; each thread has its share of the series.
   std::vector<double> busy(threads, 0);
   std::vector<std::thread> workers;
+  std::atomic<uint64_t> refused{0};
   start = Clock::now();
   for (uint64_t t = 0; t < threads; ++t) {
     workers.emplace_back([&, t] {
@@ -86,6 +92,11 @@ int main(int argc, char** argv) {
       auto send = [&] {
         const auto from = Clock::now();
         auto position = store->points().Append(entries);
+        while (position.status().code() == hg::StatusCode::kBusy) {
+          ++refused;
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          position = store->points().Append(entries);
+        }
         Die(position.status());
         store->points().Commit(*position, [](hg::Status status) { Die(status); });
         busy[t] += Seconds(from);
@@ -95,8 +106,8 @@ int main(int argc, char** argv) {
         for (uint64_t i = t; i < series; i += threads) {
           const auto value = i % 2 == 0 ? hg::PointValue::Int(int64_t(random() % 100))
                                         : hg::PointValue::Double(double(random() % 10000) / 100);
-          entries.push_back(hg::MakePointEntry(
-              numbers[i], hg::Timestamp{int64_t(1700000400 + p * step)}, value));
+          entries.push_back(
+              hg::MakePointEntry(numbers[i], hg::Timestamp{int64_t(1700000400 + p * step)}, value));
           if (entries.size() == batch) send();
         }
       }
@@ -111,8 +122,12 @@ int main(int argc, char** argv) {
   const auto stats = store->Stats();
   std::printf("append %s: %.1f ns a point and thread; %.2f M points/s with making the batches\n",
               level.c_str(), sum / total * 1e9, total / wall / 1e6);
-  std::printf("memory: %.1f B a series, %.2f B a point\n", double(stats.memory_bytes) / double(series),
-              double(stats.memory_bytes) / total);
+  std::printf("memory: %.1f B a series, %.2f B a point\n",
+              double(stats.memory_bytes) / double(series), double(stats.memory_bytes) / total);
+  std::printf("refused %llu times; %llu flushes, %llu merges, %llu files; %s\n",
+              (unsigned long long)refused.load(), (unsigned long long)stats.flushes,
+              (unsigned long long)stats.merges, (unsigned long long)stats.file_count,
+              stats.background_error.c_str());
   start = Clock::now();
   Die(store->cells().Sync());
   Die(store->Close());
