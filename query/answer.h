@@ -25,6 +25,9 @@ struct PointColumns {
   }
 };
 
+/// Group::query_index of a group that was computed from several (query/expression/gexp_run.h).
+inline constexpr size_t kComputedGroup = SIZE_MAX;
+
 /// One output object.
 struct Group {
   size_t query_index = 0;                      // into the request's sub-queries

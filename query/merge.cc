@@ -294,4 +294,19 @@ Result<PointColumns> MergeSeries(const MergeOptions& options,
   return MergeGeneral(options, series);
 }
 
+void VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
+                   const std::function<void(const Instant&)>& visit) {
+  Walk walk(options, series);
+  std::vector<int64_t> longs;
+  std::vector<double> doubles;
+  while (walk.Next()) {
+    int64_t t = walk.instant();
+    if (t > options.trim_end_ms) break;
+    if (t < options.trim_begin_ms) continue;
+    bool is_integer = walk.IsInteger();
+    is_integer ? walk.Ints(&longs) : walk.Doubles(&doubles);
+    visit({t, is_integer, longs, doubles});
+  }
+}
+
 }  // namespace hg::query

@@ -3,6 +3,7 @@
 // the result is an integer (spec query.md §6; OpenTSDB class AggregationIterator). Pure.
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -26,5 +27,17 @@ struct MergeOptions {
 /// infinite.
 Result<PointColumns> MergeSeries(const MergeOptions& options,
                                  std::span<const PointColumns* const> series);
+
+/// What the active series contribute at one emitted instant, in group order; borrowed.
+struct Instant {
+  int64_t time_ms = 0;
+  bool is_integer = false;  // which of the spans counts
+  std::span<const int64_t> ints;
+  std::span<const double> doubles;
+};
+
+/// Calls `visit` for every emitted instant, before anything is aggregated.
+void VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
+                   const std::function<void(const Instant&)>& visit);
 
 }  // namespace hg::query

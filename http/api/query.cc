@@ -4,6 +4,8 @@
 #include <string>
 
 #include "http/api/arguments.h"
+#include "http/api/query_exp.h"
+#include "http/api/query_gexp.h"
 #include "http/api/query_last.h"
 #include "http/errors.h"
 #include "http/replies.h"
@@ -113,17 +115,16 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
   }
   std::string kind = request.Segment(1);
   if (kind == "last") return HandleQueryLast(request, services, out);
-  if (kind == "exp" || kind == "gexp") {
-    return SendError(out, request, 404,
-                     "Expressions are not supported: /api/query/" + kind + " does not exist here");
-  }
+  if (kind == "exp") return HandleQueryExp(request, services, out);
   std::optional<query::Request> asked;
+  std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  bool delete_rows = *method == Method::kDelete && delete_allowed;
+  if (kind == "gexp") return HandleQueryGexp(request, services, delete_rows, out);
   if (request.method == Method::kPost) {
     asked = FromBody(request, services, out);
   } else {
-    std::optional<Method> method = OverriddenMethod(request, out);
-    if (!method) return;
-    asked = FromParameters(request, services, *method == Method::kDelete && delete_allowed, out);
+    asked = FromParameters(request, services, delete_rows, out);
   }
   if (asked) Answer(*asked, request, services, out);
 }

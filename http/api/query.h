@@ -1,5 +1,6 @@
 #pragma once
-// /api/query and, by its third path segment, /api/query/last (spec http-api.md §10, §11).
+// /api/query and, by its third path segment, /api/query/last, exp and gexp (spec http-api.md §10 to
+// §13).
 
 #include "http/services.h"
 

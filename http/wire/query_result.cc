@@ -140,8 +140,10 @@ void WriteSummary(const Answer& answer, JsonWriter* json) {
 void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& group, bool as_arrays,
                 JsonWriter* json) {
   const query::Request& request = query.request;
-  const query::ValidSubQuery& sub = query.queries[group.query_index];
-  const query::SubQueryInfo& info = answer.queries[group.query_index];
+  // A computed group has no sub-query, and shows an empty list where others show theirs.
+  const bool computed = group.query_index == query::kComputedGroup;
+  const query::ValidSubQuery* sub = computed ? nullptr : &query.queries[group.query_index];
+  const query::SubQueryInfo* info = computed ? nullptr : &answer.queries[group.query_index];
   json->BeginObject();
   json->Member("metric", group.metric);
   json->Key("tags");
@@ -150,9 +152,9 @@ void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& grou
   json->BeginArray();
   for (const Bytes& tag : group.aggregate_tags) json->String(tag);
   json->EndArray();
-  if (request.show_query) {
+  if (request.show_query && sub != nullptr) {
     json->Key("query");
-    WriteSubQuery(sub, group.query_index, info.filter_keys, json);
+    WriteSubQuery(*sub, group.query_index, info->filter_keys, json);
   }
   if (request.show_tsuids) {
     json->Key("tsuids");
@@ -161,14 +163,17 @@ void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& grou
     json->EndArray();
   }
   if (!request.no_annotations) {
-    if (!group.annotations.empty()) WriteAnnotations("annotations", group.annotations, query, json);
+    if (!group.annotations.empty() || computed) {
+      WriteAnnotations("annotations", group.annotations, query, json);
+    }
     if (!answer.global_annotations.empty()) {
       WriteAnnotations("globalAnnotations", answer.global_annotations, query, json);
     }
   }
-  bool nulls = sub.downsample && sub.downsample->fill == query::FillPolicy::kNull;
+  bool nulls =
+      sub != nullptr && sub->downsample && sub->downsample->fill == query::FillPolicy::kNull;
   WritePoints(group.points, {as_arrays, request.ms_resolution, nulls}, json);
-  if (request.show_stats) WriteStats(info.stats, group.query_index, json);
+  if (request.show_stats && info != nullptr) WriteStats(info->stats, group.query_index, json);
   json->EndObject();
 }
 

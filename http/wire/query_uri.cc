@@ -256,7 +256,26 @@ Result<query::Request> ReadQuery(const Parameters& parameters) {
     ASSIGN_OR_RETURN(SubQuery sub, ReadMetricQuery(text));
     out.queries.push_back(std::move(sub));
   }
+  // OpenTSDB does so on /api/query too, and answers with the metrics themselves.
+  std::vector<std::string> metrics;
+  for (const std::string& text : parameters.All("exp")) {
+    RETURN_IF_ERROR(query::ParseGexp(text, &metrics).status());
+  }
+  for (const std::string& text : metrics) {
+    ASSIGN_OR_RETURN(SubQuery sub, ReadMetricQuery(text));
+    out.queries.push_back(std::move(sub));
+  }
   if (out.queries.empty()) return Status::InvalidArgument("Missing sub queries");
+  return out;
+}
+
+Result<std::vector<query::GexpCall>> ReadExpressions(const Parameters& parameters) {
+  std::vector<query::GexpCall> out;
+  std::vector<std::string> metrics;
+  for (const std::string& text : parameters.All("exp")) {
+    ASSIGN_OR_RETURN(query::GexpCall call, query::ParseGexp(text, &metrics));
+    out.push_back(std::move(call));
+  }
   return out;
 }
 

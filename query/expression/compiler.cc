@@ -20,13 +20,20 @@ struct OperatorRule {
 
 constexpr int kLowestPrecedence = 3;  // "||" and "&&" have rules of their own
 constexpr OperatorRule kOperators[] = {
-    {"|", 3, BinaryOperator::kBitOr, true},       {"^", 4, BinaryOperator::kBitXor, true},
-    {"&", 5, BinaryOperator::kBitAnd, true},      {"==", 6, BinaryOperator::kEqual, false},
-    {"!=", 6, BinaryOperator::kNotEqual, false},  {"<", 7, BinaryOperator::kLess, false},
-    {"<=", 7, BinaryOperator::kLessOrEqual, false}, {">", 7, BinaryOperator::kGreater, false},
-    {">=", 7, BinaryOperator::kGreaterOrEqual, false}, {"+", 8, BinaryOperator::kAdd, true},
-    {"-", 8, BinaryOperator::kSubtract, true},    {"*", 9, BinaryOperator::kMultiply, true},
-    {"/", 9, BinaryOperator::kDivide, true},      {"%", 9, BinaryOperator::kModulo, true},
+    {"|", 3, BinaryOperator::kBitOr, true},
+    {"^", 4, BinaryOperator::kBitXor, true},
+    {"&", 5, BinaryOperator::kBitAnd, true},
+    {"==", 6, BinaryOperator::kEqual, false},
+    {"!=", 6, BinaryOperator::kNotEqual, false},
+    {"<", 7, BinaryOperator::kLess, false},
+    {"<=", 7, BinaryOperator::kLessOrEqual, false},
+    {">", 7, BinaryOperator::kGreater, false},
+    {">=", 7, BinaryOperator::kGreaterOrEqual, false},
+    {"+", 8, BinaryOperator::kAdd, true},
+    {"-", 8, BinaryOperator::kSubtract, true},
+    {"*", 9, BinaryOperator::kMultiply, true},
+    {"/", 9, BinaryOperator::kDivide, true},
+    {"%", 9, BinaryOperator::kModulo, true},
 };
 
 const OperatorRule* FindOperator(const Token& token) {

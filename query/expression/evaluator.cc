@@ -76,8 +76,8 @@ Status Evaluator::Execute() {
       }
       case Step::kIsEmpty: {
         const auto* text = std::get_if<std::string>(&stack_.back());
-        stack_.back() = text != nullptr ? text->empty()
-                                        : std::holds_alternative<std::monostate>(stack_.back());
+        stack_.back() =
+            text != nullptr ? text->empty() : std::holds_alternative<std::monostate>(stack_.back());
         break;
       }
       case Step::kSizeOf: {
@@ -117,8 +117,8 @@ Status Evaluator::Execute() {
       }
       case Step::kElvis: {
         const auto* b = std::get_if<bool>(&stack_.back());
-        bool lacking = std::holds_alternative<std::monostate>(stack_.back()) ||
-                       (b != nullptr && !*b);
+        bool lacking =
+            std::holds_alternative<std::monostate>(stack_.back()) || (b != nullptr && !*b);
         if (lacking) {
           stack_.pop_back();
         } else {

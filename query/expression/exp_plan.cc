@@ -80,7 +80,8 @@ Result<SubQuery> PlanMetric(const ExpRequest& request, const ExpMetric& metric) 
   if (Empty(metric.filter)) return out;
   const ExpFilter* filter = FindFilter(request, *metric.filter);
   if (filter == nullptr) {
-    return Invalid("No filter '" + *metric.filter + "', which the metric '" + *metric.id + "' names");
+    return Invalid("No filter '" + *metric.filter + "', which the metric '" + *metric.id +
+                   "' names");
   }
   out.filters = filter->tags;
   out.explicit_tags = filter->explicit_tags;
@@ -90,7 +91,8 @@ Result<SubQuery> PlanMetric(const ExpRequest& request, const ExpMetric& metric) 
 Status PlanOutputs(const ExpRequest& request, const std::set<std::string>& ids, ExpPlan* plan) {
   if (request.outputs && !request.outputs->empty()) {
     for (const ExpOutput& output : *request.outputs) {
-      if (output.id && ids.contains(*output.id)) plan->outputs.push_back({*output.id, output.alias});
+      if (output.id && ids.contains(*output.id))
+        plan->outputs.push_back({*output.id, output.alias});
     }
     return {};
   }

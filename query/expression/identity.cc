@@ -90,7 +90,8 @@ Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const Joi
     if (complete || !rule.intersection) out.push_back(std::move(members));
   }
   if (rule.intersection && out.empty()) {
-    return Status::InvalidArgument("No intersections found: the variables have no series in common");
+    return Status::InvalidArgument(
+        "No intersections found: the variables have no series in common");
   }
   if (out.size() > kJoinedSeriesMax) {
     return Status::LimitExceeded("The join has " + std::to_string(out.size()) +

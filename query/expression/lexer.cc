@@ -7,18 +7,17 @@ namespace hg::query {
 namespace {
 
 // Longer signs first.
-constexpr std::string_view kSymbols[] = {"&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "?:",
-                                         "<",  ">",  "+",  "-",  "*",  "/",  "%",  "&",  "|",
-                                         "^",  "~",  "!",  "?",  ":",  "(",  ")",  "{",  "}",
-                                         "[",  "]",  ";",  ",",  ".",  "="};
+constexpr std::string_view kSymbols[] = {
+    "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "?:", "<", ">", "+", "-", "*", "/", "%", "&",
+    "|",  "^",  "~",  "!",  "?",  ":",  "(",  ")",  "{",  "}", "[", "]", ";", ",", ".", "="};
 
 constexpr std::pair<std::string_view, std::string_view> kWordOperators[] = {
-    {"and", "&&"}, {"or", "||"}, {"eq", "=="}, {"ne", "!="},  {"lt", "<"}, {"le", "<="},
+    {"and", "&&"}, {"or", "||"}, {"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="},
     {"gt", ">"},   {"ge", ">="}, {"not", "!"}, {"div", "/"}, {"mod", "%"}};
 
-constexpr std::string_view kKeywords[] = {"if",    "else",    "for",  "foreach", "while",
-                                          "in",    "new",     "var",  "return",  "empty",
-                                          "size",  "null",    "true", "false"};
+constexpr std::string_view kKeywords[] = {"if",   "else", "for",  "foreach", "while",
+                                          "in",   "new",  "var",  "return",  "empty",
+                                          "size", "null", "true", "false"};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {
@@ -46,9 +45,7 @@ class Lexer {
   [[nodiscard]] char Peek(size_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
-  [[nodiscard]] bool Starts(std::string_view s) const {
-    return text_.substr(at_).starts_with(s);
-  }
+  [[nodiscard]] bool Starts(std::string_view s) const { return text_.substr(at_).starts_with(s); }
 
   Status SkipBlank() {
     while (at_ < text_.size()) {
@@ -109,7 +106,8 @@ class Lexer {
         at_ += exponent;
         while (IsDigit(Peek())) ++at_;
       }
-      if (std::string_view("fFdDbB").find(Peek()) != std::string_view::npos && Peek() != '\0') ++at_;
+      if (std::string_view("fFdDbB").find(Peek()) != std::string_view::npos && Peek() != '\0')
+        ++at_;
       return {TokenKind::kDecimal, text_.substr(begin, at_ - begin), begin};
     }
     if (Peek() == '0' && (Peek(1) == 'x' || Peek(1) == 'X') && IsHex(Peek(2))) {

@@ -122,8 +122,8 @@ Integer Narrow(const Value& left, const Value& right, __int128 n) {
 }
 
 std::string_view SymbolOf(BinaryOperator op) {
-  constexpr std::string_view kSymbols[] = {"+", "-",  "*", "/",  "%", "==", "!=",
-                                           "<", "<=", ">", ">=", "&", "|",  "^"};
+  constexpr std::string_view kSymbols[] = {
+      "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^"};
   return kSymbols[static_cast<size_t>(op)];
 }
 
@@ -264,7 +264,7 @@ Status Bits(BinaryOperator op, const Value& left, const Value& right, Value* out
   if (AsLong(left, &l) != Coercion::kDone || AsLong(right, &r) != Coercion::kDone) {
     return Misfit(op, left, right);
   }
-  int64_t bits = op == BinaryOperator::kBitAnd ? (l & r)
+  int64_t bits = op == BinaryOperator::kBitAnd  ? (l & r)
                  : op == BinaryOperator::kBitOr ? (l | r)
                                                 : (l ^ r);
   *out = Integer{bits, Width::kLong};
@@ -350,8 +350,8 @@ bool IsTrue(const Value& value) {
 }
 
 std::string_view TypeName(const Value& value) {
-  constexpr std::string_view kNames[] = {"null", "a boolean", "an integer",
-                                         "a float", "a double", "a text"};
+  constexpr std::string_view kNames[] = {"null",    "a boolean", "an integer",
+                                         "a float", "a double",  "a text"};
   return kNames[value.index()];
 }
 

@@ -1,0 +1,63 @@
+#include "http/api/query_exp.h"
+
+#include <string>
+#include <utility>
+
+#include "http/api/query.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/wire/exp_json.h"
+#include "http/wire/exp_result.h"
+#include "http/wire/json_value.h"
+#include "http/wire/json_writer.h"
+#include "query/engine.h"
+#include "query/expression/exp_run.h"
+#include "query/validate.h"
+
+namespace hg::http {
+namespace {
+
+struct Asked {
+  query::ExpRequest request;
+  query::ExpPlan plan;
+  query::ValidQuery query;
+};
+
+Result<Asked> ReadAndCheck(const Request& request, Services& services) {
+  if (request.body.empty()) return Status::InvalidArgument("Incoming data was null or empty");
+  ASSIGN_OR_RETURN(JsonValue body, ParseJson(request.body));
+  Asked out;
+  ASSIGN_OR_RETURN(out.request, ReadExpRequest(body));
+  ASSIGN_OR_RETURN(out.plan, query::PlanExpressions(out.request));
+  ASSIGN_OR_RETURN(out.query, services.queries.Validate(out.plan.request));
+  return out;
+}
+
+Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& services,
+                                               ResponseWriter& out) {
+  query::RunOptions run;
+  run.trim = false;
+  run.cancelled = [&out] { return out.Cancelled(); };
+  ASSIGN_OR_RETURN(query::Answer answer, services.queries.Run(asked.query, run));
+  return query::RunExpressions(asked.plan, asked.query, answer, services.queries.layout(),
+                               run.cancelled);
+}
+
+}  // namespace
+
+void HandleQueryExp(const Request& request, Services& services, ResponseWriter& out) {
+  Result<Asked> asked = ReadAndCheck(request, services);
+  if (!asked.ok()) {
+    services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
+    return SendError(out, request, 500, asked.status().message());
+  }
+  Result<std::vector<query::ExpResult>> results = Evaluate(*asked, services, out);
+  if (!results.ok()) return SendQueryFailure(request, services, results.status(), out);
+  services.counters.query_success.fetch_add(1, std::memory_order_relaxed);
+  out.SetContentType(JsonContentType(request));
+  JsonWriter json(&out);
+  WriteExpResults(asked->request, *results, &json);
+  json.Finish();
+}
+
+}  // namespace hg::http

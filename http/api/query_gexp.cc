@@ -1,0 +1,81 @@
+#include "http/api/query_gexp.h"
+
+#include <string>
+#include <utility>
+
+#include "http/api/arguments.h"
+#include "http/api/query.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/wire/json_writer.h"
+#include "http/wire/query_dump.h"
+#include "http/wire/query_json.h"
+#include "http/wire/query_result.h"
+#include "http/wire/query_uri.h"
+#include "query/engine.h"
+#include "query/expression/gexp_run.h"
+#include "query/validate.h"
+
+namespace hg::http {
+namespace {
+
+// OpenTSDB reads a body as that of /api/query, and then misses the expressions.
+void RefusePost(const Request& request, Services& services, ResponseWriter& out) {
+  services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
+  constexpr std::string_view kMessage = "Expressions are read from the query string: use GET";
+  std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return;
+  Result<query::Request> parsed = ReadQuery(*body);
+  bool usable = parsed.ok() ? !parsed->queries.empty()
+                            : parsed.status().code() == StatusCode::kInvalidArgument;
+  SendError(out, request, usable ? 400 : 500, kMessage);
+}
+
+Result<query::Answer> Evaluate(const query::ValidQuery& query,
+                               const std::vector<query::GexpCall>& calls, Services& services,
+                               ResponseWriter& out) {
+  query::RunOptions run;
+  run.trim = false;
+  run.cancelled = [&out] { return out.Cancelled(); };
+  ASSIGN_OR_RETURN(query::Answer answer, services.queries.Run(query, run));
+  query::Answer results;
+  results.queries = answer.queries;
+  results.global_annotations = std::move(answer.global_annotations);
+  ASSIGN_OR_RETURN(results.groups,
+                   query::RunGexps(calls, query, std::move(answer), services.queries.layout()));
+  return results;
+}
+
+}  // namespace
+
+void HandleQueryGexp(const Request& request, Services& services, bool delete_rows,
+                     ResponseWriter& out) {
+  if (request.method == Method::kPost) return RefusePost(request, services, out);
+  if (!NonEmptyParameter(request, "start")) return SendMissingParameter(out, request, "start");
+  Result<query::Request> asked = ReadQuery(request.parameters);
+  if (!asked.ok()) return SendQueryFailure(request, services, asked.status(), out);
+  Result<std::vector<query::GexpCall>> calls = ReadExpressions(request.parameters);
+  if (!calls.ok()) return SendQueryFailure(request, services, calls.status(), out);
+  asked->delete_rows = delete_rows;
+  query::ValidationTrace trace;
+  Result<query::ValidQuery> query = services.queries.Validate(*asked, &trace);
+  if (!query.ok()) {
+    if (query.status().code() != StatusCode::kInvalidArgument) {
+      return SendQueryFailure(request, services, query.status(), out);
+    }
+    services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
+    return SendError(out, request, 400, query.status().message(), QueryDump(*asked, trace));
+  }
+  Result<query::Answer> answer = Evaluate(*query, *calls, services, out);
+  if (!answer.ok()) return SendQueryFailure(request, services, answer.status(), out);
+  services.counters.query_success.fetch_add(1, std::memory_order_relaxed);
+  out.SetContentType(JsonContentType(request));
+  std::string callback(JsonpCallback(request));
+  JsonWriter json(&out);
+  if (!callback.empty()) json.Text(callback + "(");
+  WriteAnswer(*query, *answer, request.parameters.Has("arrays"), &json);
+  if (!callback.empty()) json.Text(")");
+  json.Finish();
+}
+
+}  // namespace hg::http

@@ -1,0 +1,397 @@
+#include "query/expression/exp_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "query/expression/limits.h"
+#include "storage/model/java_hash.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+double DoubleAt(const PointColumns& points, size_t i) {
+  return points.double_at(i) ? std::bit_cast<double>(points.bits[i])
+                             : static_cast<double>(static_cast<int64_t>(points.bits[i]));
+}
+
+std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
+                             const std::vector<size_t>& inserted, size_t capacity) {
+  std::vector<uint32_t> hashes;
+  for (size_t i : inserted) hashes.push_back(JavaHashUtf8(keys[i]));
+  std::vector<size_t> out;
+  for (size_t position : JavaMapOrder(hashes, capacity)) out.push_back(inserted[position]);
+  return out;
+}
+
+// OpenTSDB keeps variables in a set and then in a map made for their number: the first of that
+// order gives a joined series its tags.
+std::vector<size_t> VariableOrder(const std::vector<std::string>& names) {
+  std::vector<size_t> order(names.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  order = MapOrder(names, order, Hash16Capacity(names.size()));
+  return MapOrder(names, order, HashNCapacity(names.size()));
+}
+
+/// The groups of one metric of the request.
+struct MetricSeries {
+  double fill = 0;
+  std::vector<const Group*> groups;
+  std::vector<SeriesIdentity> series;
+  std::vector<Bytes> filter_keys;
+
+  [[nodiscard]] bool HasEmptyGroup() const {
+    return std::any_of(groups.begin(), groups.end(),
+                       [](const Group* g) { return g->points.size() == 0; });
+  }
+};
+
+/// A variable of an expression: a metric or another expression.
+struct Variable {
+  bool is_metric = true;
+  size_t index = 0;
+};
+
+/// An expression whose series are known; its rows once it was computed.
+struct Joined {
+  std::vector<Variable> sides;     // in map order
+  std::vector<size_t> slots;       // of each side, among the program's variables
+  std::vector<JoinedSeries> rows;  // per series its members
+  std::vector<Bytes> filter_keys;
+  std::shared_ptr<ExpTable> table;
+};
+
+/// Walks the groups of a metric in step.
+class MetricCursor {
+ public:
+  MetricCursor(const MetricSeries& metric, double fill)
+      : metric_(metric),
+        fill_(fill),
+        next_(metric.groups.size(), 0),
+        taken_(metric.groups.size(), true),
+        values_(metric.groups.size(), 0) {}
+
+  /// Series that no joined series has are passed over.
+  void TakeOnly(const std::vector<JoinedSeries>& joined, size_t side) {
+    std::fill(taken_.begin(), taken_.end(), false);
+    for (const JoinedSeries& members : joined) taken_[members[side]] = true;
+  }
+
+  [[nodiscard]] int64_t NextTime() const {
+    int64_t next = kNever;
+    for (size_t s = 0; s < next_.size(); ++s) {
+      const PointColumns& points = metric_.groups[s]->points;
+      if (taken_[s] && next_[s] < points.size()) next = std::min(next, points.time_ms[next_[s]]);
+    }
+    return next;
+  }
+
+  /// The values at `t`: a series without a point there, or with NaN, has the fill value.
+  const double* Advance(int64_t t) {
+    for (size_t s = 0; s < next_.size(); ++s) {
+      const PointColumns& points = metric_.groups[s]->points;
+      values_[s] = fill_;
+      if (!taken_[s] || next_[s] == points.size() || points.time_ms[next_[s]] != t) continue;
+      double value = DoubleAt(points, next_[s]++);
+      if (!std::isnan(value)) values_[s] = value;
+    }
+    return values_.data();
+  }
+
+ private:
+  const MetricSeries& metric_;
+  double fill_;
+  std::vector<size_t> next_;
+  std::vector<bool> taken_;
+  std::vector<double> values_;
+};
+
+/// Walks the rows of an expression, one per step whatever their times (OpenTSDB's nesting).
+class TableCursor {
+ public:
+  explicit TableCursor(const ExpTable& table) : table_(table) {}
+
+  [[nodiscard]] int64_t NextTime() const {
+    return row_ < table_.times_ms.size() ? table_.times_ms[row_] : kNever;
+  }
+
+  Result<const double*> Advance() {
+    if (row_ == table_.times_ms.size()) {
+      return Status::InvalidArgument(
+          "No more data: an expression that another one uses has fewer points");
+    }
+    const double* values = table_.values.data() + row_++ * table_.series.size();
+    // A nested expression has lost its fill policy (quirk Q18).
+    if (std::any_of(values, values + table_.series.size(),
+                    [](double v) { return std::isnan(v); })) {
+      return Status::InvalidArgument(
+          "An expression that another one uses has the value NaN, for which there is no fill "
+          "policy");
+    }
+    return values;
+  }
+
+ private:
+  const ExpTable& table_;
+  size_t row_ = 0;
+};
+
+class Runner {
+ public:
+  Runner(const ExpPlan& plan, const ValidQuery& query, const Answer& answer,
+         const KeyLayout& layout, const std::function<bool()>& cancelled)
+      : plan_(plan), query_(query), cancelled_(cancelled), joined_(plan.expressions.size()) {
+    for (size_t i = 0; i < plan.metrics.size(); ++i) {
+      variables_[plan.metrics[i].id] = {true, i};
+      AddMetric(plan.request.queries[i], plan.metrics[i].fill, answer, layout);
+    }
+    for (size_t i = 0; i < plan.expressions.size(); ++i) {
+      variables_[plan.expressions[i].id] = {false, i};
+    }
+  }
+
+  Result<std::vector<ExpResult>> Run() {
+    RETURN_IF_ERROR(CheckVariables());
+    ASSIGN_OR_RETURN(std::vector<size_t> order, DependencyOrder());
+    for (size_t e : order) RETURN_IF_ERROR(JoinSeries(e));
+    std::vector<bool> needed(joined_.size(), false);
+    for (const PlannedOutput& output : plan_.outputs) {
+      Variable v = variables_.at(output.id);
+      if (!v.is_metric) needed[v.index] = true;
+    }
+    for (auto e = order.rbegin(); e != order.rend(); ++e) {
+      if (!needed[*e]) continue;
+      for (const Variable& v : joined_[*e].sides) {
+        if (!v.is_metric) needed[v.index] = true;
+      }
+    }
+    for (size_t e : order) {
+      if (needed[e]) RETURN_IF_ERROR(Compute(e));
+    }
+    return Outputs();
+  }
+
+ private:
+  void AddMetric(const SubQuery& wanted, double fill, const Answer& answer,
+                 const KeyLayout& layout) {
+    MetricSeries metric;
+    metric.fill = fill;
+    const std::vector<SubQuery>& queries = query_.request.queries;
+    // Metrics that ask for the same are one sub-query.
+    auto index =
+        static_cast<size_t>(std::find(queries.begin(), queries.end(), wanted) - queries.begin());
+    for (const Group& group : answer.groups) {
+      if (group.query_index != index) continue;
+      metric.groups.push_back(&group);
+      metric.series.push_back(Identify(layout, group));
+    }
+    metric.filter_keys = answer.queries[index].filter_keys;
+    metrics_.push_back(std::move(metric));
+  }
+
+  // OpenTSDB stores results under lower-case names and looks for them under the written ones.
+  Status CheckVariables() const {
+    for (const PlannedExpression& expression : plan_.expressions) {
+      for (const std::string& name : expression.program.variables) {
+        if (std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) {
+          return Status::InvalidArgument("Missing results for variable " + name +
+                                         ": ids must be in lower case to be used in expressions");
+        }
+      }
+    }
+    return {};
+  }
+
+  // Every expression after those it uses.
+  Result<std::vector<size_t>> DependencyOrder() const {
+    std::vector<size_t> order;
+    std::vector<bool> placed(plan_.expressions.size(), false);
+    auto ready = [&](size_t e) {
+      for (const std::string& name : plan_.expressions[e].program.variables) {
+        Variable v = variables_.at(name);
+        if (!v.is_metric && !placed[v.index]) return false;
+      }
+      return true;
+    };
+    while (order.size() < placed.size()) {
+      size_t before = order.size();
+      for (size_t e = 0; e < placed.size(); ++e) {
+        if (placed[e] || !ready(e)) continue;
+        placed[e] = true;
+        order.push_back(e);
+      }
+      if (order.size() != before) continue;
+      auto e = std::find(placed.begin(), placed.end(), false) - placed.begin();
+      return Status::InvalidArgument("The expression '" +
+                                     plan_.expressions[static_cast<size_t>(e)].id +
+                                     "' uses itself, or one that uses it");
+    }
+    return order;
+  }
+
+  Status JoinSeries(size_t e) {
+    const PlannedExpression& expression = plan_.expressions[e];
+    Joined& joined = joined_[e];
+    std::vector<JoinSide> sides;
+    std::set<Bytes> filter_keys;
+    for (size_t slot : VariableOrder(expression.program.variables)) {
+      Variable v = variables_.at(expression.program.variables[slot]);
+      joined.slots.push_back(slot);
+      joined.sides.push_back(v);
+      JoinSide side;
+      if (v.is_metric && metrics_[v.index].HasEmptyGroup()) {
+        return Status::InvalidArgument("A series of '" + plan_.metrics[v.index].id +
+                                       "' has no points left after downsampling or rate");
+      }
+      const std::vector<SeriesIdentity>& series =
+          v.is_metric ? metrics_[v.index].series : joined_[v.index].table->series;
+      for (const SeriesIdentity& s : series) side.series.push_back(&s);
+      side.filter_keys = v.is_metric ? metrics_[v.index].filter_keys : joined_[v.index].filter_keys;
+      filter_keys.insert(side.filter_keys.begin(), side.filter_keys.end());
+      sides.push_back(std::move(side));
+    }
+    joined.filter_keys.assign(filter_keys.begin(), filter_keys.end());
+    Result<std::vector<JoinedSeries>> rows = Join(expression.join, sides);
+    if (!rows.ok()) return Prepend(rows.status(), "expression '" + expression.id + "'");
+    joined.rows = std::move(*rows);
+    joined.table = std::make_shared<ExpTable>();
+    std::vector<const SeriesIdentity*> parts(sides.size());
+    for (const JoinedSeries& members : joined.rows) {
+      for (size_t k = 0; k < sides.size(); ++k) {
+        parts[k] = members[k] == kLacking ? nullptr : sides[k].series[members[k]];
+      }
+      joined.table->series.push_back(Unite(parts));
+    }
+    return {};
+  }
+
+  // One more row of `series` values; polls the client now and then.
+  Status CountRow(size_t series) {
+    value_count_ += series;
+    if (value_count_ > kResultValuesMax) {
+      return Status::LimitExceeded("The expressions have more than " +
+                                   std::to_string(kResultValuesMax) + " values");
+    }
+    if (++row_count_ % 256 == 0 && cancelled_ && cancelled_()) {
+      return Status::DeadlineExceeded("The client has closed its connection");
+    }
+    return {};
+  }
+
+  Status Compute(size_t e) {
+    const PlannedExpression& expression = plan_.expressions[e];
+    Joined& joined = joined_[e];
+    ExpTable& table = *joined.table;
+    std::vector<MetricCursor> metrics;
+    std::vector<TableCursor> tables;
+    for (size_t k = 0; k < joined.sides.size(); ++k) {
+      Variable v = joined.sides[k];
+      if (!v.is_metric) {
+        tables.emplace_back(*joined_[v.index].table);
+        continue;
+      }
+      metrics.emplace_back(metrics_[v.index], metrics_[v.index].fill);
+      if (expression.join.intersection) metrics.back().TakeOnly(joined.rows, k);
+    }
+    Evaluator evaluator(expression.program);
+    std::vector<const double*> now(joined.sides.size());
+    std::vector<double> inputs(expression.program.variables.size());
+    for (;;) {
+      int64_t t = kNever;
+      for (const MetricCursor& m : metrics) t = std::min(t, m.NextTime());
+      for (const TableCursor& inner : tables) t = std::min(t, inner.NextTime());
+      if (t == kNever) return {};
+      RETURN_IF_ERROR(CountRow(joined.rows.size()));
+      size_t metric = 0, inner = 0;
+      for (size_t k = 0; k < now.size(); ++k) {
+        if (joined.sides[k].is_metric) {
+          now[k] = metrics[metric++].Advance(t);
+        } else {
+          ASSIGN_OR_RETURN(now[k], tables[inner++].Advance());
+        }
+      }
+      table.times_ms.push_back(t);
+      for (const JoinedSeries& members : joined.rows) {
+        for (size_t k = 0; k < now.size(); ++k) {
+          // Zero whatever the fill policy (quirk Q16).
+          inputs[joined.slots[k]] = members[k] == kLacking ? 0.0 : now[k][members[k]];
+        }
+        double value = 0;
+        if (Status status = evaluator.Run(inputs, &value); !status.ok()) {
+          return Prepend(status, "expression '" + expression.id + "'");
+        }
+        table.values.push_back(value);
+      }
+    }
+  }
+
+  // Neither trimmed nor filled by the policy (quirk Q19).
+  Result<std::shared_ptr<const ExpTable>> MetricTable(const MetricSeries& metric) {
+    auto table = std::make_shared<ExpTable>();
+    table->series = metric.series;
+    MetricCursor cursor(metric, 0.0);
+    if (cursor.NextTime() != kNever && metric.HasEmptyGroup()) {
+      return Status::InvalidArgument(
+          "A series of a metric has no points left after downsampling or rate");
+    }
+    for (int64_t t = cursor.NextTime(); t != kNever; t = cursor.NextTime()) {
+      RETURN_IF_ERROR(CountRow(metric.groups.size()));
+      const double* values = cursor.Advance(t);
+      table->times_ms.push_back(t);
+      table->values.insert(table->values.end(), values, values + metric.groups.size());
+    }
+    return std::shared_ptr<const ExpTable>(std::move(table));
+  }
+
+  Result<std::vector<ExpResult>> Outputs() {
+    std::vector<ExpResult> out;
+    std::set<std::string> shown;
+    for (const PlannedOutput& output : plan_.outputs) {
+      Variable v = variables_.at(output.id);
+      ExpResult result;
+      result.id = output.id;
+      result.alias = output.alias;
+      result.is_metric = v.is_metric;
+      bool again = !shown.insert(output.id).second;
+      if (v.is_metric) {
+        ASSIGN_OR_RETURN(result.table, MetricTable(metrics_[v.index]));
+        result.row_end = result.table->times_ms.size();
+      } else {
+        result.table = joined_[v.index].table;
+        const std::vector<int64_t>& times = result.table->times_ms;
+        auto begin = std::lower_bound(times.begin(), times.end(), query_.start_ms);
+        auto end = std::upper_bound(begin, times.end(), query_.end_ms);
+        result.row_begin = static_cast<size_t>(begin - times.begin());
+        // The first output has used the expression up.
+        result.row_end = again ? result.row_begin : static_cast<size_t>(end - times.begin());
+      }
+      out.push_back(std::move(result));
+    }
+    return out;
+  }
+
+  const ExpPlan& plan_;
+  const ValidQuery& query_;
+  const std::function<bool()>& cancelled_;
+  std::map<std::string, Variable> variables_;
+  std::vector<MetricSeries> metrics_;
+  std::vector<Joined> joined_;
+  size_t value_count_ = 0;
+  size_t row_count_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
+                                              const Answer& answer, const KeyLayout& layout,
+                                              const std::function<bool()>& cancelled) {
+  return Runner(plan, query, answer, layout, cancelled).Run();
+}
+
+}  // namespace hg::query

@@ -1,0 +1,333 @@
+#include "query/expression/gexp_functions.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "query/expression/limits.h"
+#include "query/expression/value.h"
+#include "query/merge.h"
+#include "storage/model/number_text.h"
+
+namespace hg::query {
+namespace {
+
+double DoubleAt(const PointColumns& points, size_t i) {
+  return points.double_at(i) ? std::bit_cast<double>(points.bits[i])
+                             : static_cast<double>(static_cast<int64_t>(points.bits[i]));
+}
+
+// Makes all points doubles.
+void MakeDouble(PointColumns* points) {
+  for (size_t i = 0; i < points->size(); ++i) {
+    points->bits[i] = std::bit_cast<uint64_t>(DoubleAt(*points, i));
+  }
+  points->kinds.clear();
+  points->all_double = true;
+}
+
+Bytes Replaced(std::string_view text, std::string_view what, std::string_view by) {
+  Bytes out;
+  for (size_t at = 0;;) {
+    size_t found = text.find(what, at);
+    out += text.substr(at, found == std::string_view::npos ? found : found - at);
+    if (found == std::string_view::npos) return out;
+    out += by;
+    at = found + what.size();
+  }
+}
+
+/// Sums the numbers of a window that moves forward, without subtracting: what leaves is taken from
+/// sums kept beforehand (a queue of two stacks), so that an infinity leaves no trace.
+class MovingSum {
+ public:
+  void Push(double v) {
+    back_.push_back(v);
+    back_sum_ += v;
+  }
+  void Pop() {
+    if (front_.empty()) {
+      double sum = 0;
+      while (!back_.empty()) {
+        sum += back_.back();
+        front_.push_back(sum);
+        back_.pop_back();
+      }
+      back_sum_ = 0;
+    }
+    front_.pop_back();
+  }
+  [[nodiscard]] double sum() const { return (front_.empty() ? 0 : front_.back()) + back_sum_; }
+  [[nodiscard]] size_t size() const { return front_.size() + back_.size(); }
+
+ private:
+  std::vector<double> front_;  // sums up to the newest of them, the oldest last
+  std::vector<double> back_;
+  double back_sum_ = 0;
+};
+
+void AverageByCount(size_t window, PointColumns* points) {
+  MovingSum sum;
+  for (uint64_t& bits : points->bits) {
+    double v = std::bit_cast<double>(bits);
+    if (!std::isnan(v)) sum.Push(v);
+    if (sum.size() > window) sum.Pop();
+    double mean = sum.size() < window ? 0.0 : sum.sum() / static_cast<double>(window);
+    bits = std::bit_cast<uint64_t>(mean);
+  }
+}
+
+// A point belongs to the window if it is less than the window away. Without a point beyond it the
+// window is not full, and the result is 0.
+void AverageByTime(int64_t window_ms, PointColumns* points) {
+  MovingSum sum;
+  const std::vector<int64_t>& times = points->time_ms;
+  std::vector<uint64_t> averages(points->size());
+  size_t oldest = 0;
+  for (size_t i = 0; i < points->size(); ++i) {
+    double v = std::bit_cast<double>(points->bits[i]);
+    if (!std::isnan(v)) sum.Push(v);
+    for (; times[i] - times[oldest] >= window_ms; ++oldest) {
+      if (!std::isnan(std::bit_cast<double>(points->bits[oldest]))) sum.Pop();
+    }
+    double mean = oldest == 0 ? 0.0 : sum.sum() / static_cast<double>(sum.size());
+    averages[i] = std::bit_cast<uint64_t>(mean);
+  }
+  points->bits = std::move(averages);
+}
+
+std::optional<int64_t> DigitsToInt(std::string_view digits) {
+  constexpr size_t kDigitsMax = 10;
+  if (digits.empty() || digits.size() > kDigitsMax) return std::nullopt;
+  int64_t n = 0;
+  for (char c : digits) {
+    if (c < '0' || c > '9') return std::nullopt;
+    n = n * 10 + (c - '0');
+  }
+  return n;
+}
+
+std::optional<int64_t> ReadWindowTime(std::string_view text) {
+  size_t digits = text.find_first_not_of("0123456789");
+  if (digits == std::string_view::npos) return std::nullopt;
+  std::optional<int64_t> n = DigitsToInt(text.substr(0, digits));
+  if (!n || *n == 0) return std::nullopt;
+  constexpr std::pair<std::string_view, int64_t> kUnits[] = {
+      {"s", 1000},         {"sec", 1000},     {"m", 60'000},
+      {"min", 60'000},     {"h", 3'600'000},  {"hr", 3'600'000},
+      {"hour", 3'600'000}, {"d", 86'400'000}, {"day", 86'400'000}};
+  for (auto [unit, millis] : kUnits) {
+    if (text.substr(digits) == unit) return *n * millis;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void MakeAbsolute(PointColumns* points) {
+  for (size_t i = 0; i < points->size(); ++i) {
+    uint64_t& bits = points->bits[i];
+    if (points->double_at(i)) {
+      bits = std::bit_cast<uint64_t>(std::fabs(std::bit_cast<double>(bits)));
+    } else if (static_cast<int64_t>(bits) < 0) {
+      bits = 0 - bits;
+    }
+  }
+}
+
+Status Scale(std::string_view factor, PointColumns* points) {
+  double f = 0;
+  if (factor.find_first_not_of("-0123456789.") != std::string_view::npos ||
+      !ParseJavaDouble(factor, &f)) {
+    return Status::InvalidArgument("Unparseable scale factor value: " + std::string(factor));
+  }
+  constexpr double kIntegerLimit = 9223372036854775808.0;  // 2^63
+  bool integral = f == std::floor(f) && std::fabs(f) < kIntegerLimit;
+  if (!integral) MakeDouble(points);
+  for (size_t i = 0; i < points->size(); ++i) {
+    uint64_t& bits = points->bits[i];
+    bits = points->double_at(i) ? std::bit_cast<uint64_t>(f * std::bit_cast<double>(bits))
+                                : bits * static_cast<uint64_t>(static_cast<int64_t>(f));
+  }
+  return {};
+}
+
+Status ApplyAlias(std::string_view alias, GexpSeries* series) {
+  Group& group = series->group;
+  if (group.query_index == kComputedGroup) {
+    return Status::InvalidArgument(
+        "alias cannot be applied to a series that was computed from several");
+  }
+  Bytes name(alias);
+  for (const auto& [key, value] : group.tags) name = Replaced(name, "@" + key, value);
+  group.metric = std::move(name);
+  group.tags.clear();
+  group.aggregate_tags.clear();
+  MakeAbsolute(&group.points);
+  return {};
+}
+
+Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points) {
+  std::optional<int64_t> count, time;
+  if (window.starts_with('\'') || window.starts_with('"')) {
+    std::string_view inner = window.substr(1);
+    if (inner.ends_with(window[0])) time = ReadWindowTime(inner.substr(0, inner.size() - 1));
+    if (!time) {
+      return Status::InvalidArgument("Invalid moving window parameter: " + std::string(window));
+    }
+  } else {
+    count = DigitsToInt(window);
+    if (!count || *count == 0) {
+      return Status::InvalidArgument(
+          "The moving average window must be an integer greater than zero or a quoted time, not " +
+          std::string(window));
+    }
+  }
+  TrimPoints(range, points);
+  MakeDouble(points);
+  if (count) {
+    AverageByCount(static_cast<size_t>(*count), points);
+  } else {
+    AverageByTime(*time, points);
+  }
+  return {};
+}
+
+Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
+                                              const GexpRange& range,
+                                              std::vector<GexpSeries> series) {
+  const bool current = function == GexpFunction::kHighestCurrent;
+  if (current) {
+    std::erase_if(series, [](const GexpSeries& s) { return s.group.points.size() == 0; });
+  }
+  if (series.empty()) return series;
+  std::vector<PointColumns> trimmed;
+  std::vector<const PointColumns*> columns;
+  for (const GexpSeries& s : series) {
+    trimmed.push_back(s.group.points);
+    // Beyond the end a point still is what values are interpolated towards.
+    TrimPoints({range.begin_ms, std::numeric_limits<int64_t>::max()}, &trimmed.back());
+  }
+  for (const PointColumns& points : trimmed) columns.push_back(&points);
+
+  // One slot per active series, counted anew at each instant: so values land on other series' slots
+  // when one has ended (quirk Q24). Integer and floating-point instants have slots of their own.
+  std::vector<int64_t> ints(series.size(), std::numeric_limits<int64_t>::min());
+  std::vector<double> doubles(series.size(), 4.9E-324);
+  bool any_int = false, any_double = false;
+  auto keep = [&](auto values, auto* slots) {
+    for (size_t i = 0; i < slots->size(); ++i) {
+      auto v = i < values.size() ? values[i] : 0;
+      if (current || v > (*slots)[i]) (*slots)[i] = v;
+    }
+  };
+  MergeOptions options;
+  options.aggregator = FindAggregator("sum");
+  options.last_ms = range.end_ms;
+  VisitInstants(options, columns, [&](const Instant& at) {
+    if (at.is_integer) {
+      any_int = true;
+      keep(at.ints, &ints);
+    } else {
+      any_double = true;
+      keep(at.doubles, &doubles);
+    }
+  });
+  if (!any_int && !any_double) {
+    return Status::InvalidArgument("No series has a point between start and end");
+  }
+  std::vector<std::pair<double, size_t>> scores;
+  for (size_t i = 0; i < series.size(); ++i) {
+    double score = any_int ? static_cast<double>(ints[i]) : doubles[i];
+    if (any_int && any_double) score = std::max(score, doubles[i]);
+    scores.emplace_back(score, i);
+  }
+  std::stable_sort(scores.begin(), scores.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<GexpSeries> out;
+  for (size_t i = 0; i < std::min(count, scores.size()); ++i) {
+    out.push_back(std::move(series[scores[i].second]));
+  }
+  return out;
+}
+
+Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
+                                              const std::vector<std::vector<GexpSeries>>& sets) {
+  constexpr size_t kSetsMin = 2, kSetsMax = 26;
+  if (sets.size() < kSetsMin || sets.size() > kSetsMax) {
+    return Status::InvalidArgument("Must have 2 to 26 series, got " + std::to_string(sets.size()));
+  }
+  BinaryOperator op = function == GexpFunction::kSum          ? BinaryOperator::kAdd
+                      : function == GexpFunction::kDifference ? BinaryOperator::kSubtract
+                      : function == GexpFunction::kMultiply   ? BinaryOperator::kMultiply
+                                                              : BinaryOperator::kDivide;
+  std::vector<JoinSide> sides(sets.size());
+  for (size_t k = 0; k < sets.size(); ++k) {
+    for (const GexpSeries& s : sets[k]) sides[k].series.push_back(&s.identity);
+  }
+  ASSIGN_OR_RETURN(std::vector<JoinedSeries> joined,
+                   Join({false, false, /*include_aggregated=*/false}, sides));
+  std::vector<GexpSeries> out;
+  for (const JoinedSeries& members : joined) {
+    std::vector<const PointColumns*> columns(sets.size(), nullptr);
+    std::vector<const SeriesIdentity*> parts(sets.size(), nullptr);
+    std::optional<size_t> length;
+    for (size_t k = 0; k < sets.size(); ++k) {
+      if (members[k] == kLacking) continue;
+      columns[k] = &sets[k][members[k]].group.points;
+      parts[k] = &sets[k][members[k]].identity;
+      if (length && *length != columns[k]->size()) {
+        return Status::InvalidArgument("No more elements: series to be combined have " +
+                                       std::to_string(*length) + " and " +
+                                       std::to_string(columns[k]->size()) + " points");
+      }
+      length = columns[k]->size();
+    }
+    GexpSeries result;
+    result.identity = Unite(parts);
+    Group& group = result.group;
+    group.query_index = kComputedGroup;
+    if (!result.identity.metrics.empty()) group.metric = result.identity.metrics[0].name;
+    for (const SeriesIdentity::Tag& tag : result.identity.tags) {
+      group.tags.emplace_back(tag.key.name, tag.value.name);
+    }
+    for (const SeriesIdentity::Name& key : result.identity.aggregated) {
+      group.aggregate_tags.push_back(key.name);
+    }
+    group.points.all_double = true;
+    for (size_t i = 0; i < length.value_or(0); ++i) {
+      int64_t time = std::numeric_limits<int64_t>::max();
+      double value = 0;
+      for (size_t k = 0; k < columns.size(); ++k) {
+        double v = columns[k] == nullptr ? 0.0 : DoubleAt(*columns[k], i);
+        if (std::isnan(v)) v = 0.0;
+        value = k == 0 ? v : ApplyArithmetic(op, value, v);
+        if (columns[k] != nullptr) time = std::min(time, columns[k]->time_ms[i]);
+      }
+      group.points.time_ms.push_back(time);
+      group.points.bits.push_back(std::bit_cast<uint64_t>(value));
+    }
+    out.push_back(std::move(result));
+  }
+  return out;
+}
+
+void TrimPoints(const GexpRange& range, PointColumns* points) {
+  auto begin = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), range.begin_ms);
+  auto end = std::upper_bound(begin, points->time_ms.end(), range.end_ms);
+  auto from = begin - points->time_ms.begin();
+  auto to = end - points->time_ms.begin();
+  auto cut = [&](auto* column) {
+    column->erase(column->begin() + to, column->end());
+    column->erase(column->begin(), column->begin() + from);
+  };
+  if (!points->kinds.empty()) cut(&points->kinds);
+  cut(&points->bits);
+  cut(&points->time_ms);
+}
+
+}  // namespace hg::query
