@@ -16,6 +16,9 @@ namespace {
 /// §2.1).
 constexpr uint64_t kWholeBodyBytesMax = 8192;
 
+constexpr size_t kKeptPoints = 100'000;
+constexpr size_t kKeptBytes = 16 << 20;
+
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kBareBadRequest = "HTTP/1.1 400 Bad Request\r\n\r\n";
 constexpr std::string_view kPutDone =
@@ -145,6 +148,9 @@ bool Connection::OnBody(std::string_view body) {
     body = loop_.unpacked;
   }
   if (!TryPut(body)) Handle(body);
+  // Rare giants do not leave their memory behind.
+  if (loop_.points.capacity() > kKeptPoints) std::vector<SpelledPoint>().swap(loop_.points);
+  if (loop_.unpacked.capacity() > kKeptBytes) std::string().swap(loop_.unpacked);
   return true;
 }
 

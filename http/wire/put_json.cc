@@ -16,8 +16,10 @@ static_assert(kPutPadding >= simdjson::SIMDJSON_PADDING);
 
 namespace ondemand = simdjson::ondemand;
 
-/// Bodies above this do not leave their working memory behind.
+/// Working memory above this is not kept.
 constexpr size_t kKeptCapacityMax = 8 << 20;
+/// Arrays above this are parsed in windows, so that the working memory stays small.
+constexpr size_t kWindowBytes = 1 << 20;
 
 std::string_view WithoutTrailingBlanks(std::string_view text) {
   while (!text.empty()) {
@@ -123,6 +125,27 @@ bool Convert(const RawPoint& raw, SpelledPoint* point) {
   return true;
 }
 
+size_t SkipBlanksBack(std::string_view text, size_t at) {
+  while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\n' || text[at - 1] == '\r' ||
+                    text[at - 1] == '\t'))
+    --at;
+  return at;
+}
+
+/// The last comma before `limit` that stands between } and {, beyond `begin`; 0 if there is none.
+/// It may lie inside a string: the window that ends there then does not parse.
+size_t FindCut(std::string_view text, size_t begin, size_t limit) {
+  for (size_t brace = text.rfind('{', limit); brace != std::string_view::npos && brace > begin + 1;
+       brace = text.rfind('{', brace - 1)) {
+    size_t at = SkipBlanksBack(text, brace);
+    if (at <= begin + 1 || text[at - 1] != ',') continue;
+    const size_t comma = at - 1;
+    at = SkipBlanksBack(text, comma);
+    if (at > begin + 1 && text[at - 1] == '}') return comma;
+  }
+  return 0;
+}
+
 }  // namespace
 
 struct PutJsonParser::Impl {
@@ -138,9 +161,33 @@ PutJsonParser::~PutJsonParser() = default;
 
 bool PutJsonParser::Parse(std::string_view body, std::vector<SpelledPoint>* points) {
   points->clear();
-  const bool good = Walk(impl_->parser, body, [points](const RawPoint& raw, bool regular) {
-    return regular && Convert(raw, &points->emplace_back());
-  });
+  const auto parse = [this, points](std::string_view text) {
+    return Walk(impl_->parser, text, [points](const RawPoint& raw, bool regular) {
+      return regular && Convert(raw, &points->emplace_back());
+    });
+  };
+  bool good = true;
+  size_t begin = body.size() > kWindowBytes && body[0] == '[' ? 0 : body.size();
+  if (begin != 0) good = parse(body);
+  char* const text = const_cast<char*>(body.data());
+  while (good && begin < body.size()) {
+    // Each window becomes an array of its own: brackets stand in for the commas at its ends while
+    // it is parsed.
+    const bool last = body.size() - begin <= kWindowBytes;
+    const size_t cut = last ? 0 : FindCut(body, begin, begin + kWindowBytes);
+    if (!last && cut == 0) {
+      good = false;
+      break;
+    }
+    const size_t end = last ? body.size() : cut + 1;
+    const char at_begin = text[begin], at_end = text[end - 1];
+    text[begin] = '[';
+    if (!last) text[end - 1] = ']';
+    good = parse(body.substr(begin, end - begin));
+    text[begin] = at_begin;
+    if (!last) text[end - 1] = at_end;
+    begin = last ? body.size() : cut;
+  }
   impl_->Trim();
   return good;
 }

@@ -14,15 +14,16 @@ namespace hg::http {
 /// Bytes that must be allocated (not set) behind a body that is parsed.
 inline constexpr size_t kPutPadding = 64;
 
-/// Holds about 6 bytes per byte of the largest body seen. One thread at a time.
+/// Holds some megabytes at most. One thread at a time.
 class PutJsonParser {
  public:
   PutJsonParser();
   ~PutJsonParser();
 
-  /// Replaces *points by those of the body, which borrow its bytes. False: something in it is not
-  /// plain (a syntax error, an unknown or repeated field, a number out of the ordinary, …); *points
-  /// is then meaningless.
+  /// Replaces *points by those of the body, which borrow its bytes; the body's memory is writable
+  /// (separators of a long one are changed and put back). False: something in it is not plain (a
+  /// syntax error, an unknown or repeated field, a number out of the ordinary, …); *points is then
+  /// meaningless.
   bool Parse(std::string_view body, std::vector<SpelledPoint>* points);
 
   /// The spelling of each array element (or of the one object), as far as the body can be walked;
