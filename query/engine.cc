@@ -1,17 +1,15 @@
 #include "query/engine.h"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <mutex>
+#include <thread>
 #include <utility>
 
-#include "query/group.h"
 #include "query/last_point.h"
-#include "query/limits.h"
-#include "query/merge.h"
-#include "query/rate.h"
-#include "query/series_filter.h"
-#include "query/series_set.h"
+#include "query/sub_query_run.h"
 #include "query/validate.h"
-#include "storage/model/key_layout.h"
 #include "uid/annotations.h"
 
 namespace hg::query {
@@ -23,45 +21,9 @@ TimeZone DefaultZone(const Options& options) {
   return zone.ok() ? *zone : TimeZone::Local();
 }
 
-Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, NameMemo* names) {
-  if (!query.tsuids.empty())
-    return query.tsuids[0].substr(0, static_cast<size_t>(layout.metric_width));
-  return names->Find(UidKind::kMetric, *query.text.metric);
-}
-
-// Row bases have 32 bits in keys, and OpenTSDB cuts the end of a scan to them: an end beyond the
-// year 2106 finds nothing (recorded).
-RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
-  RowRange out;
-  out.begin = static_cast<uint32_t>(window.begin_s);
-  out.end = static_cast<uint32_t>(window.end_s + (extra_hour ? kRowSpan : 0));
-  if (out.end < out.begin) out.end = out.begin;
-  return out;
-}
-
-// A fill policy may give buckets before the scanned hours; merging begins with those.
-void DropBefore(int64_t begin_ms, PointColumns* points) {
-  auto first = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), begin_ms);
-  ptrdiff_t n = first - points->time_ms.begin();
-  if (n == 0) return;
-  points->time_ms.erase(points->time_ms.begin(), first);
-  points->bits.erase(points->bits.begin(), points->bits.begin() + n);
-  if (!points->kinds.empty()) points->kinds.erase(points->kinds.begin(), points->kinds.begin() + n);
-}
-
-/// Nanoseconds since the last call.
-class Lap {
- public:
-  explicit Lap(const Clock& clock) : clock_(clock), last_(clock.MonotonicNs()) {}
-  int64_t operator()() {
-    int64_t now = clock_.MonotonicNs();
-    return now - std::exchange(last_, now);
-  }
-
- private:
-  const Clock& clock_;
-  int64_t last_;
-};
+// Sub-queries run one after the other until this much time is spent; what is left then runs side by
+// side: the work outweighs a thread's start by far.
+constexpr int64_t kSideBySideFromNs = 2'000'000;
 
 }  // namespace
 
@@ -88,10 +50,27 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
       return Status::InvalidArgument("Query is already executing for endpoint: " + run.client);
     }
   }
-  NameMemo names(names_);
+  std::mutex mutex;
+  std::function<bool()> cancelled;
+  if (run.cancelled) {
+    cancelled = [&] {
+      std::lock_guard lock(mutex);  // polled by several threads, answered for one at a time
+      return run.cancelled();
+    };
+  }
+  RunContext context{query, options_, points_, names_, clock_, limits_file_, run.trim, cancelled};
+  std::deque<SubQueryRun> runs;
+  for (size_t i = 0; i < query.queries.size(); ++i) runs.emplace_back(context, i);
+  RETURN_IF_ERROR(RunAll(&runs));
+  // Only now, so that no sub-query misses what another one deletes, and nothing goes if one fails.
+  if (query.request.delete_rows) {
+    for (SubQueryRun& r : runs) RETURN_IF_ERROR(r.DeleteRows());
+  }
   Answer answer;
-  for (size_t i = 0; i < query.queries.size(); ++i)
-    RETURN_IF_ERROR(RunOne(query, i, run, &names, &answer));
+  for (SubQueryRun& r : runs) {
+    std::move(r.groups().begin(), r.groups().end(), std::back_inserter(answer.groups));
+    answer.queries.push_back(std::move(r.info()));
+  }
   if (query.request.global_annotations) {
     uid::Annotations annotations(cells_, {options_.data_table, layout(), false});
     ASSIGN_OR_RETURN(answer.global_annotations,
@@ -105,88 +84,30 @@ Result<std::vector<LastPoint>> Engine::Last(const LastPointQuery& query) {
   return FindLastPoints(query, options_, clock_.NowMs(), &points_, &cells_, &names);
 }
 
-Status Engine::RunOne(const ValidQuery& query, size_t index, const RunOptions& run, NameMemo* names,
-                      Answer* answer) {
-  const ValidSubQuery& sub = query.queries[index];
-  SubQueryInfo info;
-  Lap lap(clock_);
-  ASSIGN_OR_RETURN(Bytes metric, MetricOf(sub, layout(), names));
-  static const Bytes kUnnamed;  // the limits file cannot speak of a TSUID's metric that has no name
-  Result<const Bytes*> known = names->NameOf(UidKind::kMetric, metric);
-  const Bytes* metric_name = known.ok() ? *known : &kUnnamed;
-  ASSIGN_OR_RETURN(SeriesFilter filter, SeriesFilter::Resolve(sub, options_, layout(), names));
-  info.filter_keys = filter.filtered_keys();
-  info.stats.names_ns = lap();
-
-  ScanWindow window =
-      PlanScan(query.start_ms, query.end_ms, sub.downsample ? sub.downsample->interval_ms() : 0);
-  std::optional<BucketGrid> grid;
-  if (sub.downsample) grid.emplace(*sub.downsample, window, query.start_ms, query.end_ms);
-  PointScanSpec spec;
-  spec.metric = metric;
-  spec.matcher = filter.matcher();
-  spec.rows = RangeOf(window, filter.reads_extra_hour());
-  spec.objects =
-      true;  // a row that holds annotations only still makes an output (spec query.md §9.1)
-  spec.batch_rows = options_.batch_rows;
-  ASSIGN_OR_RETURN(Limits limits,
-                   LimitsFor(options_, &limits_file_, *metric_name,
-                             query.request.override_byte_limit, query.request.override_cell_limit));
-  LimitCounter counter(limits, clock_, &run.cancelled);
-  SeriesSet set(layout(), grid ? &*grid : nullptr, &filter);
-  {
-    ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
-    RETURN_IF_ERROR(set.Read(scan.get(), &counter));
+// The first failure in order of the request is the answer.
+Status Engine::RunAll(std::deque<SubQueryRun>* runs) const {
+  size_t done = 0;
+  int64_t started_ns = clock_.MonotonicNs();
+  while (done < runs->size() && clock_.MonotonicNs() - started_ns < kSideBySideFromNs) {
+    RETURN_IF_ERROR((*runs)[done++].Run());
   }
-  RETURN_IF_ERROR(set.Finish());
-  std::vector<Series>& series = set.series();
-  info.stats.rows = counter.rows();
-  info.stats.cells = counter.cells();
-  info.stats.scan_ns = lap();
-
-  if (query.request.delete_rows && !series.empty()) {
-    if (filter.decides()) {
-      spec.matcher = {};
-      for (const Series& s : series) spec.matcher.tsuids.push_back(s.tsuid);
-      std::sort(spec.matcher.tsuids.begin(), spec.matcher.tsuids.end());
+  size_t left = runs->size() - done;
+  if (left == 0) return {};
+  std::vector<Status> statuses(left);
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
+  auto work = [&] {
+    for (size_t i = next++; i < left && !failed; i = next++) {
+      statuses[i] = (*runs)[done + i].Run();
+      if (!statuses[i].ok()) failed = true;
     }
-    RETURN_IF_ERROR(points_.DeleteRows(spec));
-    lap();
-  }
-
-  for (Series& s : series) {
-    info.stats.points += s.raw_points;
-    if (sub.text.rate)
-      RETURN_IF_ERROR(ApplyRate(sub.text.rate_options.value_or(RateOptions()), &s.points));
-    DropBefore(window.begin_ms(), &s.points);
-  }
-  std::vector<SeriesGroup> groups = FormGroups(
-      layout(), series, sub.aggregator->function == Function::kNone, filter.group_by(), window);
-  info.stats.group_ns = lap();
-
-  MergeOptions merge;
-  merge.aggregator = sub.aggregator;
-  merge.rate = sub.text.rate;
-  merge.last_ms = window.end_ms();
-  if (run.trim) {
-    merge.trim_begin_ms = query.start_ms;
-    merge.trim_end_ms = query.end_ms;
-  }
-  std::vector<const PointColumns*> columns;
-  for (const SeriesGroup& group : groups) {
-    if (run.cancelled && run.cancelled())
-      return Status::DeadlineExceeded("The client has closed its connection");
-    Group out;
-    out.query_index = index;
-    columns.clear();
-    for (const Series* s : group.members) columns.push_back(&s->points);
-    ASSIGN_OR_RETURN(out.points, MergeSeries(merge, columns));
-    info.stats.emitted_points += out.points.size();
-    RETURN_IF_ERROR(Describe(layout(), group, names, &out));
-    answer->groups.push_back(std::move(out));
-  }
-  info.stats.aggregate_ns = lap();
-  answer->queries.push_back(std::move(info));
+  };
+  size_t helpers = std::min<size_t>(left, std::max(1U, std::thread::hardware_concurrency())) - 1;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& t : threads) t.join();
+  for (const Status& status : statuses) RETURN_IF_ERROR(status);
   return {};
 }
 

@@ -2,6 +2,7 @@
 // The read path's front: validated queries in, groups of points out (spec query.md §2.1). Used by
 // http/api/query* and by the command line's query tool.
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,7 +22,7 @@
 
 namespace hg::query {
 
-class NameMemo;
+class SubQueryRun;
 struct ValidQuery;       // query/validate.h
 struct ValidationTrace;  // query/validate.h
 struct LastPointQuery;   // query/last_point.h
@@ -64,8 +65,7 @@ class Engine {
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
  private:
-  Status RunOne(const ValidQuery& query, size_t index, const RunOptions& run, NameMemo* names,
-                Answer* answer);
+  Status RunAll(std::deque<SubQueryRun>* runs) const;
 
   Points& points_;
   uid::Names& names_;

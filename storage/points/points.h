@@ -112,9 +112,12 @@ class Points {
   virtual Status DeleteRows(const PointScanSpec& spec) = 0;
 
   /// Calls visit with the TSUID of each known series of the metric ("" = every metric) that matches, until it returns
-  /// false. Order: TSUID bytes. Served from the index, not from rows.
+  /// false. Order: TSUID bytes.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
+
+  /// True if ListSeries costs far less than a scan: who picks series by their names then does so before he scans.
+  [[nodiscard]] virtual bool ListsFromIndex() const { return false; }
 
   /// At most once, before the first scan. An engine that never needs it may ignore it.
   virtual void ListenForUnsettledRows(UnsettledRowListener listener) { (void)listener; }

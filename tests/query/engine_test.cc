@@ -1,5 +1,7 @@
 #include "query/engine.h"
 
+#include <atomic>
+
 #include "tests/query/engine_fixture.h"
 
 namespace hg::query {
@@ -176,6 +178,49 @@ TEST_CASE_FIXTURE(EngineFixture, "repeated sub-queries are answered once") {
   request.start = std::to_string(kHour);
   request.queries = {Ask("sum", "m"), Ask("max", "m"), Ask("sum", "m")};
   CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 2);
+}
+
+/// Each question costs 3 ms, so that long work is seen where there is none.
+class LeapingClock : public Clock {
+ public:
+  [[nodiscard]] int64_t NowMs() const override { return 1'500'010'000'000; }
+  [[nodiscard]] int64_t MonotonicNs() const override { return now_ns_ += 3'000'000; }
+
+ private:
+  mutable std::atomic<int64_t> now_ns_{0};
+};
+
+TEST_CASE_FIXTURE(EngineFixture, "sub-queries side by side answer in the order of the request") {
+  Request request;
+  request.start = std::to_string(kHour);
+  for (int i = 0; i < 20; ++i) {
+    Put("m" + std::to_string(i), {{"host", "a"}}, kHour, i);
+    request.queries.push_back(Ask("sum", "m" + std::to_string(i)));
+  }
+  LeapingClock leaping;
+  Engine busy(points, names, store, leaping, UtcOptions());
+  RunOptions run;
+  run.cancelled = [] { return false; };
+  Answer answer = *busy.Run(*busy.Validate(request), run);
+  REQUIRE(answer.groups.size() == 20);
+  for (size_t i = 0; i < 20; ++i) {
+    CHECK(answer.groups[i].query_index == i);
+    CHECK(answer.groups[i].points.bits[0] == i);
+  }
+  request.queries[13].metric = "nope";
+  CHECK(busy.Run(*busy.Validate(request), run).status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "a sub-query sees what another one of its request deletes") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Request request;
+  request.start = std::to_string(kHour);
+  request.queries = {Ask("sum", "m"), Ask("max", "m"), Ask("sum", "nope")};
+  request.delete_rows = true;
+  CHECK_FALSE(engine.Run(*engine.Validate(request), {}).ok());
+  request.queries.pop_back();
+  CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 2);
+  CHECK(engine.Run(*engine.Validate(request), {})->groups.empty());
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "requests that cannot be are refused") {

@@ -1,0 +1,158 @@
+#include "query/sub_query_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "query/group.h"
+#include "query/merge.h"
+#include "query/rate.h"
+#include "storage/model/key_layout.h"
+
+namespace hg::query {
+namespace {
+
+Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, NameMemo* names) {
+  if (query.tsuids.empty()) return names->Find(UidKind::kMetric, *query.text.metric);
+  return query.tsuids[0].substr(0, static_cast<size_t>(layout.metric_width));
+}
+
+// Row bases have 32 bits in keys, and OpenTSDB cuts the end of a scan to them: an end beyond the
+// year 2106 finds nothing (recorded).
+RowRange RangeOf(const ScanWindow& window, bool extra_hour) {
+  RowRange out;
+  out.begin = static_cast<uint32_t>(window.begin_s);
+  out.end = static_cast<uint32_t>(window.end_s + (extra_hour ? kRowSpan : 0));
+  if (out.end < out.begin) out.end = out.begin;
+  return out;
+}
+
+// A fill policy may give buckets before the scanned hours; merging begins with those.
+void DropBefore(int64_t begin_ms, PointColumns* points) {
+  auto first = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), begin_ms);
+  ptrdiff_t n = first - points->time_ms.begin();
+  if (n == 0) return;
+  points->time_ms.erase(points->time_ms.begin(), first);
+  points->bits.erase(points->bits.begin(), points->bits.begin() + n);
+  if (!points->kinds.empty()) points->kinds.erase(points->kinds.begin(), points->kinds.begin() + n);
+}
+
+}  // namespace
+
+int64_t SubQueryRun::Lap() {
+  int64_t now = context_.clock.MonotonicNs();
+  return now - std::exchange(last_ns_, now);
+}
+
+Status SubQueryRun::Run() {
+  RETURN_IF_ERROR(Resolve());
+  info_.stats.names_ns = Lap();
+  ASSIGN_OR_RETURN(bool any, ChooseSeries());
+  if (!any) return {};
+  RETURN_IF_ERROR(Read());
+  info_.stats.scan_ns = Lap();
+  return Evaluate();
+}
+
+Status SubQueryRun::Resolve() {
+  const Request& request = context_.query.request;
+  ASSIGN_OR_RETURN(spec_.metric, MetricOf(sub_, layout(), &names_));
+  ASSIGN_OR_RETURN(filter_, SeriesFilter::Resolve(sub_, context_.options, layout(), &names_));
+  info_.filter_keys = filter_->filtered_keys();
+  // The limits file cannot speak of a TSUID's metric that has no name.
+  Result<const Bytes*> metric = names_.NameOf(UidKind::kMetric, spec_.metric);
+  ASSIGN_OR_RETURN(
+      limits_, LimitsFor(context_.options, &context_.limits_file, metric.ok() ? **metric : Bytes(),
+                         request.override_byte_limit, request.override_cell_limit));
+  window_ = PlanScan(context_.query.start_ms, context_.query.end_ms,
+                     sub_.downsample ? sub_.downsample->interval_ms() : 0);
+  if (sub_.downsample) {
+    grid_.emplace(*sub_.downsample, window_, context_.query.start_ms, context_.query.end_ms);
+  }
+  spec_.matcher = filter_->matcher();
+  spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
+  spec_.objects = true;  // a row that holds annotations only still makes an output (§9.1)
+  spec_.batch_rows = limits_.batch_rows;
+  return {};
+}
+
+// Where limits count, OpenTSDB counts the rows of refused series, too: then they are read.
+Result<bool> SubQueryRun::ChooseSeries() {
+  bool counted = limits_.bytes_max > 0 || limits_.cells_max > 0;
+  if (!filter_->decides() || counted || !context_.points.ListsFromIndex()) return true;
+  SeriesMatcher chosen;
+  Status failed;
+  RETURN_IF_ERROR(context_.points.ListSeries(spec_.metric, spec_.matcher, [&](ByteView tsuid) {
+    Result<bool> admitted = filter_->Admits(tsuid);
+    failed = admitted.status();
+    if (admitted.ok() && *admitted) chosen.tsuids.emplace_back(tsuid);
+    return failed.ok();
+  }));
+  RETURN_IF_ERROR(failed);
+  std::sort(chosen.tsuids.begin(), chosen.tsuids.end());
+  spec_.matcher = std::move(chosen);
+  return !spec_.matcher.tsuids.empty();
+}
+
+Status SubQueryRun::Read() {
+  LimitCounter counter(limits_, context_.clock, &context_.cancelled);
+  set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_);
+  ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan,
+                   context_.points.Scan(spec_, context_.options.reconcile));
+  RETURN_IF_ERROR(set_->Read(scan.get(), &counter));
+  info_.stats.rows = counter.rows();
+  info_.stats.cells = counter.cells();
+  return set_->Finish();
+}
+
+Status SubQueryRun::DeleteRows() {
+  if (tsuids_.empty()) return {};
+  if (filter_->decides()) {
+    spec_.matcher = {};
+    spec_.matcher.tsuids = tsuids_;
+    std::sort(spec_.matcher.tsuids.begin(), spec_.matcher.tsuids.end());
+  }
+  return context_.points.DeleteRows(spec_);
+}
+
+Status SubQueryRun::Evaluate() {
+  for (Series& s : set_->series()) {
+    tsuids_.push_back(s.tsuid);
+    info_.stats.points += s.raw_points;
+    if (sub_.text.rate) {
+      RETURN_IF_ERROR(ApplyRate(sub_.text.rate_options.value_or(RateOptions()), &s.points));
+    }
+    DropBefore(window_.begin_ms(), &s.points);
+  }
+  std::vector<SeriesGroup> groups =
+      FormGroups(layout(), set_->series(), sub_.aggregator->function == Function::kNone,
+                 filter_->group_by(), window_);
+  info_.stats.group_ns = Lap();
+
+  MergeOptions merge;
+  merge.aggregator = sub_.aggregator;
+  merge.rate = sub_.text.rate;
+  merge.last_ms = window_.end_ms();
+  if (context_.trim) {
+    merge.trim_begin_ms = context_.query.start_ms;
+    merge.trim_end_ms = context_.query.end_ms;
+  }
+  std::vector<const PointColumns*> columns;
+  for (const SeriesGroup& group : groups) {
+    if (context_.cancelled && context_.cancelled()) {
+      return Status::DeadlineExceeded("The client has closed its connection");
+    }
+    Group out;
+    out.query_index = index_;
+    columns.clear();
+    for (const Series* s : group.members) columns.push_back(&s->points);
+    ASSIGN_OR_RETURN(out.points, MergeSeries(merge, columns));
+    info_.stats.emitted_points += out.points.size();
+    RETURN_IF_ERROR(Describe(layout(), group, &names_, &out));
+    groups_.push_back(std::move(out));
+  }
+  set_.reset();
+  info_.stats.aggregate_ns = Lap();
+  return {};
+}
+
+}  // namespace hg::query

@@ -1,0 +1,80 @@
+#pragma once
+// One sub-query from names to groups (spec query.md §2.1).
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "query/answer.h"
+#include "query/limits.h"
+#include "query/name_memo.h"
+#include "query/options.h"
+#include "query/plan.h"
+#include "query/series_filter.h"
+#include "query/series_set.h"
+#include "query/validate.h"
+#include "storage/base/clock.h"
+#include "storage/base/status.h"
+#include "storage/points/points.h"
+#include "uid/names.h"
+
+namespace hg::query {
+
+/// What all sub-queries of one run share; outlives them.
+struct RunContext {
+  const ValidQuery& query;
+  const Options& options;
+  Points& points;
+  uid::Names& names;
+  const Clock& clock;
+  LimitsFile& limits_file;
+  bool trim = true;
+  const std::function<bool()>& cancelled;  // may be empty
+};
+
+/// One thread; several runs of one query may go side by side.
+class SubQueryRun {
+ public:
+  SubQueryRun(const RunContext& context, size_t index)
+      : context_(context),
+        sub_(context.query.queries[index]),
+        index_(index),
+        names_(context.names),
+        last_ns_(context.clock.MonotonicNs()) {}
+
+  /// Errors as Engine::Run. Once.
+  Status Run();
+  /// Deletes the rows that were read, whole. After Run.
+  Status DeleteRows();
+
+  // The outcome of a run that went well.
+  std::vector<Group>& groups() { return groups_; }
+  SubQueryInfo& info() { return info_; }
+
+ private:
+  Status Resolve();
+  /// Lets string filters choose among the known series before the scan; false: none is left.
+  Result<bool> ChooseSeries();
+  Status Read();
+  Status Evaluate();
+  [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }
+  int64_t Lap();
+
+  const RunContext& context_;
+  const ValidSubQuery& sub_;
+  const size_t index_;
+  NameMemo names_;
+  int64_t last_ns_;
+
+  Limits limits_;
+  std::optional<SeriesFilter> filter_;
+  ScanWindow window_;
+  std::optional<BucketGrid> grid_;
+  PointScanSpec spec_;
+  std::optional<SeriesSet> set_;
+  std::vector<Bytes> tsuids_;  // of the series that were read
+  std::vector<Group> groups_;
+  SubQueryInfo info_;
+};
+
+}  // namespace hg::query
