@@ -11,6 +11,7 @@ clean stop. The store is kept small, so that kills also hit flushes and merges. 
 The last line reads "N passed, N failed"; a failure prints the seed.
 """
 import argparse
+import collections
 import http.client
 import json
 import random
@@ -26,7 +27,7 @@ from daemon import Daemon, Refused  # noqa: E402
 WRITERS = 4
 SERIES = 20             # of each writer and round
 FIRST = 1_700_000_000   # time of the first point of a series, seconds
-SMALL_STORE = {"tsd.storage.log.max": 4 << 20}
+SMALL_STORE = {"tsd.storage.log.max": 1 << 20}  # the least: a flush about every 75,000 points
 
 
 class Ledger:
@@ -121,14 +122,21 @@ def settle_round(daemon, round_number, ledgers):
     return errors
 
 
-def one_round(daemon, number, chance):
-    """(ledgers, errors)"""
+def background_work(daemon):
+    """Flushes and merges since the daemon started."""
+    stats = {stat["metric"]: int(stat["value"]) for stat in daemon.get("/api/stats")}
+    return collections.Counter(flushes=stats.get("tsd.storage.flushes", 0), merges=stats.get("tsd.storage.merges", 0))
+
+
+def one_round(daemon, number, chance, work):
+    """(ledgers, errors); adds to work what was flushed and merged."""
     ledgers = [Ledger() for _ in range(WRITERS)]
     writers = [Writer(daemon, ledger, number, i, chance.random()) for i, ledger in enumerate(ledgers)]
     for writer in writers:
         writer.start()
     pause = chance.choice((chance.uniform(0.02, 0.3), chance.uniform(0.3, 2.5)))
     time.sleep(pause)
+    work.update(background_work(daemon))
     daemon.kill()
     for writer in writers:
         writer.join()
@@ -185,7 +193,7 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="kill-rounds-") as folder:
         daemon = Daemon(args.tsdb, folder, {"tsd.storage.durability": args.durability, **SMALL_STORE})
-        rounds = []
+        rounds, work = [], collections.Counter()
 
         def count(errors):
             nonlocal passed, failed
@@ -196,7 +204,7 @@ def main():
         try:
             daemon.start()
             for number in range(args.rounds):
-                ledgers, errors = one_round(daemon, number, chance)
+                ledgers, errors = one_round(daemon, number, chance, work)
                 rounds.append(ledgers)
                 count(errors)
             for moment in ("before", "after"):
@@ -206,6 +214,9 @@ def main():
                 print(f"all rounds, {moment} a clean stop: {points} points, "
                       + ("all there" if not errors else f"{len(errors)} wrong"), flush=True)
                 if moment == "before":
+                    print(f"the kills fell among {work['flushes']} flushes and {work['merges']} merges")
+                    if points > 400_000 and not work["flushes"]:
+                        errors.append("the store was never flushed: the rounds proved less than they should")
                     status = daemon.stop()
                     if status != 0:
                         errors.append(f"the clean stop ended with {status}")
