@@ -10,8 +10,6 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Buckets of one filled series: a query of more is a mistake, and would not fit in memory.
-constexpr size_t kFillBucketsMax = 50'000'000;
 
 std::optional<FillPolicy> FillByName(std::string_view name) {
   std::string lower;
@@ -75,6 +73,16 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
   return out;
 }
 
+Status CheckFill(const DownsampleSpec& spec, const ScanWindow& window) {
+  if (spec.run_all || spec.fill == FillPolicy::kNone) return {};
+  int64_t buckets = (window.end_ms() - window.begin_ms()) / spec.interval_ms();
+  if (buckets <= kFillBucketsMax) return {};
+  return Status::LimitExceeded("A fill policy would give " + std::to_string(buckets) +
+                               " buckets for each series, more than " +
+                               std::to_string(kFillBucketsMax) +
+                               ": take a longer interval or a shorter time range");
+}
+
 BucketGrid::BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int64_t start_ms,
                        int64_t end_ms)
     : spec_(spec), interval_ms_(spec.interval_ms()), start_ms_(start_ms) {
@@ -93,14 +101,13 @@ BucketGrid::BucketGrid(const DownsampleSpec& spec, const ScanWindow& window, int
     do {
       fill_grid_.push_back(at);
       at = calendar_->Next(at);
-    } while (at < end && fill_grid_.size() < kFillBucketsMax);
+    } while (at < end);
     return;
   }
   first_point_ms_ = Align(window.begin_ms() + interval_ms_ - 1, interval_ms_);
   if (!filled) return;
   int64_t end = Align(window.end_ms(), interval_ms_);
-  for (int64_t at = Align(window.begin_ms(), interval_ms_);
-       at < end && fill_grid_.size() < kFillBucketsMax; at += interval_ms_) {
+  for (int64_t at = Align(window.begin_ms(), interval_ms_); at < end; at += interval_ms_) {
     fill_grid_.push_back(at);
   }
 }

@@ -38,6 +38,13 @@ struct DownsampleSpec {
 /// InvalidArgument says which part is wrong.
 Result<DownsampleSpec> ParseDownsample(std::string_view text);
 
+/// Buckets that a fill policy may give for one series; more is a mistake, and would not fit in
+/// memory.
+inline constexpr int64_t kFillBucketsMax = 50'000'000;
+
+/// LimitExceeded: the fill policy would give more.
+Status CheckFill(const DownsampleSpec& spec, const ScanWindow& window);
+
 /// What all series of a sub-query share: where buckets begin, which are emitted. Immutable.
 class BucketGrid {
  public:

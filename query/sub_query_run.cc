@@ -66,6 +66,7 @@ Status SubQueryRun::Resolve() {
   window_ = PlanScan(context_.query.start_ms, context_.query.end_ms,
                      sub_.downsample ? sub_.downsample->interval_ms() : 0);
   if (sub_.downsample) {
+    RETURN_IF_ERROR(CheckFill(*sub_.downsample, window_));
     grid_.emplace(*sub_.downsample, window_, context_.query.start_ms, context_.query.end_ms);
   }
   spec_.matcher = filter_->matcher();

@@ -83,6 +83,13 @@ TEST_CASE("fill policies give every bucket of the scan") {
   CHECK_FALSE(Run("20m-sum-scalar", points, kDay, kDay + 2400).ok());
 }
 
+TEST_CASE("a fill that would give too many buckets is refused") {
+  ScanWindow year = PlanScan(kDay * 1000, (kDay + 365 * 86'400) * 1000, 1);
+  CHECK(CheckFill(*ParseDownsample("1ms-sum-nan"), year).code() == StatusCode::kLimitExceeded);
+  CHECK(CheckFill(*ParseDownsample("1ms-sum"), year).ok());
+  CHECK(CheckFill(*ParseDownsample("1s-sum-nan"), year).ok());
+}
+
 TEST_CASE("the last month of a calendar is cut where the scan ends") {
   int64_t start = 1'483'228'800, end = 1'489'536'000;  // 2017-01-01 … 2017-03-15
   Doubles hourly;

@@ -1,0 +1,106 @@
+#pragma once
+// Groups and requests for the tests of expressions, written shortly.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "query/answer.h"
+#include "query/expression/exp_run.h"
+#include "tests/query/columns.h"
+
+namespace hg::query {
+
+/// UIDs of one byte each.
+inline KeyLayout NarrowLayout() {
+  KeyLayout layout;
+  layout.metric_width = layout.tagk_width = layout.tagv_width = 1;
+  return layout;
+}
+
+/// A group of one series with the tag host; its value's UID is its last character.
+inline Group HostGroup(size_t query_index, const std::string& metric, const std::string& host,
+                       PointColumns points) {
+  Group out;
+  out.query_index = query_index;
+  out.metric = metric;
+  out.tags = {{"host", host}};
+  out.tsuids = {metric.substr(metric.size() - 1) + "\x01" + host.substr(host.size() - 1)};
+  out.points = std::move(points);
+  return out;
+}
+
+/// What a test asks: metrics by id, expressions by id, and what storage found.
+struct ExpCase {
+  struct Metric {
+    std::string id;
+    std::vector<Group> groups;  // their query_index is set here
+    std::optional<NumericFill> fill;
+  };
+  struct Expression {
+    std::string id, text;
+    bool intersection = false;
+  };
+  std::vector<Metric> metrics;
+  std::vector<Expression> expressions;
+  std::vector<std::string> outputs;
+  int64_t start_s = 0, end_s = 100;
+
+  [[nodiscard]] Result<std::vector<ExpResult>> Run() const {
+    ExpRequest request;
+    request.time.emplace();
+    request.time->start = std::to_string(start_s);
+    request.time->aggregator = "sum";
+    Answer answer;
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      ExpMetric metric;
+      metric.id = metrics[i].id;
+      metric.metric = "metric." + metrics[i].id;
+      metric.fill = metrics[i].fill;
+      request.metrics.push_back(metric);
+      for (Group group : metrics[i].groups) {
+        group.query_index = i;
+        answer.groups.push_back(std::move(group));
+      }
+    }
+    answer.queries.resize(metrics.size());
+    if (!expressions.empty()) request.expressions.emplace();
+    for (const Expression& e : expressions) {
+      ExpExpression expression;
+      expression.id = e.id;
+      expression.expr = e.text;
+      expression.join.intersection = e.intersection;
+      request.expressions->push_back(expression);
+    }
+    if (!outputs.empty()) request.outputs.emplace();
+    for (const std::string& id : outputs) request.outputs->push_back({id, {}});
+    ASSIGN_OR_RETURN(ExpPlan plan, PlanExpressions(request));
+    ValidQuery query;
+    query.request = plan.request;
+    query.start_ms = start_s * 1000;
+    query.end_ms = end_s * 1000;
+    return RunExpressions(plan, query, answer, NarrowLayout(), {});
+  }
+};
+
+/// "10:6.0,100.0 20:NaN,200.0": the shown rows, in seconds; or the error.
+inline std::string Rows(const ExpResult& result) {
+  const ExpTable& table = *result.table;
+  std::string out;
+  for (size_t row = result.row_begin; row < result.row_end; ++row) {
+    if (!out.empty()) out += ' ';
+    out += std::to_string(table.times_ms[row] / 1000);
+    for (size_t s = 0; s < table.series.size(); ++s) {
+      out += s == 0 ? ':' : ',';
+      AppendJavaDouble(&out, table.values[row * table.series.size() + s]);
+    }
+  }
+  return out;
+}
+
+inline std::string Rows(const Result<std::vector<ExpResult>>& results, size_t index = 0) {
+  if (!results.ok()) return "error: " + std::string(results.status().message());
+  return index < results->size() ? Rows((*results)[index]) : "no output";
+}
+
+}  // namespace hg::query

@@ -1,0 +1,112 @@
+#include "query/expression/exp_plan.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "query/expression/limits.h"
+
+namespace hg::query {
+namespace {
+
+ExpRequest Minimal() {
+  ExpRequest request;
+  request.time.emplace();
+  request.time->start = "1h-ago";
+  request.time->aggregator = "sum";
+  ExpFilter filter;
+  filter.id = "f";
+  filter.tags = {{"wildcard", "host", "*", true}};
+  filter.explicit_tags = true;
+  request.filters = {{filter}};
+  ExpMetric metric;
+  metric.id = "a";
+  metric.metric = "sys.cpu";
+  metric.filter = "f";
+  request.metrics = {metric};
+  ExpExpression expression;
+  expression.id = "e";
+  expression.expr = "a * 2";
+  request.expressions = {{expression}};
+  return request;
+}
+
+TEST_CASE("a metric becomes a sub-query, with what it says before what the time says") {
+  ExpRequest request = Minimal();
+  request.time->downsampler.emplace();
+  request.time->downsampler->interval = "1m";
+  request.time->downsampler->aggregator = "avg";
+  request.time->rate = true;
+  request.metrics[0].aggregator = "max";
+  Result<ExpPlan> plan = PlanExpressions(request);
+  REQUIRE(plan.ok());
+  const SubQuery& query = plan->request.queries.at(0);
+  CHECK(query.aggregator == "max");
+  CHECK(query.metric == "sys.cpu");
+  CHECK(query.downsample == "1m-avg");
+  CHECK(query.rate);
+  CHECK(query.explicit_tags);
+  CHECK(query.filters == request.filters->at(0).tags);
+  REQUIRE(plan->outputs.size() == 1);
+  CHECK(plan->outputs[0].id == "e");
+}
+
+TEST_CASE("without outputs all expressions are shown, or all metrics") {
+  ExpRequest request = Minimal();
+  request.expressions.reset();
+  Result<ExpPlan> plan = PlanExpressions(request);
+  REQUIRE(plan.ok());
+  CHECK(plan->outputs.at(0).id == "a");
+  request.outputs = {{ExpOutput{"zz", {}}, ExpOutput{{}, "x"}}};
+  plan = PlanExpressions(request);
+  REQUIRE(plan.ok());
+  CHECK(plan->outputs.empty());
+}
+
+TEST_CASE("requests that OpenTSDB refuses are refused") {
+  struct Mistake {
+    const char* name;
+    std::function<void(ExpRequest&)> make;
+  };
+  const Mistake mistakes[] = {
+      {"no time", [](ExpRequest& r) { r.time.reset(); }},
+      {"no start", [](ExpRequest& r) { r.time->start.reset(); }},
+      {"no aggregator", [](ExpRequest& r) { r.time->aggregator.reset(); }},
+      {"unknown aggregator", [](ExpRequest& r) { r.time->aggregator = "nope"; }},
+      {"aggregator in upper case", [](ExpRequest& r) { r.time->aggregator = "SUM"; }},
+      {"aggregator that has upper case", [](ExpRequest& r) { r.time->aggregator = "squareSum"; }},
+      {"no metrics", [](ExpRequest& r) { r.metrics.clear(); }},
+      {"no id", [](ExpRequest& r) { r.metrics[0].id.reset(); }},
+      {"id of one digit", [](ExpRequest& r) { r.metrics[0].id = "1"; }},
+      {"id with a dot", [](ExpRequest& r) { r.metrics[0].id = "a.b"; }},
+      {"no metric", [](ExpRequest& r) { r.metrics[0].metric = ""; }},
+      {"unknown filter", [](ExpRequest& r) { r.metrics[0].filter = "g"; }},
+      {"metric twice", [](ExpRequest& r) { r.metrics.push_back(r.metrics[0]); }},
+      {"metric's aggregator", [](ExpRequest& r) { r.metrics[0].aggregator = "zz"; }},
+      {"filter twice", [](ExpRequest& r) { r.filters->push_back(r.filters->at(0)); }},
+      {"filter type", [](ExpRequest& r) { r.filters->at(0).tags[0].type = "zz"; }},
+      {"no expression", [](ExpRequest& r) { r.expressions->at(0).expr.reset(); }},
+      {"syntax", [](ExpRequest& r) { r.expressions->at(0).expr = "a +"; }},
+      {"unknown variable", [](ExpRequest& r) { r.expressions->at(0).expr = "a + zz"; }},
+      {"expression named as a metric", [](ExpRequest& r) { r.expressions->at(0).id = "a"; }},
+      {"calendar",
+       [](ExpRequest& r) {
+         r.time->downsampler = ExpDownsampler{"1dc", "sum", {}};
+       }},
+      {"run-all",
+       [](ExpRequest& r) {
+         r.time->downsampler = ExpDownsampler{"0all", "sum", {}};
+       }},
+      {"too many", [](ExpRequest& r) { r.metrics.resize(kExpressionIdsMax, r.metrics[0]); }},
+  };
+  CHECK(PlanExpressions(Minimal()).ok());
+  for (const Mistake& mistake : mistakes) {
+    CAPTURE(mistake.name);
+    ExpRequest request = Minimal();
+    mistake.make(request);
+    CHECK(PlanExpressions(request).status().code() == StatusCode::kInvalidArgument);
+  }
+}
+
+}  // namespace
+}  // namespace hg::query

@@ -1,0 +1,197 @@
+#include "query/expression/exp_run.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "query/expression/limits.h"
+#include "tests/query/expression/exp_fixture.h"
+
+namespace hg::query {
+namespace {
+
+constexpr NumericFill kNanFill{FillPolicy::kNan, std::numeric_limits<double>::quiet_NaN()};
+
+// The data of spec query.md §11.2.
+ExpCase WorkedExample(std::optional<NumericFill> fill = {}) {
+  ExpCase c;
+  c.metrics.push_back({"a",
+                       {HostGroup(0, "m.a", "h1", OfInts({{10, 1}, {20, 2}, {30, 3}})),
+                        HostGroup(0, "m.a", "h2", OfInts({{10, 10}, {20, 20}, {30, 30}}))},
+                       fill});
+  c.metrics.push_back({"b",
+                       {HostGroup(1, "m.b", "h1", OfInts({{10, 5}, {30, 7}})),
+                        HostGroup(1, "m.b", "h3", OfInts({{10, 100}, {20, 200}, {30, 300}}))},
+                       fill});
+  return c;
+}
+
+TEST_CASE("gaps take the fill value, absent series are zero") {
+  ExpCase c = WorkedExample();
+  c.expressions = {{"e", "a + b"}};
+  CHECK(Rows(c.Run()) == "10:6.0,10.0,100.0 20:2.0,20.0,200.0 30:10.0,30.0,300.0");
+  c = WorkedExample(kNanFill);
+  c.expressions = {{"e", "a + b"}};
+  CHECK(Rows(c.Run()) == "10:6.0,10.0,100.0 20:NaN,20.0,200.0 30:10.0,30.0,300.0");
+  c.expressions = {{"e", "a + b", true}};
+  CHECK(Rows(c.Run()) == "10:6.0 20:NaN 30:10.0");
+}
+
+TEST_CASE("a joined series is called by the first variable, and by all metrics it has") {
+  ExpCase c = WorkedExample();
+  c.expressions = {{"e", "a + b"}};
+  Result<std::vector<ExpResult>> results = c.Run();
+  REQUIRE(results.ok());
+  const std::vector<SeriesIdentity>& series = (*results)[0].table->series;
+  REQUIRE(series.size() == 3);
+  CHECK(series[0].metrics.size() == 2);
+  REQUIRE(series[1].tags.size() == 1);
+  CHECK(series[1].tags[0].value.name == "h2");
+  CHECK(series[2].tags.empty());
+  CHECK(series[2].metrics[0].name == "m.b");
+}
+
+TEST_CASE("the first variable is the first of a Java map, not of the text") {
+  ExpCase c = WorkedExample();
+  // In a map of four places d stands before a.
+  c.metrics[1].id = "d";
+  c.expressions = {{"e", "a + d"}};
+  Result<std::vector<ExpResult>> results = c.Run();
+  REQUIRE(results.ok());
+  CHECK((*results)[0].table->series[1].tags.empty());
+  CHECK((*results)[0].table->series[2].tags[0].value.name == "h3");
+}
+
+TEST_CASE("instants are those of all series, and only [start, end] is shown") {
+  ExpCase c;
+  c.metrics.push_back({"a", {HostGroup(0, "m.a", "h1", OfInts({{10, 1}, {20, 2}, {30, 3}}))}, {}});
+  c.metrics.push_back({"o", {HostGroup(1, "m.o", "h1", OfInts({{12, 1}, {22, 2}}))}, {}});
+  c.expressions = {{"e", "a + o"}};
+  CHECK(Rows(c.Run()) == "10:1.0 12:1.0 20:2.0 22:2.0 30:3.0");
+  c.start_s = 12;
+  c.end_s = 20;
+  CHECK(Rows(c.Run()) == "12:1.0 20:2.0");
+}
+
+TEST_CASE("an intersection does not step on the points of series it leaves out") {
+  ExpCase c;
+  c.metrics.push_back({"a",
+                       {HostGroup(0, "m.a", "h1", OfInts({{10, 1}, {20, 2}})),
+                        HostGroup(0, "m.a", "h2", OfInts({{15, 9}}))},
+                       {}});
+  c.metrics.push_back({"b", {HostGroup(1, "m.b", "h1", OfInts({{10, 5}, {20, 6}}))}, {}});
+  c.expressions = {{"e", "a + b", true}};
+  CHECK(Rows(c.Run()) == "10:6.0 20:8.0");
+}
+
+TEST_CASE("metrics are shown whole, with zeros in their gaps") {
+  ExpCase c = WorkedExample(kNanFill);
+  c.start_s = 20;
+  Result<std::vector<ExpResult>> results = c.Run();
+  CHECK(Rows(results, 0) == "10:1.0,10.0 20:2.0,20.0 30:3.0,30.0");
+  CHECK(Rows(results, 1) == "10:5.0,100.0 20:0.0,200.0 30:7.0,300.0");
+}
+
+TEST_CASE("an expression may use others, in any order, step by step") {
+  ExpCase c = WorkedExample();
+  c.expressions = {{"g", "e * a", true}, {"e", "a + b", true}, {"k", "g - e", true}};
+  Result<std::vector<ExpResult>> results = c.Run();
+  CHECK(Rows(results, 0) == "10:6.0 20:4.0 30:30.0");
+  CHECK(Rows(results, 1) == "10:6.0 20:2.0 30:10.0");
+  CHECK(Rows(results, 2) == "10:0.0 20:2.0 30:20.0");
+  c.outputs = {"k"};
+  CHECK(Rows(c.Run()) == "10:0.0 20:2.0 30:20.0");
+}
+
+TEST_CASE("an inner expression that runs out, or is NaN, fails the request") {
+  ExpCase c = WorkedExample();
+  c.metrics.push_back({"o", {HostGroup(0, "m.o", "h1", OfInts({{12, 1}}))}, {}});
+  c.expressions = {{"e", "a + 1"}, {"g", "e + o"}};
+  CHECK(Rows(c.Run()).find("error: No more data") == 0);
+  c = WorkedExample(kNanFill);
+  c.expressions = {{"e", "a + b"}, {"g", "e * 2"}};
+  CHECK(Rows(c.Run()).find("NaN") != std::string::npos);
+  c.outputs = {"e"};
+  CHECK(Rows(c.Run()) == "10:6.0,10.0,100.0 20:NaN,20.0,200.0 30:10.0,30.0,300.0");
+}
+
+TEST_CASE("expressions that use themselves are refused") {
+  ExpCase c = WorkedExample();
+  c.expressions = {{"e", "e + a"}};
+  CHECK(Rows(c.Run()).find("uses itself") != std::string::npos);
+  c.expressions = {{"e", "g + a"}, {"g", "k + a"}, {"k", "e + a"}};
+  CHECK(Rows(c.Run()).find("uses itself") != std::string::npos);
+}
+
+TEST_CASE("a chain of expressions that each use two others costs no more than their number") {
+  ExpCase c = WorkedExample();
+  c.expressions = {{"e0", "a", true}, {"e1", "b - b + a", true}};
+  for (int i = 2; i < 200; ++i) {
+    std::string n = std::to_string(i - 1), m = std::to_string(i - 2);
+    c.expressions.push_back({"e" + std::to_string(i), "(e" + n + " + e" + m + ") / 2", true});
+  }
+  c.outputs = {"e199"};
+  CHECK(Rows(c.Run()) == "10:1.0 20:2.0 30:3.0");
+}
+
+TEST_CASE("an expression shown twice is used up by the first") {
+  ExpCase c = WorkedExample();
+  c.expressions = {{"e", "a + b"}};
+  c.outputs = {"e", "zz", "e"};
+  Result<std::vector<ExpResult>> results = c.Run();
+  REQUIRE(results.ok());
+  REQUIRE(results->size() == 2);
+  CHECK(Rows(results, 0) != "");
+  CHECK(Rows(results, 1) == "");
+  CHECK((*results)[1].table->series.size() == 3);
+}
+
+TEST_CASE("ids in upper case have no results") {
+  ExpCase c = WorkedExample();
+  c.metrics[0].id = "A";
+  c.expressions = {{"e", "A + b"}};
+  CHECK(Rows(c.Run()).find("error: Missing results for variable A") == 0);
+}
+
+TEST_CASE("a group without points fails what uses it") {
+  ExpCase c = WorkedExample();
+  c.metrics[0].groups[1].points = PointColumns();
+  c.expressions = {{"e", "a + b"}};
+  CHECK(Rows(c.Run()).find("no points left") != std::string::npos);
+  c.expressions.clear();
+  CHECK(Rows(c.Run()).find("no points left") != std::string::npos);
+  c.metrics[0].groups[0].points = PointColumns();
+  CHECK(Rows(c.Run(), 0) == "");
+}
+
+TEST_CASE("no groups give no rows, and no intersection") {
+  ExpCase c;
+  c.metrics.push_back({"x", {}, {}});
+  c.expressions = {{"e", "x"}};
+  CHECK(Rows(c.Run()) == "");
+  c.expressions = {{"e", "x", true}};
+  CHECK(Rows(c.Run()).find("No intersections found") != std::string::npos);
+}
+
+TEST_CASE("the number of values has a limit") {
+  ExpCase c;
+  c.metrics.push_back({"a", {}, {}});
+  // Series that never meet: every one adds its instants to all the others' rows.
+  for (int s = 0; s < 200; ++s) {
+    PointColumns points;
+    for (int64_t i = 0; i < 500; ++i) {
+      points.time_ms.push_back(i * 1000 + s);
+      points.bits.push_back(1);
+    }
+    Group group = HostGroup(0, "m.a", "h1", std::move(points));
+    group.tsuids[0].back() = static_cast<char>(s);
+    c.metrics[0].groups.push_back(std::move(group));
+  }
+  Result<std::vector<ExpResult>> results = c.Run();
+  CHECK(results.status().code() == StatusCode::kLimitExceeded);
+  c.metrics[0].groups.resize(20);
+  CHECK(c.Run().ok());
+}
+
+}  // namespace
+}  // namespace hg::query

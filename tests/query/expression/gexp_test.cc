@@ -1,0 +1,223 @@
+#include "query/expression/gexp.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+
+#include "query/expression/gexp_run.h"
+#include "query/expression/limits.h"
+#include "tests/query/expression/exp_fixture.h"
+
+namespace hg::query {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// "metric{host=a} 0:1 10:2; …", or the error.
+std::string Evaluate(const std::vector<std::string>& texts,
+                     const std::vector<std::vector<Group>>& found, int64_t start_s = 0,
+                     int64_t end_s = 100) {
+  std::vector<GexpCall> calls;
+  std::vector<std::string> metrics;
+  for (const std::string& text : texts) {
+    Result<GexpCall> call = ParseGexp(text, &metrics);
+    if (!call.ok()) return "syntax";
+    calls.push_back(std::move(*call));
+  }
+  ValidQuery query;
+  query.start_ms = start_s * 1000;
+  query.end_ms = end_s * 1000;
+  query.queries.resize(found.size());
+  Answer answer;
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (Group group : found[i]) {
+      group.query_index = i;
+      answer.groups.push_back(std::move(group));
+    }
+  }
+  Result<std::vector<Group>> results = RunGexps(calls, query, std::move(answer), NarrowLayout());
+  if (!results.ok()) return "error: " + std::string(results.status().message());
+  std::string out;
+  for (const Group& group : *results) {
+    if (!out.empty()) out += "; ";
+    out += group.metric + "{";
+    for (const auto& [key, value] : group.tags) out += key + "=" + value;
+    out += "} " + Text(group.points);
+  }
+  return out;
+}
+
+std::string Evaluate(const std::string& text, const std::vector<std::vector<Group>>& found,
+                     int64_t start_s = 0, int64_t end_s = 100) {
+  return Evaluate(std::vector<std::string>{text}, found, start_s, end_s);
+}
+
+Group A(PointColumns points) { return HostGroup(0, "g.a", "a", std::move(points)); }
+Group B(PointColumns points) { return HostGroup(0, "g.a", "b", std::move(points)); }
+Group C(PointColumns points) { return HostGroup(0, "g.a", "c", std::move(points)); }
+
+TEST_CASE("metrics inside expressions are those of m=") {
+  std::vector<std::string> metrics;
+  Result<GexpCall> call = ParseGexp(
+      "sumSeries( scale( sum : 10s-avg:rate:sys.cpu{host=*, dc = lga|dal} ,2),max:net.b)){x",
+      &metrics);
+  REQUIRE(call.ok());
+  CHECK(metrics ==
+        std::vector<std::string>{"sum:10s-avg:rate:sys.cpu{host=*,dc=lga|dal}", "max:net.b"});
+  CHECK(call->function == GexpFunction::kSum);
+  REQUIRE(call->arguments.size() == 2);
+  CHECK(std::get<GexpCall>(call->arguments[0]).arguments.size() == 2);
+  CHECK(std::get<GexpMetric>(call->arguments[1]).index == 1);
+}
+
+TEST_CASE("what is no function call is refused") {
+  for (const char* text :
+       {"", "absolute", "absolute(", "absolute()", "sum:g.one", "absolute(sum:g.one", "scale(,2)",
+        "scale(sum:m,)", "absolute(sum:a:b:c:g.one)", "absolute(sum:g{host=web*})",
+        "absolute(sum:rate{counter}:g)", "absolute(sum:g{})", "absolute(sum:g{a=b)",
+        "ABSOLUTE(sum:g)", "nope(sum:g)", "firstDiff(sum:g)", "absolute(sum:)"}) {
+    CAPTURE(text);
+    std::vector<std::string> metrics;
+    CHECK(ParseGexp(text, &metrics).status().code() == StatusCode::kUnsupported);
+  }
+}
+
+TEST_CASE("nesting and length have limits") {
+  auto nested = [](int levels) {
+    std::string text;
+    for (int i = 0; i < levels; ++i) text += "absolute(";
+    text += "sum:m";
+    for (int i = 0; i < levels; ++i) text += ")";
+    return text;
+  };
+  std::vector<std::string> metrics;
+  CHECK(ParseGexp(nested(kExpressionNestingMax), &metrics).ok());
+  CHECK_FALSE(ParseGexp(nested(kExpressionNestingMax + 1), &metrics).ok());
+  CHECK_FALSE(
+      ParseGexp("absolute(sum:" + std::string(kExpressionBytesMax, 'm') + ")", &metrics).ok());
+}
+
+TEST_CASE("scale keeps integers if the factor is one") {
+  std::vector<std::vector<Group>> found = {
+      {A(OfInts({{0, 5}, {10, -3}})), B(OfDoubles({{0, 1.5}}))}};
+  CHECK(Evaluate("scale(sum:m,3)", found) == "g.a{host=a} 0:15 10:-9; g.a{host=b} 0:4.5");
+  CHECK(Evaluate("scale(sum:m,2.0)", found) == "g.a{host=a} 0:10 10:-6; g.a{host=b} 0:3.0");
+  CHECK(Evaluate("scale(sum:m,-0.5)", found) == "g.a{host=a} 0:-2.5 10:1.5; g.a{host=b} 0:-0.75");
+  for (const char* text : {"scale(sum:m,1e3)", "scale(sum:m,x)", "scale(sum:m,--1)", "scale(sum:m)",
+                           "scale(2,sum:m)"}) {
+    CAPTURE(text);
+    CHECK(Evaluate(text, found).find("error: ") == 0);
+  }
+}
+
+TEST_CASE("absolute keeps types, alias renames and makes absolute too") {
+  std::vector<std::vector<Group>> found = {
+      {A(OfInts({{0, -4}, {10, 2}})), B(OfDoubles({{0, -1.5}}))}};
+  CHECK(Evaluate("absolute(sum:m)", found) == "g.a{host=a} 0:4 10:2; g.a{host=b} 0:1.5");
+  CHECK(Evaluate("alias(sum:m,x.@host,@dc)", found) == "x.a,@dc{} 0:4 10:2; x.b,@dc{} 0:1.5");
+  CHECK(Evaluate("alias(sum:m)", found).find("error: ") == 0);
+}
+
+TEST_CASE("a moving average of points waits until the window is full") {
+  std::vector<std::vector<Group>> found = {{A(OfInts({{0, -4}, {1, 2}, {2, 6}, {3, 8}, {4, 20}}))}};
+  CHECK(Evaluate("movingAverage(sum:m,3)", found) ==
+        "g.a{host=a} 0:0.0 1:0.0 2:1.3333333333333333 3:5.333333333333333 4:11.333333333333334");
+  CHECK(Evaluate("movingAverage(sum:m,2)", found, 2, 4) == "g.a{host=a} 2:0.0 3:7.0 4:14.0");
+  CHECK(Evaluate("movingAverage(sum:m,2)", {{A(OfDoubles({{0, 1}, {1, kNan}, {2, 3}, {3, 5}}))}}) ==
+        "g.a{host=a} 0:0.0 1:0.0 2:2.0 3:4.0");
+}
+
+TEST_CASE("a moving average over a time leaves out the point that fills it") {
+  std::vector<std::vector<Group>> found = {{A(OfInts({{0, -4}, {1, 2}, {2, 6}, {3, 8}, {4, 20}}))}};
+  for (const char* window : {"'2s'", "'2sec'"}) {
+    CHECK(Evaluate(std::string("movingAverage(sum:m,") + window + ")", found) ==
+          "g.a{host=a} 0:0.0 1:0.0 2:4.0 3:7.0 4:14.0");
+  }
+  CHECK(Evaluate("movingAverage(sum:m,'1min')", found) ==
+        "g.a{host=a} 0:0.0 1:0.0 2:0.0 3:0.0 4:0.0");
+  CHECK(Evaluate("movingAverage(sum:m,'20s')", {{A(OfInts({{0, 1}, {20, 3}, {30, 5}}))}}) ==
+        "g.a{host=a} 0:0.0 20:3.0 30:4.0");
+  for (const char* window : {"0", "-1", "2.5", "'x'", "'0s'", "'2x'", "'2s", "2s", "99999999999"}) {
+    CAPTURE(window);
+    CHECK(Evaluate(std::string("movingAverage(sum:m,") + window + ")", found).find("error: ") == 0);
+  }
+}
+
+TEST_CASE("the highest series are found by the slots of the active ones") {
+  // Both end together: the scores are right.
+  CHECK(Evaluate("highestCurrent(sum:m,1)",
+                 {{A(OfInts({{0, 1}, {10, 3}})), B(OfInts({{0, 7}, {10, 9}}))}}) ==
+        "g.a{host=b} 0:7 10:9");
+  // The first ends early: the last value of the second is taken for its own.
+  CHECK(Evaluate("highestCurrent(sum:m,1)",
+                 {{A(OfInts({{0, 1}, {20, 100}})), B(OfInts({{0, 3}, {50, 9}}))}}) ==
+        "g.a{host=a} 0:1 20:100");
+  // Integer and floating-point instants have slots of their own.
+  CHECK(Evaluate("highestCurrent(sum:m,3)",
+                 {{A(OfInts({{0, 1}, {20, 100}})), B(OfInts({{0, 3}, {20, 5}, {50, 9}})), C([] {
+                     PointColumns mixed = OfInts({{10, 0}, {50, 2}});
+                     mixed.kinds = {1, 0};
+                     mixed.bits[0] = std::bit_cast<uint64_t>(50.5);
+                     return mixed;
+                   }())}}) ==
+        "g.a{host=a} 0:1 20:100; g.a{host=c} 10:50.5 50:2; g.a{host=b} 0:3 20:5 50:9");
+  CHECK(Evaluate("highestMax(sum:m,9)",
+                 {{A(OfInts({{0, 5}, {10, 1}})), B(OfInts({{0, 2}, {10, 100}}))}}) ==
+        "g.a{host=b} 0:2 10:100; g.a{host=a} 0:5 10:1");
+}
+
+TEST_CASE("the highest series need points in the range, and a number") {
+  std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
+  for (const char* function : {"highestMax", "highestCurrent"}) {
+    CHECK(Evaluate(std::string(function) + "(sum:m,1)", found, 10, 20).find("error: ") == 0);
+    CHECK(Evaluate(std::string(function) + "(sum:m,1)", {{}}) == "");
+    CHECK(Evaluate(std::string(function) + "(sum:m,x)", found).find("error: ") == 0);
+    CHECK(Evaluate(std::string(function) + "(sum:m,-1)", found).find("error: ") == 0);
+  }
+}
+
+TEST_CASE("sets are combined by position, not by time") {
+  std::vector<std::vector<Group>> found = {
+      {HostGroup(0, "g.a", "h", OfInts({{10, 1}, {20, 2}, {30, 3}}))},
+      {HostGroup(1, "g.b", "h", OfInts({{11, 2}, {21, 2}, {31, 2}}))}};
+  CHECK(Evaluate("divideSeries(sum:m,sum:n)", found) == "g.a{host=h} 10:0.5 20:1.0 30:1.5");
+  CHECK(Evaluate("diffSeries(sum:m,sum:n)", found, 15, 25) == "g.a{host=h} 20:0.0");
+  found[1][0].points = OfInts({{11, 2}, {21, 2}});
+  CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: No more elements") == 0);
+}
+
+TEST_CASE("combined series have the lowest metric and the tags of the first set") {
+  std::vector<std::vector<Group>> found = {{HostGroup(0, "g.b", "1", OfInts({{10, 1}}))},
+                                           {HostGroup(1, "g.a", "1", OfDoubles({{10, 4}})),
+                                            HostGroup(1, "g.a", "2", OfDoubles({{10, kNan}}))}};
+  CHECK(Evaluate("sum(sum:m,sum:n)", found) == "g.a{host=1} 10:5.0; g.a{} 10:0.0");
+  CHECK(Evaluate("multiply(sum:m,sum:n)", found) == "g.a{host=1} 10:4.0; g.a{} 10:0.0");
+  CHECK(Evaluate("alias(sum(sum:m,sum:n),x)", found).find("error: ") == 0);
+  CHECK(Evaluate("sum(sum:m)", found).find("error: Must have 2 to 26") == 0);
+}
+
+TEST_CASE("functions apply to all their sets and to each other's results") {
+  std::vector<std::vector<Group>> found = {{HostGroup(0, "g.a", "1", OfInts({{10, -1}}))},
+                                           {HostGroup(1, "g.b", "1", OfInts({{10, 2}}))}};
+  CHECK(Evaluate("scale(sum:m,sum:n,2)", found) == "g.a{host=1} 10:-2; g.b{host=1} 10:4");
+  CHECK(Evaluate("sum(scale(absolute(sum:m),10),sum:n)", found) == "g.a{host=1} 10:12.0");
+  CHECK(Evaluate({"absolute(sum:m)", "scale(sum:n,3)"}, found) ==
+        "g.a{host=1} 10:1; g.b{host=1} 10:6");
+  CHECK(Evaluate("scale(sum:m,2,sum:n)", found).find("error: ") == 0);
+}
+
+TEST_CASE("a metric that became one sub-query with another is not found") {
+  std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
+  CHECK(Evaluate("sum(sum:m,sum:m)", found).find("error: Metric 1") == 0);
+}
+
+TEST_CASE("no argument of shift passes") {
+  std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
+  for (const char* text : {"shift(sum:m,'10min')", "timeShift(sum:m)", "shift(sum:m,10)"}) {
+    CHECK(Evaluate(text, found).find("error: ") == 0);
+  }
+}
+
+}  // namespace
+}  // namespace hg::query
