@@ -287,6 +287,43 @@ TEST_CASE("uid fsck deletes unknown columns only when told to") {
   CHECK(program.Run({"uid", "fsck", "nosuch"}).exit == 2);
 }
 
+TEST_CASE("metasync describes series that have points, metapurge takes the descriptions away") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  const std::string before = program.Run({"dump", "tsdb-uid"}).out;
+  CHECK(program.Run({"uid", "metasync"}).exit == 0);
+  const std::string described = program.Run({"dump", "tsdb-uid"}).out;
+  CHECK(described.find(ToHex("metric_meta")) != std::string::npos);
+  CHECK(described.find(ToHex("\"created\":1699999200")) != std::string::npos);
+  const std::string series = program.Run({"dump", "tsdb-meta"}).out;
+  CHECK(series.find("000001000001000001\tname\t" + ToHex("ts_ctr") + "\t0000000000000001") == 0);
+  CHECK(program.Run({"uid", "metasync"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-meta"}).out == series);
+  CHECK(program.Run({"uid", "metapurge"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-uid"}).out == before);
+  CHECK(program.Run({"dump", "tsdb-meta"}).out.empty());
+}
+
+TEST_CASE("treepurge empties a tree, and with true forgets it") {
+  const Program program;
+  const std::string definition = "0001\tt\t" + ToHex("tree") + "\t7b7d\n";
+  const std::string rule = "0001\tt\t" + ToHex("tree_rule:0:0") + "\t7b7d\n";
+  const std::string branch = "0001\tt\t" + ToHex("branch") + "\t7b7d\n";
+  const std::string leaf = "000106bc4c55\tt\t" + ToHex("branch") + "\t7b7d\n";
+  const std::string other = "0002\tt\t" + ToHex("branch") + "\t7b7d\n";
+  std::string lines;
+  for (const std::string& line : {branch, definition, rule, leaf, other})
+    lines += "tsdb-tree\t" + line;
+  REQUIRE(program.Run({"load"}, lines).exit == 0);
+  CHECK(program.Run({"uid", "treepurge"}).exit == 2);
+  for (const char* id : {"x", "0", "65536"}) CHECK(program.Run({"uid", "treepurge", id}).exit == 3);
+  CHECK(program.Run({"uid", "treepurge", "9"}).exit == 0);
+  CHECK(program.Run({"uid", "treepurge", "1"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-tree"}).out == definition + rule + other);
+  CHECK(program.Run({"uid", "treepurge", "1", "true"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-tree"}).out == other);
+}
+
 TEST_CASE("scan prints rows raw: points, compacted cells, annotations and what it does not know") {
   const Program program;
   const std::string row = "tsdb\t0000016553ede0000001000001\tt\t";

@@ -9,6 +9,7 @@
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/tools.h"
 #include "tsd/tools/uid_fsck.h"
+#include "tsd/tools/uid_meta.h"
 
 namespace hg::tsd {
 namespace {
@@ -197,6 +198,37 @@ int RunFsck(Invocation& call, const Words& words) {
   return static_cast<int>(std::min<uint64_t>(*errors, 255));
 }
 
+/// treesync has something to do only where trees are built.
+Status CheckTreesOff(Session& session) {
+  if (!session.config().Bool("tsd.core.tree.enable_processing")) return {};
+  return Status::Unsupported("trees are not built by this program");
+}
+
+/// Sub-commands that read the whole table and print nothing.
+int RunMeta(Invocation& call, const Words& words, Status (*run)(Session&)) {
+  if (words.size() != 1) return call.Misused("wrong number of arguments");
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = run(call.session); !s.ok()) {
+    call.Fail(s);
+    return kExitRefused;
+  }
+  return kExitOk;
+}
+
+int RunPurgeTree(Invocation& call, const Words& words) {
+  if (words.size() < 2) return call.Misused("wrong number of arguments");
+  const auto tree = ParseId(words[1]);
+  if (!tree || *tree == 0 || *tree > UINT16_MAX) {
+    call.Fail(Status::InvalidArgument("not the number of a tree: " + words[1]));
+    return kExitRefused;
+  }
+  const bool definition = words.size() > 2 && words[2] == "true";
+  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = RunTreePurge(call.session, static_cast<uint16_t>(*tree), definition); !s.ok())
+    return call.Fail(s);
+  return kExitOk;
+}
+
 int RunUid(Invocation& call) {
   const auto id_width = ReadIdWidth(call.line);
   if (!id_width.ok()) return call.Fail(id_width.status());
@@ -212,6 +244,10 @@ int RunUid(Invocation& call) {
   if (what == "rename") return RunRename(call, words);
   if (what == "delete") return RunDelete(call, words);
   if (what == "fsck") return RunFsck(call, words);
+  if (what == "metasync") return RunMeta(call, words, RunMetaSync);
+  if (what == "metapurge") return RunMeta(call, words, RunMetaPurge);
+  if (what == "treesync") return RunMeta(call, words, CheckTreesOff);
+  if (what == "treepurge") return RunPurgeTree(call, words);
   return RunLookUp(call, words, *id_width);
 }
 
@@ -242,6 +278,10 @@ const Command kUidCommand{
     "  rename kind OLD NEW\n"
     "  delete kind NAME         the name; points keep its id\n"
     "  fsck [fix] [delete_unknown]  check the table; the exit status is the number of errors\n"
+    "  metasync                 metadata of every series that has points, where it is missing\n"
+    "  metapurge                delete the metadata\n"
+    "  treesync                 nothing to do without trees\n"
+    "  treepurge ID [true]      empty a tree; true: its definition, too\n"
     "A kind is metrics, tagk or tagv.",
     kUidOptions,
     "/api/suggest, /api/uid/assign, /api/uid/rename",

@@ -1,5 +1,6 @@
 #pragma once
-// uid fsck: do forward and reverse mappings agree, and is the counter not behind (spec cli.md §6, schema.md §18.8)?
+// uid fsck: do forward and reverse mappings agree, and is the counter not behind (spec cli.md §6,
+// schema.md §18.8)?
 
 #include <cstdint>
 
@@ -13,7 +14,8 @@ struct UidFsckOptions {
   bool delete_unknown = false;  // only together with fix
 };
 
-/// Reads the whole table of ids, logs what is wrong, repairs it if asked; how many errors were found, repaired or not.
+/// Reads the whole table of ids, logs what is wrong, repairs it if asked; how many errors were
+/// found, repaired or not.
 Result<uint64_t> RunUidFsck(Session& session, const UidFsckOptions& options);
 
 }  // namespace hg::tsd

@@ -1,0 +1,171 @@
+#include "tsd/tools/uid_meta.h"
+
+#include <map>
+#include <set>
+
+#include "storage/codec/row_key.h"
+#include "tsd/settings.h"
+#include "uid/metadata.h"
+
+namespace hg::tsd {
+namespace {
+
+/// What is stored may be this much later than the first row before it is corrected.
+constexpr int64_t kCreatedToleranceS = 3600;
+
+/// Calls visit with each row; its failure ends the scan.
+template <typename Visit>
+Status ForEachRow(Store& store, const ScanSpec& spec, Visit&& visit) {
+  ASSIGN_OR_RETURN(auto cursor, store.Scan(spec));
+  std::vector<Row> rows;
+  while (true) {
+    RETURN_IF_ERROR(cursor->Next(&rows));
+    if (rows.empty()) return {};
+    for (const Row& row : rows) RETURN_IF_ERROR(visit(row));
+  }
+}
+
+/// Base time of the first row of each series, by TSUID. Keys that are no series' are passed over.
+Result<std::map<Bytes, uint32_t>> FirstRows(Session& session) {
+  std::map<Bytes, uint32_t> first;
+  ScanSpec spec;
+  spec.table = session.data_table();
+  spec.keys_only = true;
+  spec.batch_rows = 1024;
+  RETURN_IF_ERROR(ForEachRow(session.cells(), spec, [&](const Row& row) -> Status {
+    const auto key = codec::RowKey::Decode(session.layout(), row.key);
+    if (!key.ok()) return {};
+    const auto [place, fresh] = first.try_emplace(key->tsuid(), key->base());
+    if (!fresh) place->second = std::min(place->second, key->base());
+    return {};
+  }));
+  return first;
+}
+
+class MetaSync {
+ public:
+  MetaSync(Session& session, uid::MetadataOptions options)
+      : session_(session),
+        meta_table_(options.meta_table),
+        metadata_(session.cells(), session.names(), std::move(options)) {}
+
+  Status Run() {
+    ASSIGN_OR_RETURN(const auto series, FirstRows(session_));
+    for (const auto& [tsuid, base] : series) {
+      RETURN_IF_ERROR(SyncIds(tsuid, base));
+      RETURN_IF_ERROR(SyncSeries(tsuid, base));
+    }
+    return {};
+  }
+
+ private:
+  Status SyncIds(const Bytes& tsuid, uint32_t base) {
+    const auto width = static_cast<size_t>(session_.layout().metric_width);
+    RETURN_IF_ERROR(SyncId(UidKind::kMetric, tsuid.substr(0, width), base));
+    Status status;
+    codec::ForEachPair(session_.layout(), tsuid, [&](ByteView tagk, ByteView tagv) {
+      if (status.ok()) status = SyncId(UidKind::kTagk, Bytes(tagk), base);
+      if (status.ok()) status = SyncId(UidKind::kTagv, Bytes(tagv), base);
+    });
+    return status;
+  }
+
+  Status SyncId(UidKind kind, const Bytes& id, uint32_t base) {
+    if (!seen_.emplace(kind, id).second) return {};
+    const auto stored = metadata_.FindUid(kind, id);
+    // An id without a name has no metadata.
+    if (stored.status().code() == StatusCode::kNotFound) return {};
+    if (!stored.ok() && stored.status().code() != StatusCode::kCorruption) return stored.status();
+    const int64_t created = stored.ok() ? stored->created : 0;
+    if (created != 0 && created <= base + kCreatedToleranceS) return {};
+    if (created == 0)
+      return uid::StoreFreshUidMeta(session_.cells(), session_.uid_table(), kind, id, base);
+    uid::UidMeta earlier;
+    earlier.kind = kind;
+    earlier.id = id;
+    earlier.created = base;
+    return metadata_.WriteUid(earlier, false).status();
+  }
+
+  Status SyncSeries(const Bytes& tsuid, uint32_t base) {
+    ASSIGN_OR_RETURN(const bool has, metadata_.HasSeries(tsuid));
+    if (has) return {};
+    uid::TsMeta fresh;
+    fresh.tsuid = tsuid;
+    fresh.created = base;
+    const Status created = metadata_.CreateSeries(fresh).status();
+    // A series whose ids have no names has no metadata either.
+    if (created.code() == StatusCode::kNotFound || created.code() == StatusCode::kCorruption)
+      return {};
+    RETURN_IF_ERROR(created);
+    ASSIGN_OR_RETURN(const Row row, session_.cells().Get(meta_table_, tsuid, "name", {"ts_ctr"}));
+    if (!row.empty() && row.cells[0].value.size() == 8 && ReadBig64(row.cells[0].value.data()) > 0)
+      return {};
+    return session_.cells().Increment(meta_table_, tsuid, "name", "ts_ctr", 1).status();
+  }
+
+  Session& session_;
+  const std::string meta_table_;
+  uid::Metadata metadata_;
+  std::set<std::pair<UidKind, Bytes>> seen_;
+};
+
+/// Deletes columns of family "name" of one row.
+Status DeleteNames(Store& store, const std::string& table, const Bytes& row,
+                   const std::vector<Bytes>& qualifiers) {
+  RowMutation mutation{row, {}};
+  for (const Bytes& qualifier : qualifiers)
+    mutation.changes.push_back(DeleteColumn("name", qualifier));
+  return store.Mutate(table, {mutation});
+}
+
+}  // namespace
+
+Status RunMetaSync(Session& session) {
+  ASSIGN_OR_RETURN(uid::MetadataOptions options, ReadMetadataOptions(session.config()));
+  return MetaSync(session, std::move(options)).Run();
+}
+
+Status RunMetaPurge(Session& session) {
+  ASSIGN_OR_RETURN(const uid::MetadataOptions options, ReadMetadataOptions(session.config()));
+  ASSIGN_OR_RETURN(const int64_t highest, session.names().HighestId(UidKind::kMetric));
+  const auto purged = [highest](ByteView id) {
+    return id.size() <= 8 &&
+           ReadBig(id.data(), static_cast<int>(id.size())) <= static_cast<uint64_t>(highest);
+  };
+  ScanSpec ids;
+  ids.table = options.uid_table;
+  ids.family = "name";
+  ids.qualifiers = {"metric_meta", "tagk_meta", "tagv_meta", "ts_meta"};
+  RETURN_IF_ERROR(ForEachRow(session.cells(), ids, [&](const Row& row) -> Status {
+    if (!purged(row.key)) return {};
+    return DeleteNames(session.cells(), options.uid_table, row.key, ids.qualifiers);
+  }));
+  ScanSpec series;
+  series.table = options.meta_table;
+  series.keys_only = true;
+  return ForEachRow(session.cells(), series, [&](const Row& row) -> Status {
+    const auto width = static_cast<size_t>(session.layout().metric_width);
+    if (!purged(ByteView(row.key).substr(0, width))) return {};
+    return DeleteNames(session.cells(), options.meta_table, row.key, {"ts_meta", "ts_ctr"});
+  });
+}
+
+Status RunTreePurge(Session& session, uint16_t tree, bool definition) {
+  const std::string& table = session.config().String("tsd.storage.hbase.tree_table");
+  ScanSpec spec;
+  spec.table = table;
+  AppendBig(&spec.start, tree, 2);
+  if (tree < UINT16_MAX) AppendBig(&spec.stop, tree + 1u, 2);
+  return ForEachRow(session.cells(), spec, [&](const Row& row) -> Status {
+    if (definition || row.key.size() > 2) return session.cells().DeleteRow(table, row.key);
+    RowMutation mutation{row.key, {}};
+    for (const Cell& cell : row.cells)
+      if (cell.qualifier != "tree" && !cell.qualifier.starts_with("tree_rule:"))
+        mutation.changes.push_back(DeleteColumn(cell.family, cell.qualifier));
+    if (mutation.changes.empty()) return {};
+    return session.cells().Mutate(table, {mutation});
+  });
+}
+
+}  // namespace hg::tsd
