@@ -30,11 +30,17 @@ struct Outcome {
 
 class PutRequest {
  public:
-  PutRequest(const Request& request, Services& services, ResponseWriter& out)
-      : request_(request), services_(services), counters_(services.counters), out_(out) {}
+  enum class Kind : uint8_t { kPut, kRollup };
+
+  PutRequest(const Request& request, Services& services, ResponseWriter& out, Kind kind)
+      : request_(request),
+        services_(services),
+        counters_(services.counters),
+        out_(out),
+        rollup_(kind == Kind::kRollup) {}
 
   void Run() {
-    counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
+    if (!rollup_) counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
     if (!ReadBody() || !ReadFlags()) return;
     outcomes_.resize(points_.size());
     ReadSpellings();
@@ -56,7 +62,7 @@ class PutRequest {
     if (body[first] != '{' && body[first] != '[') {
       return Refuse(400, "The JSON must start as an object or an array"), false;
     }
-    auto points = ParsePutDocument(body);
+    auto points = ParsePutDocument(body, rollup_);
     if (!points.ok()) {
       return Refuse(400, "Unable to parse the given JSON", points.status().message()), false;
     }
@@ -96,6 +102,10 @@ class PutRequest {
     if (point.timestamp <= 0) return Illegal("Invalid timestamp");
     if (!point.value || point.value->empty()) return Illegal("Empty value");
     if (!point.tags || point.tags->empty()) return Illegal("Missing tags");
+    if (rollup_ && Missing(point.group_by)) {
+      if (Missing(point.interval)) return Illegal("Missing interval");
+      if (Missing(point.aggregator)) return Illegal("Missing aggregator");
+    }
     NamedPoint named;
     NumberError error;
     if (!ParseValue(*point.value, EntryPath::kHttp, &named.value, &error)) {
@@ -106,6 +116,7 @@ class PutRequest {
       counters_.put_invalid_values.fetch_add(1, std::memory_order_relaxed);
       return "Unable to parse value to a number";
     }
+    if (rollup_) return Illegal("No rollup or aggregations were configured");
     std::vector<TagText>& tags = tags_.emplace_back();
     for (const PutTag& tag : *point.tags) {
       tags.push_back({tag.key, tag.value ? std::string_view(*tag.value) : std::string_view(),
@@ -118,6 +129,8 @@ class PutRequest {
     places_.push_back(i);
     return {};
   }
+
+  static bool Missing(const std::optional<std::string>& field) { return !field || field->empty(); }
 
   std::string Illegal(std::string text) {
     counters_.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
@@ -236,6 +249,9 @@ class PutRequest {
         json.EndObject();
       }
       if (point.tsuid) json.Member("tsuid", *point.tsuid);
+      if (point.interval) json.Member("interval", *point.interval);
+      if (point.aggregator) json.Member("aggregator", *point.aggregator);
+      if (point.group_by) json.Member("groupByAggregator", *point.group_by);
       json.EndObject();
     }
     json.Member("error", error);
@@ -246,6 +262,7 @@ class PutRequest {
   Services& services_;
   Counters& counters_;
   ResponseWriter& out_;
+  const bool rollup_;
 
   Flags flags_;
   std::vector<PutPoint> points_;
@@ -261,7 +278,17 @@ class PutRequest {
 }  // namespace
 
 void HandlePut(const Request& request, Services& services, ResponseWriter& out) {
-  PutRequest(request, services, out).Run();
+  PutRequest(request, services, out, PutRequest::Kind::kPut).Run();
+}
+
+void HandleRollup(const Request& request, Services& services, ResponseWriter& out) {
+  PutRequest(request, services, out, PutRequest::Kind::kRollup).Run();
+}
+
+void HandleHistogram(const Request& request, Services&, ResponseWriter& out) {
+  SendError(out, request, 503,
+            "Histogram storage has not been enabled. Check the 'tsd.core.histograms.config' "
+            "configuration.");
 }
 
 }  // namespace hg::http

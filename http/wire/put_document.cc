@@ -82,7 +82,7 @@ Status BindTags(const JsonValue& value, std::optional<std::vector<PutTag>>* out)
   return {};
 }
 
-Status BindPoint(const JsonValue& element, PutPoint* point) {
+Status BindPoint(const JsonValue& element, bool rollup, PutPoint* point) {
   if (element.is_null()) {
     point->null = true;
     return {};
@@ -100,6 +100,12 @@ Status BindPoint(const JsonValue& element, PutPoint* point) {
       RETURN_IF_ERROR(BindTags(value, &point->tags));
     } else if (name == "tsuid") {
       RETURN_IF_ERROR(BindText(name, value, &point->tsuid));
+    } else if (rollup && name == "interval") {
+      RETURN_IF_ERROR(BindText(name, value, &point->interval));
+    } else if (rollup && name == "aggregator") {
+      RETURN_IF_ERROR(BindText(name, value, &point->aggregator));
+    } else if (rollup && name == "groupByAggregator") {
+      RETURN_IF_ERROR(BindText(name, value, &point->group_by));
     }
   }
   return {};
@@ -138,7 +144,7 @@ std::string QuoteHugeNumbers(std::string_view body) {
 
 }  // namespace
 
-Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body) {
+Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body, bool rollup) {
   Result<JsonValue> parsed = ParseJson(body);
   if (!parsed.ok()) {
     Result<JsonValue> again = ParseJson(QuoteHugeNumbers(body));
@@ -148,12 +154,12 @@ Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body) {
   const JsonValue& document = *parsed;
   std::vector<PutPoint> points;
   if (document.is_object()) {
-    RETURN_IF_ERROR(BindPoint(document, &points.emplace_back()));
+    RETURN_IF_ERROR(BindPoint(document, rollup, &points.emplace_back()));
     return points;
   }
   points.reserve(document.items.size());
   for (const JsonValue& element : document.items) {
-    const Status bound = BindPoint(element, &points.emplace_back());
+    const Status bound = BindPoint(element, rollup, &points.emplace_back());
     if (!bound.ok()) return Prepend(bound, "data point " + std::to_string(points.size()));
   }
   return points;

@@ -27,10 +27,13 @@ struct PutPoint {
   /// One per key, in the order of OpenTSDB's map (hash16).
   std::optional<std::vector<PutTag>> tags;
   std::optional<std::string> tsuid;
+  // Of /api/rollup only.
+  std::optional<std::string> interval, aggregator, group_by;
 };
 
 /// The points of a body that begins with { or [. InvalidArgument says what does not fit where; the
 /// whole body is then refused.
-Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body);
+/// `rollup`: binds the fields of /api/rollup too.
+Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body, bool rollup = false);
 
 }  // namespace hg::http

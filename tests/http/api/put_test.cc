@@ -231,6 +231,25 @@ TEST_CASE("ids are assigned in the order of OpenTSDB's map") {
   }
 }
 
+TEST_CASE(
+    "rollups and histograms say that they are not configured, after the checks that come first") {
+  EdgeFixture edge;
+  const auto error = [&](const std::string& fields) {
+    std::string body = Point("1700000000", "1");
+    body.back() = ',';
+    const std::string reply = edge.Post("/api/rollup?details", body + fields + "}").body;
+    const size_t at = reply.rfind("\"error\":\"") + 9;
+    return reply.substr(at, reply.rfind('"') - at);
+  };
+  CHECK(error(R"("interval":"1h","aggregator":"SUM")") ==
+        "No rollup or aggregations were configured");
+  CHECK(error(R"("groupByAggregator":"SUM")") == "No rollup or aggregations were configured");
+  CHECK(error(R"("aggregator":"SUM")") == "Missing interval");
+  CHECK(error(R"("interval":"1h","aggregator":"")") == "Missing aggregator");
+  CHECK(edge.Post("/api/histogram", "{}").status == 503);
+  CHECK(edge.Cells().empty());
+}
+
 // Random bodies out of plain and odd parts: what the fast way takes must be what the exact way
 // would have done.
 TEST_CASE("the fast way and the exact way agree") {
