@@ -1,5 +1,6 @@
 #include "query/expression/value.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -193,6 +194,18 @@ Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, Valu
   return {};
 }
 
+// Java before 19 prints a float that is an integer with all digits but those that are below its
+// precision: 1.23456792E8, not the shortest 1.2345679E8 (FloatingDecimal). `n` has 25 bits or more.
+double WideInteger(int64_t n) {
+  constexpr int kFloatBits = 24;
+  const int exponent = 63 - __builtin_clzll(static_cast<uint64_t>(n));
+  const int64_t spacing = int64_t{1} << std::max(exponent - kFloatBits - 1, 0);
+  int64_t unit = 1;
+  while (unit <= spacing / 10) unit *= 10;
+  const int64_t digits = n / unit + (unit > 1 && n % unit >= unit / 2 ? 1 : 0);
+  return static_cast<double>(digits) * static_cast<double>(unit);
+}
+
 template <typename T>
 int Order(const T& l, const T& r) {
   return l < r ? -1 : r < l ? 1 : 0;
@@ -274,6 +287,12 @@ Status Bits(BinaryOperator op, const Value& left, const Value& right, Value* out
 }  // namespace
 
 Single::Single(float v) : value(v), wide(v) {
+  constexpr float kExactBelow = 16777216;               // 2^24
+  constexpr float kLongLimit = 9223372036854775808.0F;  // 2^63
+  if (std::fabs(v) >= kExactBelow && std::fabs(v) < kLongLimit) {
+    wide = std::copysign(WideInteger(static_cast<int64_t>(std::fabs(v))), v);
+    return;
+  }
   std::string text;
   AppendJavaFloat(&text, v);
   double parsed = 0;

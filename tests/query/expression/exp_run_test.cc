@@ -105,7 +105,7 @@ TEST_CASE("an expression may use others, in any order, step by step") {
 
 TEST_CASE("an inner expression that runs out, or is NaN, fails the request") {
   ExpCase c = WorkedExample();
-  c.metrics.push_back({"o", {HostGroup(0, "m.o", "h1", OfInts({{12, 1}}))}, {}});
+  c.metrics.push_back({"o", {HostGroup(0, "m.o", "h1", OfInts({{12, 1}, {22, 2}, {32, 3}}))}, {}});
   c.expressions = {{"e", "a + 1"}, {"g", "e + o"}};
   CHECK(Rows(c.Run()).find("error: No more data") == 0);
   c = WorkedExample(kNanFill);

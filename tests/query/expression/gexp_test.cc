@@ -15,9 +15,9 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // "metric{host=a} 0:1 10:2; …", or the error.
-std::string Evaluate(const std::vector<std::string>& texts,
-                     const std::vector<std::vector<Group>>& found, int64_t start_s = 0,
-                     int64_t end_s = 100) {
+std::string EvaluateAll(const std::vector<std::string>& texts,
+                        const std::vector<std::vector<Group>>& found, int64_t start_s = 0,
+                        int64_t end_s = 100) {
   std::vector<GexpCall> calls;
   std::vector<std::string> metrics;
   for (const std::string& text : texts) {
@@ -50,7 +50,7 @@ std::string Evaluate(const std::vector<std::string>& texts,
 
 std::string Evaluate(const std::string& text, const std::vector<std::vector<Group>>& found,
                      int64_t start_s = 0, int64_t end_s = 100) {
-  return Evaluate(std::vector<std::string>{text}, found, start_s, end_s);
+  return EvaluateAll({text}, found, start_s, end_s);
 }
 
 Group A(PointColumns points) { return HostGroup(0, "g.a", "a", std::move(points)); }
@@ -202,7 +202,7 @@ TEST_CASE("functions apply to all their sets and to each other's results") {
                                            {HostGroup(1, "g.b", "1", OfInts({{10, 2}}))}};
   CHECK(Evaluate("scale(sum:m,sum:n,2)", found) == "g.a{host=1} 10:-2; g.b{host=1} 10:4");
   CHECK(Evaluate("sum(scale(absolute(sum:m),10),sum:n)", found) == "g.a{host=1} 10:12.0");
-  CHECK(Evaluate({"absolute(sum:m)", "scale(sum:n,3)"}, found) ==
+  CHECK(EvaluateAll({"absolute(sum:m)", "scale(sum:n,3)"}, found) ==
         "g.a{host=1} 10:1; g.b{host=1} 10:6");
   CHECK(Evaluate("scale(sum:m,2,sum:n)", found).find("error: ") == 0);
 }
