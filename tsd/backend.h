@@ -28,6 +28,9 @@ class Backend {
   [[nodiscard]] virtual bool native_points() const { return false; }
   /// The engine's own numbers. Thread-safe.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
+  /// The last failure of work behind the scenes, such as a flush; ok if there was none.
+  /// Thread-safe.
+  virtual Status Health() { return {}; }
   /// Reads everything that is stored and verifies it. Corruption names the first damage;
   /// Unsupported where there are no files.
   virtual Status Check() { return Status::Unsupported("this store keeps no files to check"); }

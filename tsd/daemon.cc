@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <cstring>
+#include <ctime>
 
 #include "compaction/row_fold.h"
 #include "http/server.h"
@@ -39,6 +40,8 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   return options;
 }
 
+constexpr time_t kHealthIntervalS = 10;
+
 /// The signals that steer the daemon, taken by the main thread alone.
 class Signals {
  public:
@@ -51,11 +54,11 @@ class Signals {
     signal(SIGPIPE, SIG_IGN);
   }
 
+  /// The next signal; 0 if none came for a while, so that the caller can look after the store.
   [[nodiscard]] int Wait() const {
-    int signal = 0;
-    while (sigwait(&set_, &signal) != 0) {
-    }
-    return signal;
+    const timespec patience{kHealthIntervalS, 0};
+    const int signal = sigtimedwait(&set_, nullptr, &patience);
+    return signal > 0 ? signal : 0;
   }
 
  private:
@@ -155,12 +158,18 @@ Status RunDaemon(Invocation& call) {
   Daemon daemon(call.session, call.clock, std::move(options));
   RETURN_IF_ERROR(daemon.Start());
   LogInfo("Ready to serve on " + daemon.Address());
+  std::string last_failure;
   while (true) {
     const int signal = signals.Wait();
-    if (signal != SIGHUP) {
+    if (const Status health = call.session.backend().Health(); health.message() != last_failure) {
+      last_failure = health.message();
+      if (!health.ok()) LogError("the store: " + health.ToString());
+    }
+    if (signal == SIGTERM || signal == SIGINT) {
       LogInfo(std::string("stopping: ") + strsignal(signal));
       break;
     }
+    if (signal != SIGHUP) continue;
     daemon.Reload();
     LogInfo("cached names dropped");
   }

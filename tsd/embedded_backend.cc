@@ -78,6 +78,10 @@ class EmbeddedBackend : public Backend {
     show("background_errors", stats.background_error.empty() ? 0 : 1);
   }
 
+  Status Health() override {
+    const std::string failure = store_->Stats().background_error;
+    return failure.empty() ? Status() : Status::IoError(failure);
+  }
   Status Check() override { return store_->Check(); }
   Status Close() override { return store_->Close(); }
 

@@ -56,6 +56,21 @@ TEST_CASE("a file that was named must be readable") {
   CHECK(config.status().message().find("/nowhere/opentsdb.conf") != std::string::npos);
 }
 
+TEST_CASE("without a path the first readable default place is read") {
+  const std::filesystem::path before = std::filesystem::current_path();
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("config_test." + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  std::filesystem::current_path(folder);
+  std::ofstream("opentsdb.conf") << "tsd.mode = wo\n";
+  const auto config = Config::Load("");
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+  REQUIRE(config.ok());
+  CHECK(config->file() == "./opentsdb.conf");
+  CHECK(config->String("tsd.mode") == "wo");
+}
+
 TEST_CASE("an empty file is a file") { CHECK_FALSE(Loaded("").file().empty()); }
 
 TEST_CASE("unknown keys are kept and told; the HBase client's are nobody's mistake") {

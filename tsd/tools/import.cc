@@ -1,6 +1,8 @@
 // import: lines of points into the store (spec cli.md §5).
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <unordered_map>
 
 #include "storage/model/java_hash.h"
@@ -15,6 +17,8 @@ namespace hg::tsd {
 namespace {
 
 constexpr size_t kBatchPoints = 1024;
+constexpr uint64_t kBatchesPerCommit = 64;
+constexpr int kBusyRetries = 10;
 constexpr uint64_t kPointsPerReport = 1'000'000;
 
 /// A line split at its blanks; what stands for the tags is not split yet.
@@ -174,16 +178,28 @@ class Importer {
 
   Status Flush() {
     if (batch_.empty()) return {};
-    Points& points = call_.session.points();
-    Result<LogPosition> position = points.Append(batch_);
-    if (position.status().code() == StatusCode::kBusy) {
-      // The memory is full and being written to files: the one thing to do is to wait for that.
-      RETURN_IF_ERROR(call_.session.cells().Flush());
-      position = points.Append(batch_);
-    }
-    if (!position.ok()) return position.status();
+    ASSIGN_OR_RETURN(const LogPosition position, AppendBatch());
     batch_.clear();
-    return {};
+    // Puts the log into its file now and then; waiting for it is Finish's business.
+    if (++batches_ % kBatchesPerCommit == 0) {
+      call_.session.points().Commit(position, [failure = failure_](const Status& status) {
+        if (status.ok()) return;
+        const std::lock_guard lock(failure->mutex);
+        failure->status = status;
+      });
+    }
+    const std::lock_guard lock(failure_->mutex);
+    return failure_->status;
+  }
+
+  /// A full memory is being written to files: the one thing to do is to wait for that.
+  Result<LogPosition> AppendBatch() {
+    Result<LogPosition> position = call_.session.points().Append(batch_);
+    for (int i = 0; i < kBusyRetries && position.status().code() == StatusCode::kBusy; ++i) {
+      RETURN_IF_ERROR(call_.session.cells().Flush());
+      position = call_.session.points().Append(batch_);
+    }
+    return position;
   }
 
   void Report(const std::string& what, uint64_t points, int64_t ns) {
@@ -204,6 +220,13 @@ class Importer {
   std::unordered_map<std::string, SeriesNumber> series_;  // by spelling
   std::unordered_map<SeriesNumber, int64_t> last_ms_;
   std::vector<PointEntry> batch_;
+  uint64_t batches_ = 0;
+  /// Told by the log, perhaps after this object is gone.
+  struct Failure {
+    std::mutex mutex;
+    Status status;
+  };
+  std::shared_ptr<Failure> failure_ = std::make_shared<Failure>();
 };
 
 int RunImport(Invocation& call) {
