@@ -139,14 +139,12 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
 void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) {
   // Distances at which memory of a cold series arrives in time; measured at 1 M series.
   constexpr size_t kHeadAhead = 24;
-  constexpr size_t kRowAhead = 16;
-  constexpr size_t kSlotAhead = 8;
+  constexpr size_t kRowAhead = 12;
   RowMemory& rows = active_->rows;
   const size_t n = entries.size();
   for (size_t i = 0; i < n; ++i) {
     if (i + kHeadAhead < n) rows.PrefetchHead(entries[i + kHeadAhead].series);
     if (i + kRowAhead < n) rows.PrefetchRow(entries[i + kRowAhead].series);
-    if (i + kSlotAhead < n) rows.PrefetchSlot(entries[i + kSlotAhead].series);
     const PointEntry& entry = entries[i];
     RowHourMemory* row = rows.FindOrMake(entry.series, entry.base);
     if ((row->flags() & RowHourMemory::kRawPoint) == 0) [[likely]] {
@@ -201,7 +199,10 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
   lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
   RowHourMemory* row = nullptr;
   auto history = [&] {
-    if (row == nullptr) row = rows.FindOrMake(series, base);
+    if (row == nullptr) {
+      row = rows.FindOrMake(series, base);
+      rows.Begin(row);
+    }
     return row;
   };
   for (const StampedChange& change : record.changes) {

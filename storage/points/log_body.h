@@ -18,7 +18,7 @@ enum class LogKind : uint8_t {
 };
 
 /// Points of one record: bounds the time in the write lock. No promise spans rows.
-inline constexpr size_t kRecordPointsMax = 1024;
+inline constexpr size_t kRecordPointsMax = 512;
 /// Bytes of the longest entry.
 inline constexpr size_t kEntryBytesMax = 1 + 4 + 4 + 4 + 8;
 

@@ -1,12 +1,20 @@
 #include "storage/points/row_memory.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <new>
+#include <thread>
 
 #include "storage/base/invariant.h"
+#include "storage/points/row_codec.h"
 
 namespace hg::points {
 namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr auto kAcquire = std::memory_order_acquire;
+constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
 constexpr size_t kNodeBytes = 56;  // of by_base_ and series_, measured with malloc
@@ -43,16 +51,12 @@ RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
     series_.push_back(series);
     extra_bytes_.fetch_add(sizeof(uint32_t), std::memory_order_relaxed);
   }
-  static_assert(sizeof(RowHourMemory) == 64);
-  char* place =
-      arena_.Take(sizeof(RowHourMemory) + RowHourMemory::Chunk::Bytes(RowHourMemory::kFirstSlots));
-  auto* row = new (place) RowHourMemory();
+  static_assert(sizeof(RowHourMemory) <= 152);
+  auto* row = new (arena_.Take(sizeof(RowHourMemory))) RowHourMemory();
   row->series_ = series;
   row->base_ = base;
   row->older_ = head;
-  row->depth_ = head == nullptr ? 0 : static_cast<uint16_t>(std::min(head->depth_ + 1, 0xFFFF));
-  row->first_ = row->last_ = new (place + sizeof(RowHourMemory))
-      RowHourMemory::Chunk{nullptr, RowHourMemory::kFirstSlots, 0};
+  row->depth_ = head == nullptr ? 0 : static_cast<uint8_t>(std::min(head->depth_ + 1, 0xFF));
   if (row->depth_ == kWalkMax) {
     for (RowHourMemory* r = row; r != nullptr; r = r->older_) by_base_[RowId(series, r->base_)] = r;
     extra_bytes_.fetch_add(kNodeBytes * (kWalkMax + 1), std::memory_order_relaxed);
@@ -64,29 +68,68 @@ RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
   return row;
 }
 
-void RowMemory::GrowLast(RowHourMemory* row) {
-  const uint32_t slots = std::min(row->last_->slots * 2, RowHourMemory::kSlotsMax);
-  auto* chunk =
-      new (arena_.Take(RowHourMemory::Chunk::Bytes(slots))) RowHourMemory::Chunk{nullptr, slots, 0};
-  row->last_->next = chunk;
-  row->last_ = chunk;
-  row->last_used_ = 0;
+void RowMemory::Begin(RowHourMemory* row) {
+  row->version_.store(row->version_.load(kRelaxed) + 1, kRelaxed);
+  // What changes from here on is stored with release: nobody sees it without the odd version.
+}
+
+void RowMemory::Publish(RowHourMemory* row) {
+  row->tail_count_.store(row->tail_used_, std::memory_order_release);
+  row->version_.store(row->version_.load(kRelaxed) + 1, std::memory_order_release);
+}
+
+// The tail is full; inside of Begin and Publish the version is odd already. Points that rise are
+// encoded as on disk; other histories, being rare, are kept as they stand.
+void RowMemory::MakeRoom(RowHourMemory* row) {
+  constexpr uint8_t kSlots = RowHourMemory::kSlots;
+  run_points_.clear();
+  int64_t last = -1;
+  bool rising = true;
+  for (uint8_t i = 0; i < kSlots; ++i) {
+    const uint32_t op = row->ops_[i].load(kRelaxed);
+    rising = rising && IsPut(op) && OffsetMs(op) > last;
+    last = OffsetMs(op);
+    run_points_.push_back({{op}, 0, row->bits_[i].load(kRelaxed)});
+  }
+  run_.clear();
+  if (rising) {
+    EncodeRow(run_points_, {}, &run_);
+  } else {
+    for (const PartPoint& entry : run_points_) {
+      AppendBig(&run_, entry.qualifier.bits, 4);
+      AppendBig(&run_, entry.bits, 8);
+    }
+  }
+  auto* run = reinterpret_cast<RowHourMemory::Run*>(
+      arena_.Take(offsetof(RowHourMemory::Run, bytes) + run_.size()));
+  run->older = row->runs_.load(kRelaxed);
+  run->size = static_cast<uint16_t>(run_.size());
+  run->entries = kSlots;
+  run->plain = !rising;
+  std::memcpy(run->bytes, run_.data(), run_.size());
+
+  const bool alone = row->version_.load(kRelaxed) % 2 == 0;
+  if (alone) Begin(row);
+  row->runs_.store(run, kRelease);
+  row->tail_used_ = 0;
+  row->tail_count_.store(0, kRelease);
+  if (alone) Publish(row);
 }
 
 inline void RowMemory::Push(RowHourMemory* row, uint32_t op, uint64_t bits) {
-  if (row->last_used_ == row->last_->slots) GrowLast(row);
-  row->last_->bits()[row->last_used_] = bits;
-  row->last_->ops()[row->last_used_] = op;
-  ++row->last_used_;
+  if (row->tail_used_ == RowHourMemory::kSlots) MakeRoom(row);
+  row->bits_[row->tail_used_].store(bits, kRelease);
+  row->ops_[row->tail_used_].store(op, kRelease);
+  ++row->tail_used_;
   ++row->written_;
 }
 
-void RowMemory::Write(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
-                      RowForm form) {
+void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
+                    RowForm form) {
   const auto form_before = static_cast<RowForm>(row->form_.load(std::memory_order_relaxed));
   if (form_before != form) {
     const RowForm joined = form_before == RowForm::kNone ? form : RowForm::kAuto;
-    row->form_.store(static_cast<uint8_t>(joined), std::memory_order_relaxed);
+    row->form_.store(static_cast<uint8_t>(joined), kRelease);
   }
   const bool same_record = row->last_sequence_ == sequence;
   if (!same_record) {
@@ -112,17 +155,25 @@ void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
   const uint32_t from = std::max(row->record_start_, last > kLookBack ? last - kLookBack : 0);
   std::vector<Entry> smaller;
   uint32_t index = 0;
-  for (RowHourMemory::Chunk* chunk = row->first_; chunk != nullptr; chunk = chunk->next) {
-    for (uint32_t i = 0; i < chunk->slots && index < last; ++i, ++index) {
-      if (index < from) continue;
-      const uint32_t op = chunk->ops()[i];
-      if (!IsPut(op)) {
-        smaller.clear();  // a delete lies between
-      } else if (op < qualifier && OffsetMs(op) == OffsetMs(qualifier)) {
-        std::erase_if(smaller, [op](const Entry& entry) { return entry.op == op; });
-        smaller.push_back({op, chunk->bits()[i]});
-      }
+  auto look = [&](uint32_t op, uint64_t bits) {
+    const uint32_t at = index++;
+    if (at < from || at >= last) return;
+    if (!IsPut(op)) {
+      smaller.clear();  // a delete lies between
+    } else if (op < qualifier && OffsetMs(op) == OffsetMs(qualifier)) {
+      std::erase_if(smaller, [op](const Entry& entry) { return entry.op == op; });
+      smaller.push_back({op, bits});
     }
+  };
+  // Runs older than the tail are rarely of this record: they are decoded only then.
+  const uint32_t in_runs = row->written_ - row->tail_used_;
+  if (from < in_runs) {
+    RowHourMemory::VisitRuns(row->runs_.load(kRelaxed), look);
+  } else {
+    index = in_runs;
+  }
+  for (uint8_t i = 0; i < row->tail_used_; ++i) {
+    look(row->ops_[i].load(kRelaxed), row->bits_[i].load(kRelaxed));
   }
   std::sort(smaller.begin(), smaller.end(),
             [](const Entry& a, const Entry& b) { return a.op > b.op; });
@@ -142,44 +193,74 @@ void RowMemory::WriteClear(RowHourMemory* row, uint64_t sequence) {
   row->last_sequence_ = sequence;
   Push(row, kClear, 0);
   row->record_start_ = row->written_;
-  row->form_.store(static_cast<uint8_t>(RowForm::kNone), std::memory_order_relaxed);
+  row->form_.store(static_cast<uint8_t>(RowForm::kNone), kRelease);
+}
+
+void RowHourMemory::Copy(Snapshot* to) const {
+  for (int spins = 0;; ++spins) {
+    const uint32_t before = version_.load(kAcquire);
+    if (before % 2 == 0) {
+      to->runs = runs_.load(kAcquire);
+      to->form = form_.load(kAcquire);
+      to->count = tail_count_.load(kAcquire);
+      for (uint8_t i = 0; i < to->count; ++i) {
+        to->bits[i] = bits_[i].load(kAcquire);
+        to->ops[i] = ops_[i].load(kAcquire);
+      }
+      if (version_.load(kAcquire) == before) return;
+    }
+    if (spins > 100) std::this_thread::yield();
+  }
+}
+
+template <typename Visit>
+void RowHourMemory::VisitRuns(const Run* newest, Visit&& visit) {
+  std::vector<const Run*> runs;
+  for (const Run* run = newest; run != nullptr; run = run->older) runs.push_back(run);
+  std::vector<PartPoint> points;
+  for (auto it = runs.rbegin(); it != runs.rend(); ++it) {
+    const Run& run = **it;
+    if (run.plain) {
+      for (const char* p = run.bytes; p < run.bytes + run.size; p += 12) {
+        visit(ReadBig32(p), ReadBig64(p + 4));
+      }
+      continue;
+    }
+    points.clear();
+    INVARIANT(DecodeRow({run.bytes, run.size}, 0, &points).ok());
+    for (const PartPoint& point : points) visit(point.qualifier.bits, point.bits);
+  }
 }
 
 void RowHourMemory::Read(Part* part) const {
-  const uint32_t count = count_.load(std::memory_order_acquire);
-  part->form = static_cast<RowForm>(form_.load(std::memory_order_relaxed));
-  part->points.reserve(count);
+  Snapshot now;
+  Copy(&now);
+  part->form = static_cast<RowForm>(now.form);
   bool rising = true;
   int64_t last = -1;
-  uint32_t left = count;
-  for (Chunk* chunk = first_; left > 0; chunk = left > 0 ? chunk->next : nullptr) {
-    const uint32_t n = std::min(left, chunk->slots);
-    left -= n;
-    const uint32_t* ops = chunk->ops();
-    const uint64_t* bits = chunk->bits();
-    for (uint32_t i = 0; i < n; ++i) {
-      const uint32_t op = ops[i];
-      if (IsPut(op)) {
-        const int64_t offset = OffsetMs(op);
-        rising = rising && offset > last;
-        last = offset;
-        part->points.push_back({{op}, 0, bits[i]});
-        continue;
-      }
-      if (op == kClear) {
-        part->points.clear();
-        part->gone.clear();
-        part->cleared = true;
-        rising = true;
-        last = -1;
-        continue;
-      }
-      const codec::Qualifier q{(op & kKindMask) == kDeleteSeconds ? op & UINT16_MAX
-                                                                  : op | codec::kMillisMark};
-      std::erase_if(part->points, [q](const PartPoint& p) { return p.qualifier == q; });
-      if (!part->cleared) part->gone.push_back(q.Encode());
+  auto apply = [&](uint32_t op, uint64_t bits) {
+    if (IsPut(op)) {
+      const int64_t offset = OffsetMs(op);
+      rising = rising && offset > last;
+      last = offset;
+      part->points.push_back({{op}, 0, bits});
+      return;
     }
-  }
+    if (op == kClear) {
+      part->points.clear();
+      part->gone.clear();
+      part->cleared = true;
+      rising = true;
+      last = -1;
+      return;
+    }
+    const codec::Qualifier q{(op & kKindMask) == kDeleteSeconds ? op & UINT16_MAX
+                                                                : op | codec::kMillisMark};
+    std::erase_if(part->points, [q](const PartPoint& p) { return p.qualifier == q; });
+    if (!part->cleared) part->gone.push_back(q.Encode());
+  };
+  VisitRuns(now.runs, apply);
+  for (uint8_t i = 0; i < now.count; ++i) apply(now.ops[i], now.bits[i]);
   if (!rising || !part->gone.empty()) Normalize(part);
 }
 

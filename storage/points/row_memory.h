@@ -1,7 +1,13 @@
 #pragma once
 // The row-hours of one generation in memory (engine.md §4): per row the history of its points, in
-// order of arrival. A history is only ever appended to, so readers need no lock: they see a prefix
-// of it.
+// order of arrival. The last entries stand in the tail, up to 16; a full tail is encoded as a run
+// and used again.
+//
+// Readers take no lock. An entry that is added becomes visible by the tail's count. What moves
+// entries (a run is made, the tail grows, several changes become visible together) is bracketed by
+// an odd version: a reader that sees one, or another version afterwards, reads again. There is one
+// writer, so nothing else is needed; slots are atomics, runs never change, and no memory is given
+// back before the generation goes.
 
 #include <atomic>
 #include <cstdint>
@@ -36,32 +42,45 @@ class RowHourMemory {
 
  private:
   friend class RowMemory;
-  static constexpr uint32_t kFirstSlots = 4;
-  static constexpr uint32_t kSlotsMax = 64;
-  struct Chunk {
-    Chunk* next;
-    uint32_t slots;
-    uint32_t reserved;
-    // then: uint64_t bits[slots], uint32_t op[slots]
-    [[nodiscard]] uint64_t* bits() { return reinterpret_cast<uint64_t*>(this + 1); }
-    [[nodiscard]] uint32_t* ops() { return reinterpret_cast<uint32_t*>(bits() + slots); }
-    static size_t Bytes(uint32_t slots) { return sizeof(Chunk) + size_t{slots} * 12; }
-  };
+  // Eight: a row of few points, the most common one, stays small; a run of eight takes 30 to 40
+  // bytes.
+  static constexpr uint8_t kSlots = 8;
 
-  std::atomic<uint32_t> count_{0};  // history entries that readers may see
-  uint32_t base_;
-  uint32_t series_;
-  uint32_t last_used_ = 0;     // slots used in last_
-  uint32_t written_ = 0;       // history entries; count_ follows
+  struct Run {
+    const Run* older;
+    uint16_t size;
+    uint8_t entries;
+    bool plain;  // entries as they stood in the tail; else points by EncodeRow
+    char bytes[];
+  };
+  // Entries of a moment, copied.
+  struct Snapshot {
+    const Run* runs = nullptr;
+    uint8_t form = 0;
+    uint8_t count = 0;
+    uint64_t bits[kSlots];
+    uint32_t ops[kSlots];
+  };
+  void Copy(Snapshot* to) const;
+  template <typename Visit>
+  static void VisitRuns(const Run* newest, Visit&& visit);
+
+  std::atomic<const Run*> runs_{nullptr};  // newest
+  RowHourMemory* older_ = nullptr;
+  uint64_t last_sequence_ = 0;
+  uint32_t series_ = 0;
+  uint32_t base_ = 0;
+  std::atomic<uint32_t> version_{0};
+  uint32_t written_ = 0;       // history entries
   uint32_t record_start_ = 0;  // the first entry of the record last_sequence_
+  uint32_t last_offset_ms_ = 0;
+  std::atomic<uint8_t> tail_count_{0};  // entries of the tail that readers may see
+  uint8_t tail_used_ = 0;               // tail_count_ follows
+  uint8_t depth_ = 0;                   // rows of the series made before; saturates
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
-  uint16_t depth_ = 0;  // rows of the series made before; saturates
-  uint32_t last_offset_ms_ = 0;
-  Chunk* last_;
-  uint64_t last_sequence_ = 0;
-  RowHourMemory* older_;
-  Chunk* first_;
+  std::atomic<uint64_t> bits_[kSlots];
+  std::atomic<uint32_t> ops_[kSlots];
 };
 
 /// One writer at a time; readers use Newest only.
@@ -83,30 +102,28 @@ class RowMemory {
   /// One point of the record `sequence`, seen at once. Of one record's points at one instant the
   /// smaller qualifier is the newer (engine.md §3).
   void Put(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form) {
-    Write(row, sequence, qualifier, bits, form);
-    Publish(row);
+    Add(row, sequence, qualifier, bits, form);
+    row->tail_count_.store(row->tail_used_, std::memory_order_release);
   }
-  // The same for several changes that become visible together by Publish.
+  // Several changes that become visible together: Begin, changes, Publish.
+  void Begin(RowHourMemory* row);
   void Write(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
-             RowForm form);
+             RowForm form) {
+    Add(row, sequence, qualifier, bits, form);
+  }
   /// Deletes a qualifier that CanonicalQualifier accepts, here and in older parts.
   void WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qualifier);
   /// Deletes all points, here and in older parts.
   void WriteClear(RowHourMemory* row, uint64_t sequence);
-  void Publish(RowHourMemory* row) { row->count_.store(row->written_, std::memory_order_release); }
+  void Publish(RowHourMemory* row);
 
   void PrefetchHead(uint32_t series) const { heads_.Prefetch(series); }
   void PrefetchRow(uint32_t series) const {
     if (const RowHourMemory* head = heads_.Get(series)) {
-      __builtin_prefetch(head);
-      __builtin_prefetch(reinterpret_cast<const char*>(head) + 64);
-    }
-  }
-  void PrefetchSlot(uint32_t series) const {
-    if (const RowHourMemory* head = heads_.Get(series)) {
-      const auto* bits = head->last_->bits() + head->last_used_;
-      __builtin_prefetch(bits, 1);
-      __builtin_prefetch(head->last_->ops() + head->last_used_, 1);
+      const char* bytes = reinterpret_cast<const char*>(head);
+      __builtin_prefetch(bytes, 1);
+      __builtin_prefetch(bytes + 64, 1);
+      __builtin_prefetch(bytes + 128, 1);
     }
   }
 
@@ -121,13 +138,16 @@ class RowMemory {
  private:
   RowHourMemory* FindOlder(RowHourMemory* head, uint32_t base);
   RowHourMemory* Make(uint32_t series, uint32_t base);
+  void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form);
   void Push(RowHourMemory* row, uint32_t op, uint64_t bits);
-  void GrowLast(RowHourMemory* row);
+  void MakeRoom(RowHourMemory* row);
   void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
 
   SlotTable<RowHourMemory> heads_;
   Arena arena_;
   std::vector<uint32_t> series_;
+  std::vector<PartPoint> run_points_;
+  Bytes run_;
   // Rows of series with more than kWalkMax of them; the others are found by walking.
   std::unordered_map<uint64_t, RowHourMemory*> by_base_;
   std::atomic<size_t> extra_bytes_{0};
