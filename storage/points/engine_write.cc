@@ -78,6 +78,11 @@ Result<SeriesNumber> Engine::Register(ByteView tsuid) {
   if (auto number = registry_.Find(tsuid)) return *number;
   RETURN_IF_ERROR(codec::CheckTsuid(layout(), tsuid));
   RETURN_IF_ERROR(CheckWritable());
+  // New series are refused before points of known ones are.
+  if (active_bytes_ + frozen_bytes_ > memory_max_ / 10 * 9) {
+    AskForFlush();
+    return Status::Busy("unflushed memory is near its budget: no new series for now");
+  }
   std::lock_guard one_at_a_time(register_);
   if (auto number = registry_.Find(tsuid)) return *number;
   const SeriesNumber number = registry_.size();
