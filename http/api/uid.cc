@@ -83,6 +83,8 @@ std::optional<std::vector<AssignList>> AssignFromBody(const Request& request, Re
 struct AssignResult {
   std::map<std::string, std::string> ids;
   std::map<std::string, std::string> errors;
+  /// What ends the whole request: the store refuses, or there are no ids left.
+  Status failure;
 };
 
 AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& names) {
@@ -100,8 +102,11 @@ AssignResult Assign(const AssignList& list, const NameRules& rules, uid::Names& 
     }
     bool assigned = false;
     const Result<Bytes> id = names.FindOrAssign(*kind, name, &assigned);
-    if (!id.ok()) {
+    if (id.status().code() == StatusCode::kConflict) {
       refuse(id.status().message());
+    } else if (!id.ok()) {
+      result.failure = id.status();
+      return result;
     } else if (assigned) {
       result.ids[name] = ToHexUpper(*id);
     } else {
@@ -139,6 +144,10 @@ void HandleAssign(const Request& request, Services& services, ResponseWriter& ou
   json.BeginObject();
   for (const AssignList& list : lists) {
     const AssignResult result = Assign(list, rules, services.names);
+    // The name was legal, so an invalid argument can only mean that all ids are assigned.
+    if (result.failure.code() == StatusCode::kInvalidArgument)
+      return SendError(out, request, 500, result.failure.message());
+    if (!result.failure.ok()) return SendStatus(out, request, result.failure);
     WriteMap(list.type, result.ids, &json);
     if (result.errors.empty()) continue;
     WriteMap(list.type + "_errors", result.errors, &json);
