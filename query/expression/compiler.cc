@@ -368,8 +368,13 @@ class Compiler {
       return {};
     }
     if (Now().Is("empty") || Now().Is("size")) return Measure();
+    if (Now().Is("[")) {
+      RETURN_IF_ERROR(Arguments("[", "]"));
+      Fail("Arrays cannot be used in expressions");
+      return {};
+    }
     if (Take("new")) {
-      RETURN_IF_ERROR(Arguments());
+      RETURN_IF_ERROR(Arguments("(", ")"));
       Fail("'new' cannot be used in expressions");
       return {};
     }
@@ -415,7 +420,7 @@ class Compiler {
 
   Status Reference(std::string_view name) {
     if (Now().Is("(")) {
-      RETURN_IF_ERROR(Arguments());
+      RETURN_IF_ERROR(Arguments("(", ")"));
       Fail("There is no function '" + std::string(name) + "'");
       return {};
     }
@@ -441,7 +446,7 @@ class Compiler {
         std::string_view name = Now().text;
         ++at_;
         if (Now().Is("(")) {
-          RETURN_IF_ERROR(Arguments());
+          RETURN_IF_ERROR(Arguments("(", ")"));
           Fail("There is no function '" + std::string(name) + "'");
         } else {
           VariableSlot(name);
@@ -454,14 +459,14 @@ class Compiler {
   }
 
   // Their values are not needed, their variables and mistakes are.
-  Status Arguments() {
-    RETURN_IF_ERROR(Expect("("));
-    if (Take(")")) return {};
+  Status Arguments(std::string_view open, std::string_view close) {
+    RETURN_IF_ERROR(Expect(open));
+    if (Take(close)) return {};
     do {
       RETURN_IF_ERROR(Expression());
       Emit(Step::kPop);
     } while (Take(","));
-    return Expect(")");
+    return Expect(close);
   }
 
   std::string_view text_;

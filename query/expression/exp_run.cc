@@ -271,17 +271,23 @@ class Runner {
     return {};
   }
 
-  // One more row of `series` values; polls the client now and then.
   Status CountRow(size_t series) {
     value_count_ += series;
-    if (value_count_ > kResultValuesMax) {
-      return Status::LimitExceeded("The expressions have more than " +
-                                   std::to_string(kResultValuesMax) + " values");
+    if (value_count_ <= kResultValuesMax) return {};
+    return Status::LimitExceeded("The expressions have more than " +
+                                 std::to_string(kResultValuesMax) + " values");
+  }
+
+  Status CountSteps(size_t steps) {
+    step_count_ += steps;
+    if (step_count_ > kEvaluationStepsMax) {
+      return Status::LimitExceeded("The expressions take too many steps: the most is " +
+                                   std::to_string(kEvaluationStepsMax));
     }
-    if (++row_count_ % 256 == 0 && cancelled_ && cancelled_()) {
-      return Status::DeadlineExceeded("The client has closed its connection");
-    }
-    return {};
+    if (step_count_ < next_poll_) return {};
+    next_poll_ = step_count_ + kStepsPerPoll;
+    if (!cancelled_ || !cancelled_()) return {};
+    return Status::DeadlineExceeded("The client has closed its connection");
   }
 
   Status Compute(size_t e) {
@@ -322,6 +328,7 @@ class Runner {
           // Zero whatever the fill policy (quirk Q16).
           inputs[joined.slots[k]] = members[k] == kLacking ? 0.0 : now[k][members[k]];
         }
+        RETURN_IF_ERROR(CountSteps(expression.program.code.size()));
         double value = 0;
         if (Status status = evaluator.Run(inputs, &value); !status.ok()) {
           return Prepend(status, "expression '" + expression.id + "'");
@@ -383,7 +390,8 @@ class Runner {
   std::vector<MetricSeries> metrics_;
   std::vector<Joined> joined_;
   size_t value_count_ = 0;
-  size_t row_count_ = 0;
+  size_t step_count_ = 0;
+  size_t next_poll_ = 0;
 };
 
 }  // namespace

@@ -120,6 +120,7 @@ class Runner {
     if (!digits) return Status::InvalidArgument("Unparseable top n value: " + text);
     size_t n = 0;
     for (char c : text) n = n * 10 + static_cast<size_t>(c - '0');
+    if (n == 0) return Status::InvalidArgument("The top n value must be greater than zero");
     return n;
   }
 

@@ -16,6 +16,10 @@ inline constexpr size_t kJoinedSeriesMax = 64 * 1024;
 /// Values (rows times series) of all results of one request, 8 bytes each: results are complete
 /// before the first byte is sent, because a late failure must become a clean error.
 inline constexpr size_t kResultValuesMax = 16 * 1024 * 1024;
+/// Instructions that the expressions of one request may run: about a minute of one core.
+inline constexpr size_t kEvaluationStepsMax = size_t{4} << 30;
+/// Instructions between two looks at whether the client is still there.
+inline constexpr size_t kStepsPerPoll = 1 << 20;
 /// Bytes of a text that an expression builds.
 inline constexpr size_t kTextBytesMax = 64 * 1024;
 

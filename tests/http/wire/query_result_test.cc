@@ -77,6 +77,18 @@ TEST_CASE("annotations of the rows show their key even when none is in range") {
   CHECK(Write(query, answer).find("annotations") == std::string::npos);
 }
 
+TEST_CASE("a computed group has no sub-query, and always a list of annotations") {
+  query::ValidQuery query = OneQuery();
+  query.request.show_query = true;
+  query.request.show_tsuids = true;
+  query.request.show_stats = true;
+  query::Answer answer = OneGroup(query::OfDoubles({{1, 5}}));
+  answer.groups[0].query_index = query::kComputedGroup;
+  CHECK(Write(query, answer) ==
+        R"([{"metric":"m","tags":{"host":"a","dc":"x"},"aggregateTags":[],"tsuids":[],)"
+        R"("annotations":[],"dps":{"1":5.0}}])");
+}
+
 TEST_CASE("a sub-query is echoed with every key") {
   query::ValidSubQuery sub = OneQuery().queries[0];
   sub.text.filters = {{"literal_or", "host", "a|b", true, false},

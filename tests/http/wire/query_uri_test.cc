@@ -90,6 +90,26 @@ TEST_CASE("all tsuid come before all m, and flags count by presence") {
   CHECK(ReadQuery(Parameters()).status().message() == "Missing sub queries");
 }
 
+TEST_CASE("the metrics of exp are sub-queries behind those of m") {
+  Parameters p;
+  p.Add("start", "1");
+  p.Add("exp", "sum(max:a{host=*},scale(min:10s-avg:b,2))");
+  p.Add("m", "sum:c");
+  Result<query::Request> query = ReadQuery(p);
+  REQUIRE(query.ok());
+  REQUIRE(query->queries.size() == 3);
+  CHECK(*query->queries[0].metric == "c");
+  CHECK(*query->queries[1].metric == "a");
+  CHECK(query->queries[1].filters.size() == 1);
+  CHECK(*query->queries[2].downsample == "10s-avg");
+  Result<std::vector<query::GexpCall>> calls = ReadExpressions(p);
+  REQUIRE(calls.ok());
+  CHECK(calls->size() == 1);
+  p.Add("exp", "nope(sum:a)");
+  CHECK(ReadQuery(p).status().code() == StatusCode::kUnsupported);
+  CHECK(ReadExpressions(p).status().code() == StatusCode::kUnsupported);
+}
+
 TEST_CASE("last points by series and by TSUID") {
   Parameters parameters;
   parameters.Add("timeseries", "m{host=a,dc=x}");

@@ -1,6 +1,7 @@
 #pragma once
 // Groups and requests for the tests of expressions, written shortly.
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,7 @@ struct ExpCase {
   std::vector<Expression> expressions;
   std::vector<std::string> outputs;
   int64_t start_s = 0, end_s = 100;
+  std::function<bool()> cancelled;
 
   [[nodiscard]] Result<std::vector<ExpResult>> Run() const {
     ExpRequest request;
@@ -79,7 +81,7 @@ struct ExpCase {
     query.request = plan.request;
     query.start_ms = start_s * 1000;
     query.end_ms = end_s * 1000;
-    return RunExpressions(plan, query, answer, NarrowLayout(), {});
+    return RunExpressions(plan, query, answer, NarrowLayout(), cancelled);
   }
 };
 

@@ -193,5 +193,12 @@ TEST_CASE("the number of values has a limit") {
   CHECK(c.Run().ok());
 }
 
+TEST_CASE("an evaluation ends when the client has gone") {
+  ExpCase c = WorkedExample();
+  c.expressions = {{"e", "a + b"}};
+  c.cancelled = [] { return true; };
+  CHECK(c.Run().status().code() == StatusCode::kDeadlineExceeded);
+}
+
 }  // namespace
 }  // namespace hg::query

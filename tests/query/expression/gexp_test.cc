@@ -174,6 +174,7 @@ TEST_CASE("the highest series need points in the range, and a number") {
     CHECK(Evaluate(std::string(function) + "(sum:m,1)", {{}}) == "");
     CHECK(Evaluate(std::string(function) + "(sum:m,x)", found).find("error: ") == 0);
     CHECK(Evaluate(std::string(function) + "(sum:m,-1)", found).find("error: ") == 0);
+    CHECK(Evaluate(std::string(function) + "(sum:m,0)", found).find("error: ") == 0);
   }
 }
 

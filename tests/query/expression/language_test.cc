@@ -184,6 +184,8 @@ TEST_CASE("what parses but has no value fails when it is run") {
          {"size(a)", "error"},
          {"a + size('xyz')", "5.0"},
          {"a[0]", "error"},
+         {"[a, b]", "error"},
+         {"[a", "syntax"},
          {"sqrt(a)", "error"},
          {"a.sqrt(b)", "error"},
          {"new('x', a)", "error"}});
