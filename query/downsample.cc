@@ -22,6 +22,9 @@ std::optional<FillPolicy> FillByName(std::string_view name) {
   return std::nullopt;
 }
 
+// 3 million years: sums of times and intervals stay far inside 64 bits.
+constexpr int64_t kIntervalMaxMs = 100'000'000'000'000'000;
+
 // Parts between dashes; trailing empty ones do not count, as in Java's String.split.
 std::vector<std::string_view> SplitDashes(std::string_view text) {
   std::vector<std::string_view> out;
@@ -57,6 +60,14 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
       parts[0].remove_suffix(1);
     }
     ASSIGN_OR_RETURN(out.interval, ParseDuration(parts[0]));
+    if (out.interval.millis() > kIntervalMaxMs) {
+      if (out.calendar) {
+        return Status::InvalidArgument("The interval is too long for a calendar: " +
+                                       std::string(text));
+      }
+      out.interval = {kIntervalMaxMs,
+                      TimeUnit::kMillis};  // one bucket since the epoch, as any such
+    }
   }
   out.function = FindAggregator(parts[1]);
   if (out.function == nullptr) {

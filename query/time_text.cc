@@ -35,6 +35,9 @@ std::optional<int64_t> ParseInt(std::string_view text) {
   return value;
 }
 
+// Digits of a date's field: years beyond would not fit in milliseconds.
+constexpr size_t kDateDigitsMax = 8;
+
 // Reads up to `width` digits as Java's SimpleDateFormat does for adjacent or delimited fields;
 // false if none.
 bool TakeNumber(std::string_view* text, int64_t* out) {
@@ -42,7 +45,7 @@ bool TakeNumber(std::string_view* text, int64_t* out) {
   bool negative = !text->empty() && text->front() == '-';
   size_t begin = negative ? 1 : 0;
   while (begin + n < text->size() && IsDigit((*text)[begin + n])) ++n;
-  if (n == 0 || n > 9) return false;
+  if (n == 0 || n > kDateDigitsMax) return false;
   std::from_chars(text->data() + begin, text->data() + begin + n, *out);
   if (negative) *out = -*out;
   text->remove_prefix(begin + n);

@@ -83,6 +83,12 @@ TEST_CASE("fill policies give every bucket of the scan") {
   CHECK_FALSE(Run("20m-sum-scalar", points, kDay, kDay + 2400).ok());
 }
 
+TEST_CASE("an interval of any length is one bucket since the epoch, but no calendar's") {
+  CHECK(Text(*Run("9223372036854775807ms-sum", {{kDay, 1}, {kDay + 5000, 2}}, kDay, kDay + 10)) ==
+        "0:3.0");
+  CHECK_FALSE(ParseDownsample("9223372036854775807msc-sum").ok());
+}
+
 TEST_CASE("a fill that would give too many buckets is refused") {
   ScanWindow year = PlanScan(kDay * 1000, (kDay + 365 * 86'400) * 1000, 1);
   CHECK(CheckFill(*ParseDownsample("1ms-sum-nan"), year).code() == StatusCode::kLimitExceeded);
