@@ -11,7 +11,6 @@ cases that were never reached are told beside it, by name, and do not count as f
 import argparse
 import collections
 import concurrent.futures
-import fnmatch
 import json
 import os
 import re
@@ -25,56 +24,43 @@ HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "conformance"
 REACHED = HERE / "reached.json"
 
-SUITES = (["smoke", "http-put-*", "query-last-off", "query-last-recent"] +
-          [f"query-{name}*" for name in (
-              "agg calendar config delete downsample duplicates explicit filters flags grid order rate salted text "
-              "times tsuids zone").split()] +
-          [f"schema-{name}*" for name in (
-              "annotations append autocreate background compaction duplicates floats full ints max names no- order "
-              "own recompaction salt tag time width").split()])
-SCENARIOS = ["import*", "query", "scan", "scan-append", "scan-salted", "uid"]
+def matching(folder, ending, only):
+    return sorted(path for path in folder.glob("*" + ending) if only in path.name)
 
 
-def matching(folder, ending, patterns, only):
-    files = sorted(path for path in folder.glob("*" + ending)
-                   if any(fnmatch.fnmatch(path.name[:-len(ending)], pattern) for pattern in patterns))
-    return [path for path in files if only in path.name]
+def commands(tsdb):
+    """Options of both runners: how the program is started, how its tables are written out and filled."""
+    return ["--start", f"{tsdb} tsd --config={{config}}", "--dump", f"{tsdb} dump --config={{config}} {{table}}",
+            "--load", f"{tsdb} load --config={{config}}"]
 
 
 def run_suites(files, tsdb, args):
-    """{suite: (passed, [case that differs])}"""
-    start, dump = f"{tsdb} tsd --config={{config}}", f"{tsdb} dump --config={{config}} {{table}}"
-    counts = collections.defaultdict(lambda: (0, []))
+    """{suite: (passed, {case that differs: why})}"""
+    counts = collections.defaultdict(lambda: (0, {}))
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch, "suites.xml")
-        command = [sys.executable, RECORDED / "conformance.py", "--start", start, "--dump", dump, "--jobs", str(args.jobs),
-                   "--junit", report] + (["--verbose"] if args.verbose else []) + files
+        command = [sys.executable, RECORDED / "conformance.py", *commands(tsdb), "--jobs", str(args.jobs), "--junit",
+                   report] + (["--verbose"] if args.verbose else []) + files
         # Its own totals are not repeated: what counts is below.
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
             for line in process.stdout:
-                if not re.match(r"\d+ passed, \d+ failed$", line):
+                if args.verbose and not re.match(r"\d+ passed, \d+ failed$", line):
                     print(line, end="", flush=True)
         for case in ElementTree.parse(report).getroot().iter("testcase"):
             suite, name = case.get("name").split("/", 1)
             passed, differing = counts[suite]
-            if case.find("failure") is None:
-                counts[suite] = (passed + 1, differing)
-            else:
-                counts[suite] = (passed, differing + [name])
+            why = case.findtext("failure")
+            counts[suite] = (passed + 1, differing) if why is None else (passed, {**differing, name: why})
     return counts
 
 
 def run_scenario(path, tsdb):
-    start, dump = f"{tsdb} tsd --config={{config}}", f"{tsdb} dump --config={{config}} {{table}}"
-    done = subprocess.run([sys.executable, RECORDED / "cli.py", "--tsdb", tsdb, "--start", start, "--dump", dump, path],
+    done = subprocess.run([sys.executable, RECORDED / "cli.py", "--tsdb", tsdb, *commands(tsdb), path],
                           capture_output=True, text=True, env=environment())
-    differing = re.findall(r"^FAIL [^/\n]+/(.+)$", done.stdout, re.MULTILINE)
     totals = re.search(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
-    print("".join(line + "\n" for line in done.stdout.split("\n") if line and not totals or
-                  line and line != totals.group(0)), end="", flush=True)
     if not totals:
-        print(f"FAIL cli/{path.stem}: the runner ended early\n     {done.stderr[-300:]}", flush=True)
-    return int(totals.group(1)) if totals else 0, differing if totals else ["all of it"]
+        return 0, {"all of it": "the runner ended early: " + done.stderr[-300:]}
+    return int(totals.group(1)), dict(re.findall(r"^FAIL [^/\n]+/(.+)\n     (.*)$", done.stdout, re.MULTILINE))
 
 
 def environment():
@@ -94,8 +80,8 @@ def main():
         sys.exit(f"run.py: there is no program {args.tsdb}")
 
     reached = json.loads(REACHED.read_text()) if REACHED.exists() else {}
-    suites = matching(RECORDED / "suites", ".json", SUITES, args.only)
-    scenarios = matching(RECORDED / "cli", ".txt", SCENARIOS, args.only)
+    suites = matching(RECORDED / "suites", ".json", args.only)
+    scenarios = matching(RECORDED / "cli", ".txt", args.only)
     print(f"{len(suites)} suites, {len(scenarios)} command line scenarios", flush=True)
     now = run_suites(suites, tsdb, args) if suites else {}
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -104,15 +90,18 @@ def main():
 
     passed = failed = open_cases = 0
     for suite in sorted(set(now) | {name for name in reached if args.only in name}):
-        count, differing = now.get(suite, (0, ["not run"]))
+        count, differing = now.get(suite, (0, {"all of it": "not run"}))
         held = reached.get(suite, 0)
         passed += count
         failed += max(0, held - count)
         if count < held:
-            print(f"FALLEN {suite}: {count} cases as recorded, {held} were reached before: {', '.join(differing[:8])}")
+            print(f"FALLEN {suite}: {count} cases as recorded, {held} were reached before")
+            for name, why in list(differing.items())[:8]:
+                print(f"     {name}: {why}")
         elif differing:
             open_cases += len(differing)
-            print(f"not reached yet in {suite}: {', '.join(differing)}")
+            print(f"not reached yet in {suite}: {', '.join(list(differing)[:6])}"
+                  + (f" and {len(differing) - 6} more" if len(differing) > 6 else ""))
         if args.lift:
             reached[suite] = max(held, count)
         elif count > held:
