@@ -153,7 +153,20 @@ void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence)
     const PointEntry& entry = entries[i];
     RowHourMemory* row = rows.FindOrMake(entry.series, entry.base);
     if ((row->flags() & RowHourMemory::kRawPoint) == 0) [[likely]] {
-      rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+      auto same_row = [&](size_t k) {
+        return k < n && entries[k].series == entry.series && entries[k].base == entry.base;
+      };
+      if (!same_row(i + 1)) [[likely]] {
+        rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+        continue;
+      }
+      // What a batch brings for one row side by side is seen at once.
+      rows.Begin(row);
+      rows.Write(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+      for (; same_row(i + 1); ++i) {
+        rows.Write(row, sequence, entries[i + 1].qualifier, entries[i + 1].bits, RowForm::kAuto);
+      }
+      rows.Publish(row);
       continue;
     }
     const Bytes key = codec::MakeRowKey(layout(), registry_.Tsuid(entry.series), entry.base);
