@@ -11,6 +11,15 @@ function(hourglass_library name)
     -Wl,--whole-archive ${name} -Wl,--no-whole-archive)
 endfunction()
 
+# hourglass_test_support(NAME SOURCES a.cc LINKS libs): what several tests share. Does not link alone: doctest's own
+# part comes with the test program.
+function(hourglass_test_support name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${ARG_LINKS} Threads::Threads)
+endfunction()
+
 # hourglass_test(NAME SOURCES a_test.cc LINKS libs): one doctest program, registered with ctest.
 function(hourglass_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
