@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 
@@ -17,6 +18,9 @@ constexpr size_t kHttpRoom = 64 * 1024;
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
 constexpr int64_t kLingerS = 2;
+/// A client that takes nothing of its reply for so long is cut off: its handler waits for it, and
+/// there are only so many threads for handlers.
+constexpr int64_t kStalledReplyS = 60;
 
 }  // namespace
 
@@ -145,7 +149,12 @@ void Connection::Transmit(std::string_view bytes) {
   if (write_pending_) return;
   write_pending_ = true;
   writing_.swap(out_);
-  boost::asio::async_write(socket_, boost::asio::buffer(writing_),
+  // Asked between the pieces that the socket takes: each is progress.
+  auto go_on = [this](const boost::system::error_code& error, size_t) -> size_t {
+    active_s_ = loop_.now_s();
+    return error ? 0 : writing_.size();
+  };
+  boost::asio::async_write(socket_, boost::asio::buffer(writing_), go_on,
                            [self = shared_from_this()](const boost::system::error_code& error,
                                                        size_t) { self->OnWritten(error); });
 }
@@ -186,9 +195,13 @@ void Connection::ShutdownSend() {
 void Connection::Sweep() {
   const int64_t now = loop_.now_s();
   if (state_ == State::kLingering && now > linger_until_s_) return Close();
-  if (state_ != State::kReading && state_ != State::kReplying) return;
   const int64_t idle = now - active_s_;
-  const auto timeout = static_cast<int64_t>(edge_.options.idle_timeout_s);
+  auto timeout = static_cast<int64_t>(edge_.options.idle_timeout_s);
+  if (protocol_ == Protocol::kHttp && write_pending_) {
+    timeout = timeout > 0 ? std::min(timeout, kStalledReplyS) : kStalledReplyS;
+  } else if (state_ != State::kReading) {
+    return;
+  }
   if (timeout > 0 && idle > timeout) {
     edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
     return Close();

@@ -8,11 +8,13 @@
 
 namespace hg::http {
 
-ClientSocket::ClientSocket(uint16_t port) {
+ClientSocket::ClientSocket(uint16_t port, int receive_bytes) {
   fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
   REQUIRE(fd_ >= 0);
   const timeval patience{kPatienceS, 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (receive_bytes > 0)
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);

@@ -9,7 +9,8 @@ namespace hg::http {
 /// One thread at a time. Every call fails its test case if the server is silent for kPatienceS.
 class ClientSocket {
  public:
-  explicit ClientSocket(uint16_t port);
+  /// `receive_bytes`: what the system keeps of unread bytes, about; 0 = its own choice.
+  explicit ClientSocket(uint16_t port, int receive_bytes = 0);
   ~ClientSocket();
   ClientSocket(const ClientSocket&) = delete;
   ClientSocket& operator=(const ClientSocket&) = delete;

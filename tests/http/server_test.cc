@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <functional>
 #include <thread>
+#include <vector>
 
 #include "http/wire/body_coding.h"
 #include "tests/http/client_socket.h"
@@ -47,6 +50,27 @@ std::string Points(int count) {
   std::string body = "[";
   for (int i = 0; i < count; ++i) body += (i > 0 ? "," : "") + PointAt(1700000000 + i);
   return body + "]";
+}
+
+/// `count` points that are refused one by one: with ?details a reply many times the size of what is
+/// kept for a client that does not read.
+std::string RefusedPoints(int count) {
+  std::string body = "[";
+  for (int i = 0; i < count; ++i) {
+    body += (i > 0 ? "," : "") +
+            std::string(R"({"metric":"m","timestamp":1700000000,"value":"x","tags":{"host":"a"}})");
+  }
+  return body + "]";
+}
+
+/// Moves the server's clock on by `step_ms` again and again until `done`; false: never.
+bool AgeUntil(EdgeFixture& edge, int64_t step_ms, const std::function<bool()>& done) {
+  for (int i = 0; i < 150; ++i) {
+    if (done()) return true;
+    edge.clock.AdvanceMs(step_ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return done();
 }
 
 }  // namespace
@@ -327,13 +351,7 @@ TEST_CASE("replies are compressed where the client takes it") {
 
 TEST_CASE("a reply that outgrows the buffer is streamed, also to a slow reader and packed") {
   Running edge;
-  std::string body = "[";
-  // Many refused points with details make a long answer.
-  for (int i = 0; i < 20000; ++i) {
-    body += (i > 0 ? "," : "") +
-            std::string(R"({"metric":"m","timestamp":1700000000,"value":"x","tags":{"host":"a"}})");
-  }
-  body += "]";
+  const std::string body = RefusedPoints(20000);
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put?details", body));
   const auto response = client.ReadResponse();
@@ -344,6 +362,50 @@ TEST_CASE("a reply that outgrows the buffer is streamed, also to a slow reader a
   std::string unpacked;
   REQUIRE(UnpackBody(ContentCoding::kGzip, client.ReadResponse().body, 1 << 24, 0, &unpacked).ok());
   CHECK(unpacked == response.body);
+}
+
+TEST_CASE("clients that stop reading are cut off, and with them no other request that takes long") {
+  Running edge([](Options& options) { options.loop_threads = 1; });
+  // As many as there are threads for the exact way of put.
+  ClientSocket deaf[2] = {ClientSocket(edge.server.port(), 4096),
+                          ClientSocket(edge.server.port(), 4096)};
+  for (ClientSocket& client : deaf) client.Send(Post("/api/put?details", RefusedPoints(80000)));
+  CHECK(AgeUntil(edge, 61'000, [&] { return edge.counters.exceptions_timeout.load() == 2; }));
+
+  edge.points.Hold();
+  ClientSocket patient(edge.server.port());
+  patient.Send(Post("/api/put?summary", Points(3)));
+  while (edge.points.held() == 0) std::this_thread::yield();
+  ClientSocket idle(edge.server.port());
+  idle.Send(kGetVersion);
+  CHECK(idle.ReadResponse().status() == 200);
+  ClientSocket third(edge.server.port(), 4096);
+  third.Send(Post("/api/put?details", RefusedPoints(80000)));
+  CHECK(AgeUntil(edge, 61'000, [&] { return edge.counters.exceptions_timeout.load() == 3; }));
+  edge.points.Release({});
+  CHECK(patient.ReadResponse().body == R"({"success":3,"failed":0})");
+  idle.Send(kGetVersion);
+  CHECK(idle.ReadResponse().status() == 200);
+}
+
+TEST_CASE("idle connections of both dialects are closed after the timeout, busy ones are not") {
+  Running edge([](Options& options) {
+    options.loop_threads = 1;
+    options.idle_timeout_s = 30;
+  });
+  ClientSocket web(edge.server.port()), lines(edge.server.port()), busy(edge.server.port());
+  web.Send(kGetVersion);
+  CHECK(web.ReadResponse().status() == 200);
+  lines.Send("version\n");
+  lines.Read(11);
+  edge.points.Hold();
+  busy.Send(Post("/api/put", PointAt(1700000000)));
+  while (edge.points.held() == 0) std::this_thread::yield();
+  CHECK(AgeUntil(edge, 31'000, [&] { return edge.counters.exceptions_timeout.load() == 2; }));
+  CHECK(web.ReadAll().empty());
+  CHECK(lines.ReadAll().starts_with("b.tools"));
+  edge.points.Release({});
+  CHECK(busy.ReadResponse().status() == 204);
 }
 
 TEST_CASE("connections above the limit are closed without a word") {
