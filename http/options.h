@@ -2,6 +2,7 @@
 // What the network edge is told by tsd/config; only tsd knows the settings' names. Units are in the field names.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,8 @@ struct Options {
   bool delete_enabled = false;       // tsd.http.query.allow_delete
   bool stats_canonical = false;      // tag fqdn instead of host
   bool stats_with_port = false;
-  bool histograms_enabled = false;
+  /// Codec id of simple histograms (tsd.core.histograms.config); none = no histograms.
+  std::optional<uint8_t> histogram_codec_id;
   std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
   int max_tags = 8;                   // tsd.storage.max_tags
 };

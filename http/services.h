@@ -17,7 +17,9 @@
 #include "uid/names.h"
 
 namespace hg {
+class HistogramSink;
 class PointSink;
+class RollupSink;
 namespace query {
 class Engine;
 }
@@ -41,6 +43,9 @@ struct Services {
   /// Numbers that other rooms wish to show in stats: name without "tsd.", tags as "k=v k=v", value.
   std::function<void(const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;
+  // storage/model/aggregate_sink.h; nullptr = the settings do not enable them.
+  HistogramSink* histograms = nullptr;
+  RollupSink* rollups = nullptr;
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through http/errors.h.

@@ -50,6 +50,11 @@ struct SubQuery {
   bool operator==(const SubQuery&) const = default;
 };
 
+/// True if histograms are asked for instead of points (spec query.md §13).
+inline bool AsksForHistograms(const SubQuery& query) {
+  return (query.percentiles && !query.percentiles->empty()) || query.show_histogram_buckets;
+}
+
 struct Request {
   std::string start;
   std::optional<std::string> end;  // none = now

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "storage/codec/cell_class.h"
+
 namespace hg::query {
 namespace {
 
@@ -27,6 +29,14 @@ void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
   }
 }
 
+// Such a row does not make its series an output of points.
+bool HoldsHistogramsOnly(const RowHour& row) {
+  return row.value.empty() && !row.objects.empty() &&
+         std::all_of(row.objects.begin(), row.objects.end(), [](const Cell& cell) {
+           return !cell.qualifier.empty() && cell.qualifier[0] == codec::kHistogramPrefix;
+         });
+}
+
 }  // namespace
 
 Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
@@ -35,9 +45,10 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     ASSIGN_OR_RETURN(bool more, scan->Next(&row));
     if (!more) return {};
     RETURN_IF_ERROR(counter->Count(row));
+    if (!histograms_ && HoldsHistogramsOnly(row)) continue;
     ASSIGN_OR_RETURN(size_t index, IndexOf(row));
     if (index == kRefused) continue;
-    if (!row.value.empty()) AddPoints(row, index);
+    if (!row.value.empty() && !histograms_) AddPoints(row, index);
     if (!row.objects.empty()) RETURN_IF_ERROR(AddObjects(row, &series_[index]));
   }
 }
@@ -110,14 +121,28 @@ void SeriesSet::AddPoints(const RowHour& row, size_t index) {
 
 Status SeriesSet::AddObjects(const RowHour& row, Series* series) {
   for (const Cell& cell : row.objects) {
-    if (cell.qualifier.empty() || cell.qualifier[0] != kAnnotationPrefix) continue;
+    if (cell.qualifier.empty()) continue;
+    if (histograms_ && cell.qualifier[0] == codec::kHistogramPrefix)
+      RETURN_IF_ERROR(AddHistogram(row, cell, series));
+    if (cell.qualifier[0] != kAnnotationPrefix) continue;
     ASSIGN_OR_RETURN(codec::Annotation annotation, codec::DecodeAnnotation(cell.value));
     series->annotations.push_back(std::move(annotation));
   }
   return {};
 }
 
+Status SeriesSet::AddHistogram(const RowHour& row, const Cell& cell, Series* series) {
+  ASSIGN_OR_RETURN(const uint32_t offset_ms, codec::HistogramOffsetMs(cell.qualifier));
+  ASSIGN_OR_RETURN(codec::SimpleHistogram histogram, codec::DecodeSimpleHistogram(cell.value));
+  const int64_t time_ms = int64_t{row.base} * 1000 + offset_ms;
+  if (series->raw_points++ == 0) series->first_point_ms = time_ms;
+  series->last_point_ms = time_ms;
+  series->histograms.push_back({time_ms, std::move(histogram)});
+  return {};
+}
+
 Status SeriesSet::Finish() {
+  if (histograms_) downsamplers_.clear();
   for (size_t i = 0; i < downsamplers_.size(); ++i) {
     if (series_[i].raw_points > 0) RETURN_IF_ERROR(downsamplers_[i].Finish(&series_[i].points));
   }

@@ -11,6 +11,7 @@
 
 #include "query/answer.h"
 #include "query/downsample.h"
+#include "query/histogram.h"
 #include "query/limits.h"
 #include "query/series_filter.h"
 #include "storage/base/status.h"
@@ -28,6 +29,7 @@ struct Series {
   int64_t last_point_ms = 0;
   PointColumns points;  // after Finish: raw points or buckets
   std::vector<codec::Annotation> annotations;
+  HistogramColumn histograms;  // if they are wanted, instead of points
 };
 
 /// One thread at a time.
@@ -37,6 +39,8 @@ class SeriesSet {
   SeriesSet(const KeyLayout& layout, const BucketGrid* grid, SeriesFilter* filter)
       : layout_(layout), grid_(grid), filter_(filter) {}
 
+  /// Before Read: histograms are taken instead of points.
+  void WantHistograms() { histograms_ = true; }
   /// Reads the scan to its end. A row with a damaged annotation fails.
   Status Read(PointScan* scan, LimitCounter* counter);
   /// Closes the buckets and sorts the series. Once, after Read.
@@ -55,10 +59,12 @@ class SeriesSet {
   Result<size_t> IndexOf(const RowHour& row);
   void AddPoints(const RowHour& row, size_t index);
   Status AddObjects(const RowHour& row, Series* series);
+  Status AddHistogram(const RowHour& row, const Cell& cell, Series* series);
 
   const KeyLayout& layout_;
   const BucketGrid* grid_;
   SeriesFilter* filter_;
+  bool histograms_ = false;
   std::deque<Seen> seen_;  // in order of appearance; its strings do not move
   std::unordered_map<ByteView, size_t> positions_;  // in seen_, by its TSUIDs
   size_t position_ = 0;                             // of the last row's series

@@ -50,7 +50,7 @@ Status SubQueryRun::Run() {
   if (!any) return {};
   RETURN_IF_ERROR(Read());
   info_.stats.scan_ns = Lap();
-  return Evaluate();
+  return sub_.histograms ? EvaluateHistograms() : Evaluate();
 }
 
 Status SubQueryRun::Resolve() {
@@ -97,6 +97,7 @@ Result<bool> SubQueryRun::ChooseSeries() {
 Status SubQueryRun::Read() {
   LimitCounter counter(limits_, context_.clock, &context_.cancelled);
   set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_);
+  if (sub_.histograms) set_->WantHistograms();
   ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan,
                    context_.points.Scan(spec_, context_.options.reconcile));
   RETURN_IF_ERROR(set_->Read(scan.get(), &counter));
@@ -150,6 +151,45 @@ Status SubQueryRun::Evaluate() {
     info_.stats.emitted_points += out.points.size();
     RETURN_IF_ERROR(Describe(layout(), group, &names_, &out));
     groups_.push_back(std::move(out));
+  }
+  set_.reset();
+  info_.stats.aggregate_ns = Lap();
+  return {};
+}
+
+Status SubQueryRun::EvaluateHistograms() {
+  for (Series& s : set_->series()) {
+    tsuids_.push_back(s.tsuid);
+    info_.stats.points += s.raw_points;
+    if (grid_) s.histograms = Downsampled(s.histograms, *grid_);
+  }
+  const std::vector<SeriesGroup> groups =
+      FormGroups(layout(), set_->series(), sub_.aggregator->function == Function::kNone,
+                 filter_->group_by(), window_);
+  info_.stats.group_ns = Lap();
+  std::vector<const HistogramColumn*> columns;
+  for (const SeriesGroup& group : groups) {
+    Group described;
+    described.query_index = index_;
+    RETURN_IF_ERROR(Describe(layout(), group, &names_, &described));
+    if (group.members.empty() && described.annotations.empty()) continue;
+    columns.clear();
+    for (const Series* s : group.members) columns.push_back(&s->histograms);
+    HistogramColumn merged = Merged(columns);
+    if (context_.trim) {
+      std::erase_if(merged, [this](const TimedHistogram& h) {
+        return h.time_ms < context_.query.start_ms || h.time_ms > context_.query.end_ms;
+      });
+    }
+    for (HistogramOutput& output :
+         HistogramOutputs(merged, sub_.text.percentiles.value_or(std::vector<double>()),
+                          sub_.text.show_histogram_buckets)) {
+      Group out = described;
+      out.metric += output.suffix;
+      out.points = std::move(output.points);
+      info_.stats.emitted_points += out.points.size();
+      groups_.push_back(std::move(out));
+    }
   }
   set_.reset();
   info_.stats.aggregate_ns = Lap();

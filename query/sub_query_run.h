@@ -57,6 +57,7 @@ class SubQueryRun {
   Result<bool> ChooseSeries();
   Status Read();
   Status Evaluate();
+  Status EvaluateHistograms();
   [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }
   int64_t Lap();
 

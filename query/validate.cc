@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "query/time_text.h"
+#include "storage/model/number_text.h"
 #include "storage/model/timestamp.h"
 
 namespace hg::query {
@@ -53,6 +54,30 @@ Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width,
   return {};
 }
 
+// Spec query.md §13.
+Status CheckHistograms(ValidSubQuery* query) {
+  const Function aggregator = query->aggregator->function;
+  if (aggregator != Function::kSum && aggregator != Function::kNone) {
+    return Status::InvalidArgument(
+        "Only NONE or SUM aggregation function supported for histogram query");
+  }
+  if (query->downsample) {
+    if (query->downsample->function->function != Function::kSum) {
+      return Status::InvalidArgument(
+          "Only SUM downsampling aggregation supported for histogram query");
+    }
+    query->downsample->fill = FillPolicy::kNone;
+  }
+  if (!query->text.percentiles) return {};
+  for (const double p : *query->text.percentiles) {
+    if (p >= 0 && p <= 100) continue;
+    std::string text;
+    AppendJavaFloat(&text, static_cast<float>(p));
+    return Status::InvalidArgument("Invalid percentile parameters: " + text);
+  }
+  return {};
+}
+
 Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& request,
                                        int metric_width, ValidationTrace* trace) {
   ValidSubQuery out;
@@ -80,10 +105,8 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
   } else {
     trace->intervals_ms.push_back(0);
   }
-  if ((text.percentiles && !text.percentiles->empty()) || text.show_histogram_buckets) {
-    return Status::InvalidArgument(
-        "Histogram queries (percentiles, showHistogramBuckets) are not supported");
-  }
+  out.histograms = AsksForHistograms(text);
+  if (out.histograms) RETURN_IF_ERROR(CheckHistograms(&out));
   if (text.pre_aggregate) {
     return Status::InvalidArgument("Pre-aggregates cannot be queried: no rollups are configured");
   }

@@ -22,6 +22,7 @@ struct ValidSubQuery {
   std::optional<DownsampleSpec> downsample;
   std::vector<std::shared_ptr<const TagFilter>> filters;  // as written, same order as text.filters
   std::vector<Bytes> tsuids;                              // decoded; empty = by metric
+  bool histograms = false;                                // of histograms instead of points
 };
 
 struct ValidQuery {

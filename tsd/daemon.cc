@@ -9,6 +9,7 @@
 #include "compaction/row_fold.h"
 #include "http/server.h"
 #include "query/engine.h"
+#include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/ingest/tracking_ingest.h"
 #include "tsd/log.h"
@@ -76,6 +77,8 @@ class Daemon {
         ingest_(session.points(), session.names(), options_.ingest),
         tracker_(session.cells(), clock, ReadSeriesTrackerOptions(session.config())),
         tracking_ingest_(ingest_, session.names(), tracker_),
+        histogram_ingest_(ingest_, session.cells(), session.layout(), session.data_table(),
+                          tracker_),
         queries_(session.points(), session.names(), session.cells(), clock, options_.query),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
@@ -90,7 +93,8 @@ class Daemon {
                   queries_,
                   tracker_.enabled() ? static_cast<PointSink&>(tracking_ingest_) : ingest_,
                   counters_,
-                  [this](const StatVisitor& visit) { CollectStats(visit); }},
+                  [this](const StatVisitor& visit) { CollectStats(visit); },
+                  options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr},
         server_(options_.http, services_) {
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
@@ -140,6 +144,7 @@ class Daemon {
   Ingest ingest_;
   uid::SeriesTracker tracker_;
   TrackingIngest tracking_ingest_;
+  HistogramIngest histogram_ingest_;
   query::Engine queries_;
   uid::Annotations annotations_;
   uid::Metadata metadata_;

@@ -1,5 +1,9 @@
 #include "tsd/settings.h"
 
+#include <rapidjson/document.h>
+
+#include <optional>
+
 #include "storage/model/name_text.h"
 
 namespace hg::tsd {
@@ -30,6 +34,27 @@ std::string ExtraNameCharacters(const Config& config) {
   const size_t begin = text.find_first_not_of(' ');
   if (begin == std::string::npos) return {};
   return FromLatin1(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
+}
+
+/// {"<class>": id}: the class tells the codec, and simple histograms are the only ones.
+Result<std::optional<uint8_t>> ReadHistogramCodec(const Config& config) {
+  constexpr std::string_view kKey = "tsd.core.histograms.config";
+  const std::string& text = config.String(kKey);
+  if (text.empty()) return std::optional<uint8_t>();
+  const auto wrong = [&](const std::string& why) {
+    return Status::InvalidArgument("setting " + std::string(kKey) + " = \"" + text + "\" " + why);
+  };
+  rapidjson::Document document;
+  document.Parse(text.data(), text.size());
+  if (document.HasParseError() || !document.IsObject() || document.MemberCount() != 1)
+    return wrong("is not a JSON object of one codec and its id");
+  const auto& codec = *document.MemberBegin();
+  const std::string_view name(codec.name.GetString(), codec.name.GetStringLength());
+  if (!name.ends_with("SimpleHistogramDecoder"))
+    return wrong("names a codec that is not known: " + std::string(name));
+  if (!codec.value.IsInt() || codec.value.GetInt() < 0 || codec.value.GetInt() > 255)
+    return wrong("has an id that is not 0…255");
+  return std::optional<uint8_t>(static_cast<uint8_t>(codec.value.GetInt()));
 }
 
 }  // namespace
@@ -77,7 +102,7 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   options.delete_enabled = config.Bool("tsd.http.query.allow_delete");
   options.stats_canonical = config.Bool("tsd.stats.canonical");
   options.stats_with_port = config.Bool("tsd.core.stats_with_port");
-  options.histograms_enabled = config.Has("tsd.core.histograms.config");
+  ASSIGN_OR_RETURN(options.histogram_codec_id, ReadHistogramCodec(config));
   options.extra_name_characters = ExtraNameCharacters(config);
   RETURN_IF_ERROR(ReadInt(config, "tsd.storage.max_tags", 1, kIntMax, &options.max_tags));
   return options;

@@ -8,9 +8,12 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
+#include "http/wire/histogram_text.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/put_document.h"
 #include "http/wire/put_json.h"
+#include "storage/model/aggregate_sink.h"
+#include "storage/model/letter_case.h"
 #include "storage/model/number_text.h"
 #include "storage/model/point_sink.h"
 
@@ -30,21 +33,21 @@ struct Outcome {
 
 class PutRequest {
  public:
-  enum class Kind : uint8_t { kPut, kRollup };
-
-  PutRequest(const Request& request, Services& services, ResponseWriter& out, Kind kind)
+  PutRequest(const Request& request, Services& services, ResponseWriter& out, PutKind kind)
       : request_(request),
         services_(services),
         counters_(services.counters),
         out_(out),
-        rollup_(kind == Kind::kRollup) {}
+        kind_(kind) {}
 
   void Run() {
-    if (!rollup_) counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
+    if (kind_ == PutKind::kPoints) counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
     if (!ReadBody() || !ReadFlags()) return;
     outcomes_.resize(points_.size());
-    ReadSpellings();
-    for (size_t i = 0; i < points_.size(); ++i) outcomes_[i].error = CheckPoint(i);
+    if (kind_ == PutKind::kPoints) ReadSpellings();
+    for (size_t i = 0; i < points_.size(); ++i) {
+      outcomes_[i] = kind_ == PutKind::kHistograms ? TakeHistogram(points_[i]) : TakePoint(i);
+    }
     if (!Store()) return;
     Answer();
   }
@@ -62,7 +65,7 @@ class PutRequest {
     if (body[first] != '{' && body[first] != '[') {
       return Refuse(400, "The JSON must start as an object or an array"), false;
     }
-    auto points = ParsePutDocument(body, rollup_);
+    auto points = ParsePutDocument(body, kind_);
     if (!points.ok()) {
       return Refuse(400, "Unable to parse the given JSON", points.status().message()), false;
     }
@@ -94,21 +97,34 @@ class PutRequest {
     spellings_.resize(points_.size());
   }
 
-  /// Spec http-api.md §8.2, rows 1–7; a good point is queued. The text of the refusal.
-  std::string CheckPoint(size_t i) {
-    const PutPoint& point = points_[i];
+  /// Spec http-api.md §8.2, rows 1–7; a good point is queued, a rollup is stored.
+  Outcome TakePoint(size_t i) {
+    NamedPoint named;
+    std::string fault = CheckPoint(points_[i], &named.value);
+    if (!fault.empty()) return {std::move(fault), false};
+    if (kind_ == PutKind::kRollups) return TakeRollup(&points_[i], named.value);
+    named.metric = *points_[i].metric;
+    named.time.raw = points_[i].timestamp;
+    named.spelling = spellings_[i];
+    named_.push_back(named);
+    tags_.push_back(TagsOf(points_[i]));
+    places_.push_back(i);
+    return {};
+  }
+
+  /// The text of the refusal.
+  std::string CheckPoint(const PutPoint& point, PointValue* value) {
     if (point.null) return Illegal("Unexpected null datapoint encountered in set.");
     if (!point.metric || point.metric->empty()) return Illegal("Metric name was empty");
     if (point.timestamp <= 0) return Illegal("Invalid timestamp");
     if (!point.value || point.value->empty()) return Illegal("Empty value");
     if (!point.tags || point.tags->empty()) return Illegal("Missing tags");
-    if (rollup_ && Missing(point.group_by)) {
+    if (kind_ == PutKind::kRollups && Missing(point.group_by)) {
       if (Missing(point.interval)) return Illegal("Missing interval");
       if (Missing(point.aggregator)) return Illegal("Missing aggregator");
     }
-    NamedPoint named;
     NumberError error;
-    if (!ParseValue(*point.value, EntryPath::kHttp, &named.value, &error)) {
+    if (!ParseValue(*point.value, EntryPath::kHttp, value, &error)) {
       if (error.fault == NumberFault::kNotFinite) {
         return Illegal("value is NaN or Infinite: " + error.message + " for metric=" +
                        *point.metric + " timestamp=" + std::to_string(point.timestamp));
@@ -116,18 +132,81 @@ class PutRequest {
       counters_.put_invalid_values.fetch_add(1, std::memory_order_relaxed);
       return "Unable to parse value to a number";
     }
-    if (rollup_) return Illegal("No rollup or aggregations were configured");
-    std::vector<TagText>& tags = tags_.emplace_back();
+    return {};
+  }
+
+  Outcome TakeRollup(PutPoint* point, const PointValue& value) {
+    if (services_.rollups == nullptr)
+      return {Illegal("No rollup or aggregations were configured"), false};
+    NamedRollup rollup;
+    rollup.metric = *point->metric;
+    rollup.time.raw = point->timestamp;
+    rollup.value = value;
+    if (point->interval) rollup.interval = *point->interval;
+    if (point->aggregator) rollup.aggregator = *point->aggregator;
+    if (point->group_by) rollup.group_by = *point->group_by;
+    AddAggregateTag(*services_.rollups, rollup.group_by, point);
+    const std::vector<TagText> tags = TagsOf(*point);
+    rollup.tags = tags;
+    const Status stored = services_.rollups->Put(rollup);
+    if (stored.code() == StatusCode::kUnsupported) return {"Unexpected exception", false};
+    return Judge(stored);
+  }
+
+  /// What was aggregated over series says so in a tag, in OpenTSDB's map and its order.
+  static void AddAggregateTag(const RollupSink& rollups, std::string_view group_by,
+                              PutPoint* point) {
+    if (group_by.empty()) return;
+    const std::string key(rollups.aggregate_key());
+    for (const PutTag& tag : *point->tags) {
+      if (tag.key == key) return;
+    }
+    point->tags->push_back({key, UpperCase(group_by)});
+    OrderPutTags(&*point->tags);
+  }
+
+  /// Spec http-api.md §9.2.
+  Outcome TakeHistogram(const PutPoint& point) {
+    if (point.null) return {Illegal("Unexpected null datapoint encountered in set."), false};
+    if (!point.metric || point.metric->empty()) return {Illegal("Metric name was empty"), false};
+    if (point.timestamp <= 0) return {Illegal("Invalid timestamp"), false};
+    if (!point.tags || point.tags->empty()) return {Illegal("Missing tags"), false};
+    const Result<Bytes> value = EncodeHistogram(point);
+    if (!value.ok()) return {Illegal(std::string(value.status().message())), false};
+    const std::vector<TagText> tags = TagsOf(point);
+    return Judge(
+        services_.histograms->Put({*point.metric, tags, Timestamp{point.timestamp}, *value}));
+  }
+
+  Result<Bytes> EncodeHistogram(const PutPoint& point) {
+    const uint8_t codec = *services_.options.histogram_codec_id;
+    codec::SimpleHistogram histogram;
+    histogram.codec_id = codec;
+    if (!point.buckets || point.buckets->empty()) {
+      if (Missing(point.value)) {
+        return Status::InvalidArgument(
+            "Histogram buckets cannot be null or empty if 'value' is empty.");
+      }
+      if (point.id != codec) {
+        return Status::InvalidArgument("No codec found mapped to ID " + std::to_string(point.id));
+      }
+      ASSIGN_OR_RETURN(histogram, DecodeHistogramText(*point.value, codec));
+      return codec::EncodeSimpleHistogram(std::move(histogram));
+    }
+    for (const PutBucket& bucket : *point.buckets)
+      RETURN_IF_ERROR(AddBucket(bucket.bounds, bucket.count, &histogram));
+    histogram.underflow = static_cast<uint64_t>(point.underflow);
+    histogram.overflow = static_cast<uint64_t>(point.overflow);
+    return codec::EncodeSimpleHistogram(std::move(histogram));
+  }
+
+  static std::vector<TagText> TagsOf(const PutPoint& point) {
+    std::vector<TagText> tags;
     for (const PutTag& tag : *point.tags) {
       tags.push_back({tag.key, tag.value ? std::string_view(*tag.value) : std::string_view(),
                       !tag.value.has_value()});
     }
-    named.metric = *point.metric;
-    named.time.raw = point.timestamp;
-    named.spelling = spellings_[i];
-    named_.push_back(named);
-    places_.push_back(i);
-    return {};
+    return tags;
   }
 
   static bool Missing(const std::optional<std::string>& field) { return !field || field->empty(); }
@@ -225,7 +304,19 @@ class PutRequest {
     SendBody(out_, 204, JsonContentType(request_), {});
   }
 
-  static void WriteError(JsonWriter& json, const PutPoint& point, std::string_view error) {
+  static void WriteHistogram(JsonWriter& json, const PutPoint& point) {
+    json.Member("id", point.id);
+    if (point.buckets) {
+      json.Key("buckets");
+      json.BeginObject();
+      for (const PutBucket& bucket : *point.buckets) json.Member(bucket.bounds, bucket.count);
+      json.EndObject();
+    }
+    json.Member("underflow", point.underflow);
+    json.Member("overflow", point.overflow);
+  }
+
+  void WriteError(JsonWriter& json, const PutPoint& point, std::string_view error) {
     json.BeginObject();
     json.Key("datapoint");
     if (point.null) {
@@ -252,6 +343,7 @@ class PutRequest {
       if (point.interval) json.Member("interval", *point.interval);
       if (point.aggregator) json.Member("aggregator", *point.aggregator);
       if (point.group_by) json.Member("groupByAggregator", *point.group_by);
+      if (kind_ == PutKind::kHistograms) WriteHistogram(json, point);
       json.EndObject();
     }
     json.Member("error", error);
@@ -262,7 +354,7 @@ class PutRequest {
   Services& services_;
   Counters& counters_;
   ResponseWriter& out_;
-  const bool rollup_;
+  const PutKind kind_;
 
   Flags flags_;
   std::vector<PutPoint> points_;
@@ -278,17 +370,17 @@ class PutRequest {
 }  // namespace
 
 void HandlePut(const Request& request, Services& services, ResponseWriter& out) {
-  PutRequest(request, services, out, PutRequest::Kind::kPut).Run();
+  PutRequest(request, services, out, PutKind::kPoints).Run();
 }
 
 void HandleRollup(const Request& request, Services& services, ResponseWriter& out) {
-  PutRequest(request, services, out, PutRequest::Kind::kRollup).Run();
+  PutRequest(request, services, out, PutKind::kRollups).Run();
 }
 
-void HandleHistogram(const Request& request, Services&, ResponseWriter& out) {
-  SendError(out, request, 503,
-            "Histogram storage has not been enabled. Check the 'tsd.core.histograms.config' "
-            "configuration.");
+void HandleHistogram(const Request& request, Services& services, ResponseWriter& out) {
+  if (services.histograms == nullptr) return SendError(out, request, 503, kHistogramsOff);
+  if (request.method != Method::kPost) return SendMethodNotAllowed(out, request);
+  PutRequest(request, services, out, PutKind::kHistograms).Run();
 }
 
 }  // namespace hg::http

@@ -12,11 +12,11 @@ struct Services;
 /// POST only. Blocks.
 void HandlePut(const Request& request, Services& services, ResponseWriter& out);
 
-/// /api/rollup where rollups are not configured (§9.1): the same document with the same checks,
-/// then a refusal of each point. POST only.
+/// /api/rollup (§9.1): the same document with the same checks and some more; where rollups are not
+/// configured, then a refusal of each point. POST only.
 void HandleRollup(const Request& request, Services& services, ResponseWriter& out);
 
-/// /api/histogram where histograms are not enabled (§9.2): 503, whatever the verb.
+/// /api/histogram (§9.2). POST only; where histograms are not enabled 503, whatever the verb.
 void HandleHistogram(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -8,6 +8,7 @@
 #include "http/build_info.h"
 #include "http/commit_wait.h"
 #include "http/services.h"
+#include "http/telnet/aggregate_lines.h"
 #include "http/telnet/put_line.h"
 #include "http/wire/telnet_line.h"
 #include "storage/model/name_text.h"
@@ -62,10 +63,9 @@ class LineRunner {
     Flush();
     counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
     if (command == "rollup" && writes()) {
-      Rollup();
+      result_.text += RunRollupLine(words_, services_);
     } else if (command == "histogram" && writes()) {
-      Say("histogram: illegal argument: Histogram storage has not been enabled. Check the "
-          "'tsd.core.histograms.config' configuration.");
+      result_.text += RunHistogramLine(words_, services_);
     } else if (command == "version") {
       result_.text += BuildText();
     } else if (command == "stats") {
@@ -96,14 +96,6 @@ class LineRunner {
       counter.fetch_add(1, std::memory_order_relaxed);
     }
     faults_.push_back(std::move(fault));
-  }
-
-  void Rollup() {
-    if (words_.size() < 6) {
-      return Say("rollup: illegal argument: not enough arguments (need least 7, got " +
-                 std::to_string(words_.size() - 1) + ")");
-    }
-    Say("rollup: illegal argument: No rollup or aggregations were configured");
   }
 
   void Help() {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/telnet/tag_words.h"
 #include "storage/model/point_sink.h"
 
 namespace hg::http {
@@ -22,13 +23,9 @@ class PutLines {
   void Clear();
 
  private:
-  /// UTF-8 of bytes of the wire, which are ISO-8859-1.
-  std::string_view Text(std::string_view latin1);
-  std::string ParseTags(const std::vector<std::string_view>& words, std::vector<TagText>* tags);
-
   std::vector<NamedPoint> points_;
   std::deque<std::vector<TagText>> tags_;
-  std::deque<std::string> texts_;
+  LineTexts texts_;
 };
 
 }  // namespace hg::http

@@ -57,6 +57,38 @@ Status BindTime(const JsonValue& value, int64_t* out) {
   return Misfit("timestamp", "a whole number of seconds or milliseconds");
 }
 
+/// Whole numbers, as such or as text; null as 0.
+Status BindCount(std::string_view field, const JsonValue& value, int64_t* out) {
+  *out = 0;
+  if (value.is_null()) return {};
+  NumberError error;
+  const bool number = value.kind == JsonValue::Kind::kNumber;
+  if (number && ParseLong(value.text, out, &error)) return {};
+  if (value.kind == JsonValue::Kind::kString && ParseLong(Trimmed(value.text), out, &error))
+    return {};
+  return Misfit(field, "a whole number");
+}
+
+Status BindBuckets(const JsonValue& value, std::optional<std::vector<PutBucket>>* out) {
+  out->reset();
+  if (value.is_null()) return {};
+  if (!value.is_object()) return Misfit("buckets", "an object of counts");
+  std::vector<PutBucket> buckets;
+  for (const auto& [bounds, count] : value.members) {
+    PutBucket bucket{bounds, 0};
+    RETURN_IF_ERROR(BindCount("buckets", count, &bucket.count));
+    const auto known = std::find_if(buckets.begin(), buckets.end(),
+                                    [&](const PutBucket& b) { return b.bounds == bucket.bounds; });
+    if (known == buckets.end()) {
+      buckets.push_back(std::move(bucket));
+    } else {
+      known->count = bucket.count;
+    }
+  }
+  *out = std::move(buckets);
+  return {};
+}
+
 Status BindTags(const JsonValue& value, std::optional<std::vector<PutTag>>* out) {
   out->reset();
   if (value.is_null()) return {};
@@ -73,16 +105,27 @@ Status BindTags(const JsonValue& value, std::optional<std::vector<PutTag>>* out)
       known->value = std::move(text);
     }
   }
-  std::vector<uint32_t> hashes;
-  for (const PutTag& tag : tags) hashes.push_back(JavaHashUtf8(tag.key));
-  std::vector<PutTag> ordered;
-  for (const size_t i : JavaMapOrder(hashes, Hash16Capacity(tags.size())))
-    ordered.push_back(std::move(tags[i]));
-  *out = std::move(ordered);
+  OrderPutTags(&tags);
+  *out = std::move(tags);
   return {};
 }
 
-Status BindPoint(const JsonValue& element, bool rollup, PutPoint* point) {
+Status BindRollupField(std::string_view name, const JsonValue& value, PutPoint* point) {
+  if (name == "interval") return BindText(name, value, &point->interval);
+  if (name == "aggregator") return BindText(name, value, &point->aggregator);
+  if (name == "groupByAggregator") return BindText(name, value, &point->group_by);
+  return {};
+}
+
+Status BindHistogramField(std::string_view name, const JsonValue& value, PutPoint* point) {
+  if (name == "id") return BindCount(name, value, &point->id);
+  if (name == "buckets") return BindBuckets(value, &point->buckets);
+  if (name == "underflow") return BindCount(name, value, &point->underflow);
+  if (name == "overflow") return BindCount(name, value, &point->overflow);
+  return {};
+}
+
+Status BindPoint(const JsonValue& element, PutKind kind, PutPoint* point) {
   if (element.is_null()) {
     point->null = true;
     return {};
@@ -100,12 +143,10 @@ Status BindPoint(const JsonValue& element, bool rollup, PutPoint* point) {
       RETURN_IF_ERROR(BindTags(value, &point->tags));
     } else if (name == "tsuid") {
       RETURN_IF_ERROR(BindText(name, value, &point->tsuid));
-    } else if (rollup && name == "interval") {
-      RETURN_IF_ERROR(BindText(name, value, &point->interval));
-    } else if (rollup && name == "aggregator") {
-      RETURN_IF_ERROR(BindText(name, value, &point->aggregator));
-    } else if (rollup && name == "groupByAggregator") {
-      RETURN_IF_ERROR(BindText(name, value, &point->group_by));
+    } else if (kind == PutKind::kRollups) {
+      RETURN_IF_ERROR(BindRollupField(name, value, point));
+    } else if (kind == PutKind::kHistograms) {
+      RETURN_IF_ERROR(BindHistogramField(name, value, point));
     }
   }
   return {};
@@ -144,7 +185,16 @@ std::string QuoteHugeNumbers(std::string_view body) {
 
 }  // namespace
 
-Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body, bool rollup) {
+void OrderPutTags(std::vector<PutTag>* tags) {
+  std::vector<uint32_t> hashes;
+  for (const PutTag& tag : *tags) hashes.push_back(JavaHashUtf8(tag.key));
+  std::vector<PutTag> ordered;
+  for (const size_t i : JavaMapOrder(hashes, Hash16Capacity(tags->size())))
+    ordered.push_back(std::move((*tags)[i]));
+  *tags = std::move(ordered);
+}
+
+Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body, PutKind kind) {
   Result<JsonValue> parsed = ParseJson(body);
   if (!parsed.ok()) {
     Result<JsonValue> again = ParseJson(QuoteHugeNumbers(body));
@@ -154,12 +204,12 @@ Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body, bool rollu
   const JsonValue& document = *parsed;
   std::vector<PutPoint> points;
   if (document.is_object()) {
-    RETURN_IF_ERROR(BindPoint(document, rollup, &points.emplace_back()));
+    RETURN_IF_ERROR(BindPoint(document, kind, &points.emplace_back()));
     return points;
   }
   points.reserve(document.items.size());
   for (const JsonValue& element : document.items) {
-    const Status bound = BindPoint(element, rollup, &points.emplace_back());
+    const Status bound = BindPoint(element, kind, &points.emplace_back());
     if (!bound.ok()) return Prepend(bound, "data point " + std::to_string(points.size()));
   }
   return points;

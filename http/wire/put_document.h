@@ -18,6 +18,15 @@ struct PutTag {
   std::optional<std::string> value;
 };
 
+/// A bucket of a histogram: "lower,upper" and its count.
+struct PutBucket {
+  std::string bounds;
+  int64_t count = 0;
+};
+
+/// Whose body it is: each binds fields of its own.
+enum class PutKind : uint8_t { kPoints, kRollups, kHistograms };
+
 /// One element of the body as it was bound, nothing checked yet.
 struct PutPoint {
   bool null = false;  // the element was JSON null
@@ -29,11 +38,19 @@ struct PutPoint {
   std::optional<std::string> tsuid;
   // Of /api/rollup only.
   std::optional<std::string> interval, aggregator, group_by;
+  // Of /api/histogram only.
+  int64_t id = 0;
+  std::optional<std::vector<PutBucket>> buckets;  // one per bounds
+  int64_t underflow = 0;
+  int64_t overflow = 0;
 };
+
+/// Puts tags in the order of OpenTSDB's map.
+void OrderPutTags(std::vector<PutTag>* tags);
 
 /// The points of a body that begins with { or [. InvalidArgument says what does not fit where; the
 /// whole body is then refused.
-/// `rollup`: binds the fields of /api/rollup too.
-Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body, bool rollup = false);
+Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body,
+                                               PutKind kind = PutKind::kPoints);
 
 }  // namespace hg::http

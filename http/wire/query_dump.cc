@@ -1,5 +1,7 @@
 #include "http/wire/query_dump.h"
 
+#include "storage/model/number_text.h"
+
 namespace hg::http {
 namespace {
 
@@ -18,6 +20,16 @@ std::string FilterDump(const FilterSpec& filter) {
     out += "filter=" + filter.filter;
   }
   return out + "}";
+}
+
+std::string PercentilesDump(const std::optional<std::vector<double>>& percentiles) {
+  if (!percentiles) return "null";
+  std::string out = "[";
+  for (const double p : *percentiles) {
+    if (out.size() > 1) out += ", ";
+    AppendJavaFloat(&out, static_cast<float>(p));
+  }
+  return out + "]";
 }
 
 std::string SubQueryDump(const SubQuery& query, size_t index, const query::ValidationTrace& trace) {
@@ -45,7 +57,8 @@ std::string SubQueryDump(const SubQuery& query, size_t index, const query::Valid
   // OpenTSDB prints the name of that flag instead of its value.
   return out + ", explicit_tags=explicit_tags, index=" +
          std::to_string(index < trace.valid_queries ? index : 0) +
-         ", percentiles=null, show_histogram_buckets=" + Text(query.show_histogram_buckets) + ")";
+         ", percentiles=" + PercentilesDump(query.percentiles) +
+         ", show_histogram_buckets=" + Text(query.show_histogram_buckets) + ")";
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
     if (f.group_by) json->Member(f.tagk, f.type + "(" + f.filter + ")");
   }
   json->EndObject();
-  json->Member("histogramQuery", false);
+  json->Member("histogramQuery", query::AsksForHistograms(text));
   json->EndObject();
 }
 

@@ -74,6 +74,14 @@ Bytes HistogramQualifier(Timestamp time) {
   return qualifier;
 }
 
+Result<uint32_t> HistogramOffsetMs(ByteView qualifier) {
+  if (!qualifier.empty() && qualifier[0] == kHistogramPrefix) {
+    if (qualifier.size() == 3) return uint32_t{ReadBig16(qualifier.data() + 1)} * 1000;
+    if (qualifier.size() == 5) return ReadBig32(qualifier.data() + 1);
+  }
+  return Status::Corruption("not a histogram qualifier: " + ToHexUpper(qualifier));
+}
+
 Result<Bytes> EncodeSimpleHistogram(SimpleHistogram histogram) {
   SortBuckets(&histogram.buckets);
   if (histogram.buckets.size() > kHistogramBucketsMax) {

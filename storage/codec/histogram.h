@@ -14,6 +14,9 @@ namespace hg::codec {
 /// 06 ‖ u16 seconds, or 06 ‖ u32 milliseconds, by the form of the time alone.
 Bytes HistogramQualifier(Timestamp time);
 
+/// Milliseconds from the row's base. Corruption: neither three nor five bytes behind 06.
+Result<uint32_t> HistogramOffsetMs(ByteView qualifier);
+
 struct HistogramBucket {
   float lower = 0;
   float upper = 0;

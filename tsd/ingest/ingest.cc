@@ -24,17 +24,19 @@ std::string TagsText(std::span<const TagText> tags) {
   return text + "}";
 }
 
-/// "[1]/0": the stored bytes as signed numbers, and the flags.
-std::string ValueText(const PointValue& value) {
-  std::string text = "[";
-  for (int i = ValueWidth(value.flags) - 1; i >= 0; --i) {
-    text += std::to_string(static_cast<int8_t>(value.bits >> (8 * i)));
-    if (i > 0) text += ", ";
-  }
-  return text + "]/" + std::to_string(value.flags);
-}
-
 }  // namespace
+
+Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags) {
+  std::string value = "[";
+  for (const char byte : stored) {
+    if (value.size() > 1) value += ", ";
+    value += std::to_string(static_cast<int>(static_cast<int8_t>(byte)));
+  }
+  return Status::InvalidArgument("bad timestamp=" + std::to_string(point.time.raw) +
+                                 " when trying to add value=" + value + "]/" +
+                                 std::to_string(flags) + " to metric=" + std::string(point.metric) +
+                                 ", tags=" + TagsText(point.tags));
+}
 
 /// Names to series numbers, with everything that is checked on the way.
 class Ingest::Resolver {
@@ -50,6 +52,11 @@ class Ingest::Resolver {
 
   Result<SeriesNumber> Resolve(const NamedPoint& point) {
     const uint32_t generation = spellings_.generation();
+    if (!point.time.in_range()) {
+      Bytes stored;
+      AppendBig(&stored, point.value.bits, ValueWidth(point.value.flags));
+      return BadTimestamp(point, stored, point.value.flags);
+    }
     RETURN_IF_ERROR(Check(point));
     const SpelledPoint spelled{point.spelling, point.time, point.value};
     const bool spelling = !point.spelling.metric.empty();
@@ -61,16 +68,15 @@ class Ingest::Resolver {
     return number;
   }
 
+  Result<Bytes> CheckedTsuid(const NamedPoint& point) {
+    RETURN_IF_ERROR(Check(point));
+    return Tsuid(point);
+  }
+
  private:
-  /// Everything that can be said without the store, in OpenTSDB's order (TSDB.addPointInternal,
-  /// IncomingDataPoints.checkMetricAndTags).
+  /// Everything but the time that can be said without the store, in OpenTSDB's order
+  /// (TSDB.addPointInternal, IncomingDataPoints.checkMetricAndTags).
   [[nodiscard]] Status Check(const NamedPoint& point) const {
-    if (!point.time.in_range()) {
-      return Status::InvalidArgument("bad timestamp=" + std::to_string(point.time.raw) +
-                                     " when trying to add value=" + ValueText(point.value) +
-                                     " to metric=" + std::string(point.metric) +
-                                     ", tags=" + TagsText(point.tags));
-    }
     if (point.tags.empty()) {
       return Status::InvalidArgument("Need at least one tag (metric=" + std::string(point.metric) +
                                      ", tags={})");
@@ -172,6 +178,10 @@ void Ingest::Commit(Position position, std::function<void(Status)> done) {
 void Ingest::ForgetSpellings() { resolver_->spellings().Forget(); }
 
 Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point) { return resolver_->Resolve(point); }
+
+Result<Bytes> Ingest::ResolveTsuid(const NamedPoint& point) {
+  return resolver_->CheckedTsuid(point);
+}
 
 Ingest::Stats Ingest::stats() const {
   const SpellingTable::Stats stats = resolver_->spellings().stats();

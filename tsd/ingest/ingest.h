@@ -20,6 +20,9 @@ struct IngestOptions {
   size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; about 150 B each
 };
 
+/// The refusal of a time that is out of range. `stored`, `flags`: the value as it would be stored.
+Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
+
 /// Thread-safe.
 class Ingest : public PointSink {
  public:
@@ -35,6 +38,10 @@ class Ingest : public PointSink {
   /// The series of a point, checked, named and registered, without storing the point: the importer
   /// resolves before it looks at the value (spec cli.md §5). Verdicts as AppendNamed. Blocks.
   Result<SeriesNumber> Resolve(const NamedPoint& point);
+
+  /// The TSUID of what is stored beside points (histogram_ingest.h, rollup_ingest.h): names are
+  /// checked and resolved, the time is not looked at. Verdicts as AppendNamed. Blocks.
+  Result<Bytes> ResolveTsuid(const NamedPoint& point);
 
   struct Stats {
     uint64_t spellings = 0;

@@ -1,0 +1,163 @@
+#include "http/telnet/aggregate_lines.h"
+
+#include <optional>
+
+#include "http/services.h"
+#include "http/telnet/tag_words.h"
+#include "http/wire/histogram_text.h"
+#include "storage/model/aggregate_sink.h"
+#include "storage/model/letter_case.h"
+#include "storage/model/name_text.h"
+#include "storage/model/number_text.h"
+
+namespace hg::http {
+namespace {
+
+std::string IllegalArgument(std::string_view text) {
+  return "illegal argument: " + std::string(text);
+}
+
+std::string TooFew(int wanted, size_t words) {
+  return IllegalArgument("not enough arguments (need least " + std::to_string(wanted) + ", got " +
+                         std::to_string(words - 1) + ")");
+}
+
+/// What both lines begin with, from words[first] on.
+struct Head {
+  std::string_view metric;
+  Timestamp time;
+};
+
+/// Empty: read; else what to say behind the command.
+std::string ReadHead(std::string_view metric, std::string_view time, LineTexts* texts, Head* head) {
+  head->metric = texts->Text(metric);
+  if (head->metric.empty()) return IllegalArgument("empty metric name");
+  NumberError error;
+  if (!ParseTelnetTime(time, &head->time.raw, &error))
+    return "invalid value: " + FromLatin1(error.message);
+  if (head->time.raw <= 0)
+    return IllegalArgument("invalid timestamp: " + std::to_string(head->time.raw));
+  return {};
+}
+
+bool IsNumber(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The stored bytes; none = the line gets no reply and stores nothing.
+std::optional<Result<Bytes>> EncodeValue(std::string_view id, std::string_view value,
+                                         uint8_t codec_id) {
+  codec::SimpleHistogram histogram;
+  histogram.codec_id = codec_id;
+  if (id.empty()) {
+    if (!ParseBucketWords(value, &histogram)) return std::nullopt;
+    return codec::EncodeSimpleHistogram(std::move(histogram));
+  }
+  if (id != std::to_string(codec_id))
+    return Result<Bytes>(Status::InvalidArgument("No codec found mapped to ID " + std::string(id)));
+  Result<codec::SimpleHistogram> decoded = DecodeHistogramText(value, codec_id);
+  if (!decoded.ok()) return Result<Bytes>(decoded.status());
+  return codec::EncodeSimpleHistogram(std::move(*decoded));
+}
+
+/// What to say behind "histogram: ", or nothing.
+std::string PutHistogram(const std::vector<std::string_view>& words, Services& services) {
+  if (services.histograms == nullptr) return IllegalArgument(kHistogramsOff);
+  if (words.size() < 5) return TooFew(5, words.size());
+  LineTexts texts;
+  Head head;
+  if (std::string fault = ReadHead(words[1], words[2], &texts, &head); !fault.empty()) return fault;
+  const bool has_id = IsNumber(words[3]);
+  const size_t value = has_id ? 4 : 3;
+  if (words[value].empty()) return IllegalArgument("empty histogram value");
+  std::vector<TagText> tags;
+  if (std::string fault = texts.ParseTags(words, value + 1, &tags); !fault.empty()) return fault;
+  const std::optional<Result<Bytes>> encoded = EncodeValue(
+      has_id ? words[3] : std::string_view(), words[value], *services.options.histogram_codec_id);
+  if (!encoded) return {};
+  Status stored = encoded->status();
+  if (stored.ok()) stored = services.histograms->Put({head.metric, tags, head.time, **encoded});
+  if (stored.ok()) {
+    services.counters.points_added.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  }
+  return "HBase error: " + std::string(stored.message());
+}
+
+/// "<interval>-<aggregator>[:<group by>]" or "<group by>".
+void ReadSource(std::string_view text, NamedRollup* rollup) {
+  const size_t dash = text.find('-');
+  if (dash == std::string_view::npos) {
+    rollup->group_by = text;
+    return;
+  }
+  rollup->interval = text.substr(0, dash);
+  rollup->aggregator = text.substr(dash + 1);
+  const size_t colon = rollup->aggregator.find(':');
+  if (colon == std::string_view::npos) return;
+  rollup->group_by = rollup->aggregator.substr(colon + 1);
+  rollup->aggregator = rollup->aggregator.substr(0, colon);
+}
+
+/// What to say behind "rollup: ", or nothing.
+std::string PutRollup(const std::vector<std::string_view>& words, Services& services) {
+  if (words.size() < 6) return TooFew(7, words.size());
+  if (services.rollups == nullptr)
+    return IllegalArgument("No rollup or aggregations were configured");
+  LineTexts texts;
+  NamedRollup rollup;
+  if (words[1].empty()) return IllegalArgument("Missing interval or aggregator");
+  ReadSource(texts.Text(words[1]), &rollup);
+  Head head;
+  if (std::string fault = ReadHead(words[2], words[3], &texts, &head); !fault.empty()) return fault;
+  rollup.metric = head.metric;
+  rollup.time = head.time;
+  if (words[4].empty()) return IllegalArgument("empty value");
+  std::vector<TagText> tags;
+  if (std::string fault = texts.ParseTags(words, 5, &tags); !fault.empty()) return fault;
+  if (!rollup.group_by.empty()) {
+    tags.push_back(
+        {services.rollups->aggregate_key(), texts.Keep(UpperCase(rollup.group_by)), false});
+    OrderTags(&tags);
+  }
+  rollup.tags = tags;
+  NumberError error;
+  if (!ParseValue(words[4], EntryPath::kTelnet, &rollup.value, &error)) {
+    if (error.fault != NumberFault::kNotFinite)
+      return "invalid value: " + FromLatin1(error.message);
+    return IllegalArgument("value is NaN or Infinite: " + error.message +
+                           " for metric=" + std::string(rollup.metric) +
+                           " timestamp=" + std::to_string(rollup.time.raw));
+  }
+  const Status stored = services.rollups->Put(rollup);
+  const std::string message(stored.message());
+  switch (stored.code()) {
+    case StatusCode::kOk:
+      services.counters.points_added.fetch_add(1, std::memory_order_relaxed);
+      return {};
+    case StatusCode::kInvalidArgument:
+      return IllegalArgument(message);
+    case StatusCode::kNotFound:
+      return "unknown metric: " + message;
+    case StatusCode::kUnsupported:
+      return "No such rollup: " + message;
+    default:
+      return "HBase error: " + message;
+  }
+}
+
+std::string Reply(std::string_view command, const std::string& text) {
+  return text.empty() ? text : std::string(command) + ": " + text + "\n";
+}
+
+}  // namespace
+
+std::string RunHistogramLine(const std::vector<std::string_view>& words, Services& services) {
+  return Reply("histogram", PutHistogram(words, services));
+}
+
+std::string RunRollupLine(const std::vector<std::string_view>& words, Services& services) {
+  return Reply("rollup", PutRollup(words, services));
+}
+
+}  // namespace hg::http

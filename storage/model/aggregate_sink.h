@@ -1,0 +1,54 @@
+#pragma once
+// Where histograms and rolled-up points go: put and telnet hand them over, tsd/ingest implements
+// it. Unlike points (point_sink.h) they are stored cell by cell, and are durable at once.
+
+#include <span>
+#include <string_view>
+
+#include "storage/base/bytes.h"
+#include "storage/base/status.h"
+#include "storage/model/point.h"
+#include "storage/model/point_sink.h"
+#include "storage/model/timestamp.h"
+
+namespace hg {
+
+/// Names as of a NamedPoint. Borrowed.
+struct NamedHistogram {
+  std::string_view metric;
+  std::span<const TagText> tags;
+  Timestamp time;
+  ByteView value;  // as it is stored, codec id included (spec schema.md §12)
+};
+
+/// Thread-safe.
+class HistogramSink {
+ public:
+  virtual ~HistogramSink() = default;
+  /// Checks, names and stores. Verdicts as of PointSink::AppendNamed. Blocks.
+  virtual Status Put(const NamedHistogram& histogram) = 0;
+};
+
+/// One value of a rollup or pre-aggregate table. Names as of a NamedPoint; absent = "". Borrowed.
+struct NamedRollup {
+  std::string_view metric;
+  std::span<const TagText> tags;
+  Timestamp time;
+  PointValue value;
+  std::string_view interval;    // as configured, such as "1h"
+  std::string_view aggregator;  // of the interval; any case
+  std::string_view group_by;    // function over series; any case
+};
+
+/// Thread-safe.
+class RollupSink {
+ public:
+  virtual ~RollupSink() = default;
+  /// Key of the tag that values get which were aggregated over series.
+  [[nodiscard]] virtual std::string_view aggregate_key() const = 0;
+  /// Checks, names and stores. Verdicts as of PointSink::AppendNamed, beside them Unsupported: no
+  /// such interval is configured. Blocks.
+  virtual Status Put(const NamedRollup& rollup) = 0;
+};
+
+}  // namespace hg

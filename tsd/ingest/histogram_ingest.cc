@@ -1,0 +1,27 @@
+#include "tsd/ingest/histogram_ingest.h"
+
+#include "storage/codec/histogram.h"
+#include "storage/codec/row_key.h"
+
+namespace hg::tsd {
+
+Status HistogramIngest::Put(const NamedHistogram& histogram) {
+  NamedPoint point;
+  point.metric = histogram.metric;
+  point.tags = histogram.tags;
+  point.time = histogram.time;
+  if (!point.time.in_range()) return BadTimestamp(point, histogram.value, 0);
+  ASSIGN_OR_RETURN(const Bytes tsuid, ingest_.ResolveTsuid(point));
+  const int64_t time_s = point.time.seconds();
+  const auto base = static_cast<uint32_t>(time_s - time_s % kRowSpan);
+  RowMutation row;
+  row.key = codec::MakeRowKey(layout_, tsuid, base);
+  row.changes.push_back(
+      PutCell("t", codec::HistogramQualifier(point.time), Bytes(histogram.value)));
+  RETURN_IF_ERROR(store_.Mutate(table_, {row}));
+  // Stored it is: what is written about it may fail without failing it.
+  if (tracker_.enabled()) (void)tracker_.Note(tsuid);
+  return {};
+}
+
+}  // namespace hg::tsd

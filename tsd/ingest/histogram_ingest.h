@@ -1,0 +1,37 @@
+#pragma once
+// The write path of histograms: names as points have them, then a cell of the data table (spec
+// schema.md §12).
+
+#include <string>
+
+#include "storage/model/aggregate_sink.h"
+#include "storage/model/key_layout.h"
+#include "storage/store.h"
+#include "tsd/ingest/ingest.h"
+#include "uid/series_tracker.h"
+
+namespace hg::tsd {
+
+/// Thread-safe.
+class HistogramIngest : public HistogramSink {
+ public:
+  /// The references outlive the object. `table`: the data table.
+  HistogramIngest(Ingest& ingest, Store& store, const KeyLayout& layout, std::string table,
+                  uid::SeriesTracker& tracker)
+      : ingest_(ingest),
+        store_(store),
+        layout_(layout),
+        table_(std::move(table)),
+        tracker_(tracker) {}
+
+  Status Put(const NamedHistogram& histogram) override;
+
+ private:
+  Ingest& ingest_;
+  Store& store_;
+  const KeyLayout layout_;
+  const std::string table_;
+  uid::SeriesTracker& tracker_;
+};
+
+}  // namespace hg::tsd
