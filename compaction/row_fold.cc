@@ -1,7 +1,5 @@
 #include "compaction/row_fold.h"
 
-#include <algorithm>
-
 #include "storage/codec/row_key.h"
 #include "storage/points/reconcile.h"
 #include "storage/points/render.h"
@@ -117,26 +115,8 @@ Result<bool> RowFold::FoldRow(ByteView key) {
     ASSIGN_OR_RETURN(changes, plan(row.cells, options_.reconcile));
   }
   if (changes.empty()) return false;
-  return Rewrite(row, std::move(changes));
-}
-
-// On condition that the first column it touches is as it was read: a row deleted in between is not
-// brought back, and what was appended in between is not lost.
-Result<bool> RowFold::Rewrite(const Row& row, std::vector<CellChange> changes) {
-  auto stored = [&](const Bytes& qualifier) {
-    return std::find_if(row.cells.begin(), row.cells.end(),
-                        [&](const Cell& cell) { return cell.qualifier == qualifier; });
-  };
-  auto witness = row.cells.end();
-  for (const CellChange& change : changes) {
-    if (witness == row.cells.end()) witness = stored(change.qualifier);
-  }
-  if (witness == row.cells.end() || witness->value.empty()) {
-    RETURN_IF_ERROR(store_->Mutate(options_.table, {{row.key, std::move(changes)}}));
-    return true;
-  }
-  return store_->CompareAndMutate(points::kFamily, witness->qualifier, witness->value,
-                                  options_.table, {row.key, std::move(changes)});
+  return store_->MutateIfUnchanged(points::kFamily, row.cells, options_.table,
+                                   {row.key, std::move(changes)});
 }
 
 }  // namespace hg::compaction

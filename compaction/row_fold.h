@@ -63,13 +63,12 @@ class RowFold {
   [[nodiscard]] RowFoldStats Stats() const;
 
   /// Rewrites one row now: true if it was changed. False for rows that are too young, settled, or
-  /// changed by someone else in between. InvalidArgument or Corruption as Reconcile: such a row
-  /// stays as it is.
+  /// changed by someone else in between (the next reader offers them again). InvalidArgument or
+  /// Corruption as Reconcile: such a row stays as it is.
   Result<bool> FoldRow(ByteView key);
 
  private:
   [[nodiscard]] bool OldEnough(uint32_t base) const;
-  Result<bool> Rewrite(const Row& row, std::vector<CellChange> changes);
   bool Take(Bytes* key);
   void FoldCounted(const Bytes& key);
   void Work();

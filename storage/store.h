@@ -126,6 +126,10 @@ class Store {
   /// Applies the mutation iff family:qualifier of that row is as expected; false = it was not.
   virtual Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                         const std::string& table, const RowMutation& mutation) = 0;
+  /// Applies the mutation iff the row's cells of `family` are `cells`, as Get gave them: columns, values and times;
+  /// false = they are not. For a rewrite that rests on the whole row.
+  virtual Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells, const std::string& table,
+                                         const RowMutation& mutation) = 0;
   virtual Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) = 0;
 
   virtual Result<std::vector<RegionInfo>> Regions(const std::string& table) = 0;

@@ -187,6 +187,26 @@ Result<bool> EmbeddedStore::CompareAndMutate(ByteView family, ByteView qualifier
   return as_expected;
 }
 
+Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                              const std::string& name,
+                                              const RowMutation& mutation) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckFamily(*table, family));
+  RETURN_IF_ERROR(CheckMutation(*table, mutation));
+  bool unchanged = false;
+  ASSIGN_OR_RETURN(
+      const auto outcome,
+      engine_.ReadModifyWrite(*table, mutation.key,
+                              [&](const StoredRow& row, std::vector<CellChange>* changes) {
+                                unchanged = SelectCells(*table, row, {Bytes(family), {}, false},
+                                                        engine_.render_options()) == cells;
+                                *changes = mutation.changes;
+                                return Result<bool>(unchanged && !changes->empty());
+                              }));
+  if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  return unchanged;
+}
+
 Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
   if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));

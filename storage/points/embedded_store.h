@@ -26,6 +26,8 @@ class EmbeddedStore : public Store {
                 ByteView value) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
+  Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                 const std::string& table, const RowMutation& mutation) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   Status Flush() override { return engine_.Flush(); }

@@ -151,6 +151,30 @@ TEST_CASE(
   CHECK(rig.Cells(Key(2)).empty());
 }
 
+TEST_CASE("a point written between read and fold is kept, whatever the fold would have touched") {
+  for (const bool native : {false, true}) {
+    Rig rig;
+    rig.options.native_points = native;
+    rig.options.reconcile.fix_duplicates = true;
+    RowFold fold(&rig.store, rig.options, rig.clock);
+    // A compacted cell that stays as it is, and a single point of one of its instants.
+    rig.Put(Key(1), {{"00100020", "010200"}, {"0030", "03"}});
+    rig.store.between = [&] { rig.Put(Key(1), {{"0020", "63"}}); };
+    CHECK_FALSE(*fold.FoldRow(Key(1)));
+    CHECK(rig.Cells(Key(1)) == "00100020=010200 0020=63 0030=03 ");
+    // Two instants twice, and what would lose at the second one is written again.
+    rig.Put(Key(2), {{"0010", "01"}, {"F000FA00", "02"}, {"0020", "03"}, {"F001F400", "04"}});
+    rig.store.between = [&] { rig.Put(Key(2), {{"F001F400", "63"}}); };
+    CHECK_FALSE(*fold.FoldRow(Key(2)));
+    CHECK(rig.Cells(Key(2)) == "0010=01 0020=03 F000FA00=02 F001F400=63 ");
+    // The only cell it would delete had no value.
+    rig.Put(Key(3), {{"0010", ""}, {"0020", "01"}});
+    rig.store.between = [&] { rig.Put(Key(3), {{"0010", "63"}}); };
+    CHECK_FALSE(*fold.FoldRow(Key(3)));
+    CHECK(rig.Cells(Key(3)) == "0010=63 0020=01 ");
+  }
+}
+
 TEST_CASE("a key waits once, and beyond the limit new keys are dropped") {
   Rig rig;
   RowFold fold(&rig.store, rig.options, rig.clock);

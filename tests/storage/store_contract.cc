@@ -251,6 +251,33 @@ void CompareAndMutateChangesTheRowOnlyIfItIsAsExpected(StoreSubject& s) {
         StatusCode::kNotFound);
 }
 
+void MutateIfUnchangedComparesTheWholeFamilyOfTheRow(StoreSubject& s) {
+  auto read = [&] { return s.store().Get("g", "k", "a")->cells; };
+  const RowMutation set{"k", {PutCell("a", "q", "1"), PutCell("a", "r", "1")}};
+  CHECK_FALSE(*s.store().MutateIfUnchanged("a", {{"a", "q", "1", 5}}, "g", set));
+  CHECK(GetText(s.store(), "k").empty());
+  CHECK(*s.store().MutateIfUnchanged("a", {}, "g", set));
+  CHECK_FALSE(*s.store().MutateIfUnchanged("a", {}, "g", set));
+  const std::vector<Cell> two = read();
+  const RowMutation change{"k", {PutCell("a", "q", "2"), DeleteColumn("a", "r")}};
+  // A cell more, another value, a cell less: each is a change; another family is none.
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "s", "3"), PutCell("b", "q", "x")}}}).ok());
+  s.Disturb();
+  CHECK_FALSE(*s.store().MutateIfUnchanged("a", two, "g", change));
+  const std::vector<Cell> three = read();
+  REQUIRE(s.store().Mutate("g", {{"k", {PutCell("a", "r", "4")}}}).ok());
+  CHECK_FALSE(*s.store().MutateIfUnchanged("a", three, "g", change));
+  const std::vector<Cell> written = read();
+  REQUIRE(s.store().Mutate("g", {{"k", {DeleteColumn("a", "s")}}}).ok());
+  CHECK_FALSE(*s.store().MutateIfUnchanged("a", written, "g", change));
+  CHECK(GetText(s.store(), "k") == "a:q=1 a:r=4 b:q=x ");
+  const std::vector<Cell> now = read();
+  s.Disturb();
+  CHECK(*s.store().MutateIfUnchanged("a", now, "g", change));
+  CHECK(GetText(s.store(), "k") == "a:q=2 b:q=x ");
+  CHECK(s.store().MutateIfUnchanged("c", {}, "g", change).status().code() == StatusCode::kNotFound);
+}
+
 void ScansGiveWholeRowsInOrderOfUnsignedBytes(StoreSubject& s) {
   const std::vector<Bytes> keys = {Bytes("\0", 1), "a",    Bytes("a\0", 2), "a\xFF", "b",
                                    "\x7F",         "\x80", "\xFF"};
@@ -427,7 +454,8 @@ void CheckStoreContract(const StoreFactory& make) {
         CellsComeByFamilyThenQualifierBytes, TheNewestCellTimeWinsAndOfEqualTimesTheLaterWrite,
         ServerTimesRiseWithinARowEvenIfTheClockStandsOrSteps, DeletesHideWhatIsNotNewer,
         AMutationIsAppliedInOrder, CountersAddAndRefuseOtherWidths, AppendsJoinInOrder,
-        CompareAndMutateChangesTheRowOnlyIfItIsAsExpected, ScansGiveWholeRowsInOrderOfUnsignedBytes,
+        CompareAndMutateChangesTheRowOnlyIfItIsAsExpected,
+        MutateIfUnchangedComparesTheWholeFamilyOfTheRow, ScansGiveWholeRowsInOrderOfUnsignedBytes,
         KeysHaveOneTo32767Bytes, IncrementsOfManyThreadsAddUpAndOneOfManyWinsARace}) {
     auto subject = make();
     REQUIRE(subject->store().CreateTable(kTable).ok());

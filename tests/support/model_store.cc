@@ -272,6 +272,20 @@ Result<bool> ModelStore::CompareAndMutate(ByteView family, ByteView qualifier,
   return true;
 }
 
+Result<bool> ModelStore::MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                           const std::string& name, const RowMutation& mutation) {
+  std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(Table * table, FindTable(name));
+  RETURN_IF_ERROR(CheckFamily(*table, family));
+  RETURN_IF_ERROR(CheckMutation(*table, mutation));
+  auto row = table->rows.find(mutation.key);
+  const Row now =
+      row == table->rows.end() ? Row{} : Select(row->first, row->second, family, {}, false);
+  if (now.cells != cells) return false;
+  Apply(table, mutation);
+  return true;
+}
+
 Result<std::unique_ptr<ScanCursor>> ModelStore::Scan(const ScanSpec& spec) {
   std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(Table * table, FindTable(spec.table));

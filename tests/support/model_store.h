@@ -37,6 +37,8 @@ class ModelStore : public Store {
                 ByteView value) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
                                 const std::string& table, const RowMutation& mutation) override;
+  Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                 const std::string& table, const RowMutation& mutation) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   /// There are no files: these three have nothing to do.
