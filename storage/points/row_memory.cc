@@ -1,6 +1,7 @@
 #include "storage/points/row_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -34,6 +35,19 @@ bool IsPut(uint32_t op) { return op <= UINT16_MAX || op >= codec::kMillisMark; }
 uint32_t OffsetMs(uint32_t qualifier) { return codec::Qualifier{qualifier}.offset_ms(); }
 
 }  // namespace
+
+template <typename Visit>
+void RowHourMemory::VisitRun(const Run& run, std::vector<PartPoint>* points, Visit&& visit) {
+  if (run.plain) {
+    for (const char* p = run.bytes; p < run.bytes + run.size; p += 12) {
+      visit(ReadBig32(p), ReadBig64(p + 4));
+    }
+    return;
+  }
+  points->clear();
+  INVARIANT(DecodeRow({run.bytes, run.size}, 0, points).ok());
+  for (const PartPoint& point : *points) visit(point.qualifier.bits, point.bits);
+}
 
 RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
   if (head->depth_ >= kWalkMax) {
@@ -145,39 +159,43 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
 }
 
 // Entries are never moved: a smaller qualifier of the same record and instant is written once more,
-// behind the one just written, which makes it the newer.
+// behind the one just written, which makes it the newer. In the write lock: only the runs that the
+// look-back reaches are read.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
+  using Run = RowHourMemory::Run;
   struct Entry {
     uint32_t op;
     uint64_t bits;
   };
   const uint32_t last = row->written_ - 1;
   const uint32_t from = std::max(row->record_start_, last > kLookBack ? last - kLookBack : 0);
-  std::vector<Entry> smaller;
-  uint32_t index = 0;
+  std::array<Entry, kLookBack> smaller;
+  auto end = smaller.begin();
+  uint32_t index = row->written_ - row->tail_used_;
   auto look = [&](uint32_t op, uint64_t bits) {
     const uint32_t at = index++;
     if (at < from || at >= last) return;
     if (!IsPut(op)) {
-      smaller.clear();  // a delete lies between
+      end = smaller.begin();  // a delete lies between
     } else if (op < qualifier && OffsetMs(op) == OffsetMs(qualifier)) {
-      std::erase_if(smaller, [op](const Entry& entry) { return entry.op == op; });
-      smaller.push_back({op, bits});
+      end = std::remove_if(smaller.begin(), end, [op](const Entry& e) { return e.op == op; });
+      *end++ = {op, bits};
     }
   };
-  // Runs older than the tail are rarely of this record: they are decoded only then.
-  const uint32_t in_runs = row->written_ - row->tail_used_;
-  if (from < in_runs) {
-    RowHourMemory::VisitRuns(row->runs_.load(kRelaxed), look);
-  } else {
-    index = in_runs;
+  std::array<const Run*, kLookBack / RowHourMemory::kSlots + 1> runs;
+  size_t count = 0;
+  const Run* run = row->runs_.load(kRelaxed);
+  for (; index > from; run = run->older) {
+    INVARIANT(run != nullptr && count < runs.size());
+    runs[count++] = run;
+    index -= run->entries;
   }
+  while (count > 0) RowHourMemory::VisitRun(*runs[--count], &run_points_, look);
   for (uint8_t i = 0; i < row->tail_used_; ++i) {
     look(row->ops_[i].load(kRelaxed), row->bits_[i].load(kRelaxed));
   }
-  std::sort(smaller.begin(), smaller.end(),
-            [](const Entry& a, const Entry& b) { return a.op > b.op; });
-  for (const Entry& entry : smaller) Push(row, entry.op, entry.bits);
+  std::sort(smaller.begin(), end, [](const Entry& a, const Entry& b) { return a.op > b.op; });
+  for (auto it = smaller.begin(); it != end; ++it) Push(row, it->op, it->bits);
 }
 
 void RowMemory::WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qualifier) {
@@ -218,18 +236,7 @@ void RowHourMemory::VisitRuns(const Run* newest, Visit&& visit) {
   std::vector<const Run*> runs;
   for (const Run* run = newest; run != nullptr; run = run->older) runs.push_back(run);
   std::vector<PartPoint> points;
-  for (auto it = runs.rbegin(); it != runs.rend(); ++it) {
-    const Run& run = **it;
-    if (run.plain) {
-      for (const char* p = run.bytes; p < run.bytes + run.size; p += 12) {
-        visit(ReadBig32(p), ReadBig64(p + 4));
-      }
-      continue;
-    }
-    points.clear();
-    INVARIANT(DecodeRow({run.bytes, run.size}, 0, &points).ok());
-    for (const PartPoint& point : points) visit(point.qualifier.bits, point.bits);
-  }
+  for (auto it = runs.rbegin(); it != runs.rend(); ++it) VisitRun(**it, &points, visit);
 }
 
 void RowHourMemory::Read(Part* part) const {

@@ -62,6 +62,9 @@ class RowHourMemory {
     uint32_t ops[kSlots];
   };
   void Copy(Snapshot* to) const;
+  // Entries in order of arrival; `points` is room to decode into.
+  template <typename Visit>
+  static void VisitRun(const Run& run, std::vector<PartPoint>* points, Visit&& visit);
   template <typename Visit>
   static void VisitRuns(const Run* newest, Visit&& visit);
 
