@@ -18,7 +18,7 @@ namespace hg {
 
 /// What an acknowledgement promises (spec region-store.md §11.4).
 enum class Durability : unsigned char {
-  kNone,      // points are in memory only; ids, names and new series are still logged
+  kNone,      // points are in memory until a flush; ids, names and new series are still logged
   kBuffered,  // written to the log within 1 s
   kLogged,    // in the log file before the ack: survives a killed process
   kSynced,    // fdatasync before the ack: survives a power cut
@@ -66,8 +66,7 @@ struct EmbeddedStats {
 /// points().
 class Embedded {
  public:
-  virtual ~Embedded() =
-      default;  // closes without waiting for a flush; what was acknowledged is in the log
+  virtual ~Embedded() = default;  // closes
 
   /// Busy: the directory is in use (which process and its note). InvalidArgument: the layout
   /// differs from the one the directory was created with (which width). Corruption: file and
@@ -81,8 +80,9 @@ class Embedded {
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
   /// Verifies checksums of every file. Corruption names the first damage.
   virtual Status Check() = 0;
-  /// Writes and syncs the log, stops the threads, releases the lock. Later calls answer
-  /// Unavailable. Idempotent.
+  /// Refuses writers, stops the threads, writes and syncs the log, releases the lock. Memory is
+  /// flushed only where the log does not hold it (kNone). Later calls answer Unavailable.
+  /// Idempotent.
   virtual Status Close() = 0;
 };
 

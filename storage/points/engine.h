@@ -111,6 +111,9 @@ class Engine {
   void AddTable(const lsm::TableEntry& entry);
   [[nodiscard]] const Table* TableById(uint32_t id) const;
 
+  /// Then a stop need not wait for a flush.
+  [[nodiscard]] bool memory_is_logged() const { return options_.durability != Durability::kNone; }
+
   // engine_write.cc
   Status CheckWritable();
   void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence);
@@ -135,6 +138,7 @@ class Engine {
   void FlushLoop();
   Status FlushIfNeeded();
   void Freeze();
+  Status FlushMemory();
   Status FlushFrozen();
   Status FlushOldest();
   Status WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries);

@@ -209,7 +209,7 @@ Status Engine::WritePointsTable(const Table& table, const Generation& generation
         if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
         if (stored.part.points.empty()) continue;
         // What is not flushed stays in the log: a stop need not wait for it.
-        if (closed_) return Status::Unavailable("the store is closed");
+        if (closed_ && memory_is_logged()) return Status::Unavailable("the store is closed");
         RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.part));
       }
     }
@@ -233,6 +233,10 @@ Status Engine::WritePointsTable(const Table& table, const Generation& generation
 Status Engine::Flush() {
   if (closed_) return Status::Unavailable("the store is closed");
   std::lock_guard maintenance(maintenance_);
+  return FlushMemory();
+}
+
+Status Engine::FlushMemory() {
   RETURN_IF_ERROR(FlushFrozen());
   Freeze();
   return FlushFrozen();

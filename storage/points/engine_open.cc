@@ -281,7 +281,14 @@ Status Engine::Close() {
   // Nobody is inside a write after this: they see closed_ first.
   { std::lock_guard lock(write_); }
   Status status;
-  if (log_ != nullptr) status = log_->WaitSynced(log_->End());
+  if (log_ != nullptr) {
+    if (!memory_is_logged()) {
+      std::lock_guard maintenance(maintenance_);
+      status = FlushMemory();
+    }
+    const Status synced = log_->WaitSynced(log_->End());
+    if (status.ok()) status = synced;
+  }
   lock_.reset();
   return status;
 }

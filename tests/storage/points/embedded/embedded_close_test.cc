@@ -1,0 +1,157 @@
+// Closing: what is kept, who is still let in, and when the directory is given to the next one.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "storage/points/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr int64_t kTime = 1700002800;
+
+// A disk that tells when its lock is released, and counts changes that come after it.
+class WatchedDisk : public FileSystem {
+ public:
+  explicit WatchedDisk(FileSystem& under) : under_(under) {}
+
+  std::function<void()> on_read;  // called before the next read of a file, once
+  [[nodiscard]] size_t changes_without_lock() const { return late_; }
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (mode == OpenMode::kCreate) Changes();
+    ASSIGN_OR_RETURN(auto file, under_.Open(path, mode));
+    return std::unique_ptr<File>(std::make_unique<WatchedFile>(*this, std::move(file)));
+  }
+  Status Rename(const std::string& from, const std::string& to) override {
+    Changes();
+    return under_.Rename(from, to);
+  }
+  Status Remove(const std::string& path) override {
+    Changes();
+    return under_.Remove(path);
+  }
+  bool Exists(const std::string& path) override { return under_.Exists(path); }
+  Result<std::vector<std::string>> List(const std::string& folder) override {
+    return under_.List(folder);
+  }
+  Status CreateFolder(const std::string& folder) override { return under_.CreateFolder(folder); }
+  Status SyncFolder(const std::string& folder) override { return under_.SyncFolder(folder); }
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path,
+                                         const std::string& note) override {
+    ASSIGN_OR_RETURN(auto lock, under_.Lock(path, note));
+    locked_ = true;
+    return std::unique_ptr<FileLock>(std::make_unique<WatchedLock>(*this, std::move(lock)));
+  }
+
+ private:
+  class WatchedFile : public File {
+   public:
+    WatchedFile(WatchedDisk& disk, std::unique_ptr<File> file)
+        : disk_(disk), file_(std::move(file)) {}
+    Status ReadAt(uint64_t offset, size_t size, Bytes* out) const override {
+      if (auto call = std::exchange(disk_.on_read, nullptr)) call();
+      return file_->ReadAt(offset, size, out);
+    }
+    Status WriteAt(uint64_t offset, ByteView bytes) override {
+      disk_.Changes();
+      return file_->WriteAt(offset, bytes);
+    }
+    Status Allocate(uint64_t size) override { return file_->Allocate(size); }
+    Status Truncate(uint64_t size) override { return file_->Truncate(size); }
+    Status Sync() override { return file_->Sync(); }
+    Result<uint64_t> Size() const override { return file_->Size(); }
+
+   private:
+    WatchedDisk& disk_;
+    const std::unique_ptr<File> file_;
+  };
+  class WatchedLock : public FileLock {
+   public:
+    WatchedLock(WatchedDisk& disk, std::unique_ptr<FileLock> lock)
+        : disk_(disk), lock_(std::move(lock)) {}
+    ~WatchedLock() override { disk_.locked_ = false; }
+
+   private:
+    WatchedDisk& disk_;
+    const std::unique_ptr<FileLock> lock_;
+  };
+  void Changes() {
+    if (!locked_) ++late_;
+  }
+
+  FileSystem& under_;
+  std::atomic<bool> locked_{false};
+  std::atomic<size_t> late_{0};
+};
+
+EmbeddedOptions Options(Durability durability) {
+  EmbeddedOptions options;
+  options.path = "d";
+  options.durability = durability;
+  options.background = false;
+  options.sync_interval_ms = 3'600'000;
+  return options;
+}
+
+Status AppendPoint(Embedded& store, int64_t time) {
+  auto number = store.points().Register(Bytes("\0\0\1\0\0\1\0\0\1", 9));
+  if (!number.ok()) return number.status();
+  const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(1));
+  return store.points().Append({&entry, 1}).status();
+}
+
+size_t CountPoints(Embedded& store) {
+  PointScanSpec spec;
+  spec.metric = Bytes("\0\0\1", 3);
+  auto scan = store.points().Scan(spec, {});
+  REQUIRE(scan.ok());
+  size_t count = 0;
+  for (RowHour row;;) {
+    auto more = (*scan)->Next(&row);
+    REQUIRE(more.ok());
+    if (!*more) return count;
+    count += row.value.size();
+  }
+}
+
+TEST_CASE("points that no log holds are in files after Close") {
+  for (const bool background : {false, true}) {
+    FaultyFileSystem disk(1);
+    ManualClock clock(kTime * 1000);
+    EmbeddedOptions options = Options(Durability::kNone);
+    options.background = background;
+    {
+      auto store = Embedded::Open(options, disk, clock);
+      REQUIRE(store.ok());
+      for (int64_t i = 0; i < 100; ++i) REQUIRE(AppendPoint(**store, kTime + i).ok());
+      REQUIRE((*store)->cells().Flush().ok());
+      for (int64_t i = 100; i < 200; ++i) REQUIRE(AppendPoint(**store, kTime + i).ok());
+      CHECK((*store)->Close().ok());
+    }
+    disk.PowerCut();
+    auto store = Embedded::Open(options, disk, clock);
+    REQUIRE(store.ok());
+    CHECK(CountPoints(**store) == 200);
+  }
+}
+
+TEST_CASE("Close says so when points that no log holds cannot be written") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  auto store = Embedded::Open(Options(Durability::kNone), disk, clock);
+  REQUIRE(store.ok());
+  REQUIRE(AppendPoint(**store, kTime).ok());
+  REQUIRE((*store)->cells().Sync().ok());
+  disk.FailAllCalls();
+  CHECK(!(*store)->Close().ok());
+}
+
+}  // namespace
+}  // namespace hg
