@@ -42,13 +42,20 @@ Log::Log(FileSystem& files, LogOptions options, LogStart start)
       live_(start.old_files.begin(), start.old_files.end()),
       background_([this] { BackgroundLoop(); }) {}
 
-Log::~Log() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-    changed_.notify_all();
+Log::~Log() { (void)Close(); }
+
+Status Log::Close() {
+  std::unique_lock lock(mutex_);
+  stop_ = true;
+  changed_.notify_all();
+  if (background_.joinable()) {
+    lock.unlock();
+    background_.join();
+    lock.lock();
   }
-  background_.join();
+  Status status = synced_ == end_ ? Status() : failure_;
+  if (failure_.ok()) failure_ = Status::Unavailable("the log is closed");
+  return status;
 }
 
 LogPosition Log::Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc) {

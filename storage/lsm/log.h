@@ -42,8 +42,10 @@ class Log {
 
   /// `files` outlives the log. No I/O before the first write.
   Log(FileSystem& files, LogOptions options, LogStart start);
-  /// Writes what is pending, best effort; waiting callbacks get Unavailable if that fails.
-  ~Log();
+  ~Log();  // closes
+  /// Writes and syncs what was added; waiting callbacks get Unavailable if that fails. No I/O after
+  /// it: later calls fail. Idempotent, one caller at a time.
+  Status Close();
 
   /// Copies a record to the buffer; the position behind it. Call in the order of sequences. No I/O.
   LogPosition Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t body_crc);

@@ -116,6 +116,8 @@ class Engine {
 
   // engine_write.cc
   Status CheckWritable();
+  /// To be asked under a lock that Close takes: then Close has yet to come.
+  [[nodiscard]] Status CheckOpen() const;
   void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence);
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence);
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,

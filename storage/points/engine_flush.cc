@@ -231,8 +231,8 @@ Status Engine::WritePointsTable(const Table& table, const Generation& generation
 }
 
 Status Engine::Flush() {
-  if (closed_) return Status::Unavailable("the store is closed");
   std::lock_guard maintenance(maintenance_);
+  RETURN_IF_ERROR(CheckOpen());
   return FlushMemory();
 }
 

@@ -193,8 +193,8 @@ Status Engine::CreateTable(const TableDescriptor& descriptor) {
   if (descriptor.name.empty() || descriptor.families.empty() || descriptor.families.size() > 255) {
     return Status::InvalidArgument("a table needs a name and 1 to 255 families");
   }
-  if (closed_) return Status::Unavailable("the store is closed");
   std::lock_guard maintenance(maintenance_);
+  RETURN_IF_ERROR(CheckOpen());
   if (auto known = FindTable(descriptor.name); known.ok()) {
     const TableDescriptor& have = (*known)->descriptor;
     const bool same = have.points == descriptor.points &&
@@ -278,17 +278,17 @@ Status Engine::Close() {
   }
   if (flush_thread_.joinable()) flush_thread_.join();
   if (merge_thread_.joinable()) merge_thread_.join();
-  // Nobody is inside a write after this: they see closed_ first.
+  // Whoever holds one of these has come before; whoever comes later looks at closed_ under it.
+  std::lock_guard merging(merging_);
+  std::lock_guard maintenance(maintenance_);
   { std::lock_guard lock(write_); }
   Status status;
   if (log_ != nullptr) {
-    if (!memory_is_logged()) {
-      std::lock_guard maintenance(maintenance_);
-      status = FlushMemory();
-    }
-    const Status synced = log_->WaitSynced(log_->End());
+    if (!memory_is_logged()) status = FlushMemory();
+    const Status synced = log_->Close();
     if (status.ok()) status = synced;
   }
+  // Nothing is changed on the disk any more.
   lock_.reset();
   return status;
 }

@@ -43,8 +43,13 @@ Part PartOfChange(const CellChange& change) {
 
 }  // namespace
 
-Status Engine::CheckWritable() {
+Status Engine::CheckOpen() const {
   if (closed_.load(std::memory_order_acquire)) return Status::Unavailable("the store is closed");
+  return {};
+}
+
+Status Engine::CheckWritable() {
+  RETURN_IF_ERROR(CheckOpen());
   if (active_bytes_.load(std::memory_order_relaxed) +
           frozen_bytes_.load(std::memory_order_relaxed) >
       memory_max_) {
@@ -91,6 +96,7 @@ Result<SeriesNumber> Engine::Register(ByteView tsuid) {
   const uint32_t crc = crc32c::Value(body);
   {
     std::lock_guard lock(write_);
+    RETURN_IF_ERROR(CheckOpen());
     log_->Add(static_cast<uint8_t>(LogKind::kSeries), ++sequence_, body, crc);
   }
   // Known to others only now, so that whoever uses it stands later in the log.
@@ -130,6 +136,7 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
     const size_t at = i * kRecordPointsMax;
     const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
     std::lock_guard lock(write_);
+    RETURN_IF_ERROR(CheckOpen());
     const uint64_t sequence = ++sequence_;
     ApplyPoints(slice, sequence);
     if (logged) {
@@ -223,6 +230,16 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
     }
     return row;
   };
+  // The whole record's points and raw cells count as written together.
+  const auto raw_put = [&](const StampedChange& change) {
+    PartPoint point;
+    return change.kind == CellChange::Kind::kPut && change.family == family &&
+           TouchesPoints(change.qualifier) &&
+           !CanonicalPoint(change.qualifier, change.value, &point);
+  };
+  if (std::any_of(record.changes.begin(), record.changes.end(), raw_put)) {
+    history()->SetFlag(RowHourMemory::kRaw);
+  }
   for (const StampedChange& change : record.changes) {
     const auto order = lsm::CellOrder::kByArrival;
     if (change.family != family) {
@@ -254,8 +271,15 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
       if (point_name) rows.WriteDelete(history(), sequence, q.bits);
       if (change.kind == CellChange::Kind::kPut) {
         if (point_name) row->SetFlag(RowHourMemory::kRawPoint);
-        cells.Row(record.key)
-            .Put(order, family, change.qualifier, change.value, change.timestamp_ms);
+        lsm::CellRow& raw = cells.Row(record.key);
+        if (TouchesPoints(change.qualifier)) {
+          PutRaw(family,
+                 {change.qualifier, change.value, change.timestamp_ms,
+                  static_cast<uint32_t>(sequence), false},
+                 &raw);
+        } else {
+          raw.Put(order, family, change.qualifier, change.value, change.timestamp_ms);
+        }
       } else if (point_name) {
         if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
       } else {
@@ -325,6 +349,7 @@ Result<LogPosition> Engine::Write(const Table& table, ByteView key,
   RETURN_IF_ERROR(CheckWritable());
   RETURN_IF_ERROR(RegisterKey(table, key));
   std::lock_guard lock(write_);
+  RETURN_IF_ERROR(CheckOpen());
   return WriteLocked(table, key, changes);
 }
 
@@ -360,6 +385,7 @@ Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key
     const auto version = Pin();
     ASSIGN_OR_RETURN(StoredRow files, ReadFiles(*version, table, key, regular, tsuid, base));
     std::unique_lock lock(write_);
+    RETURN_IF_ERROR(CheckOpen());
     // What is in this version's files and memory is the whole row as long as its memory is the one
     // written to.
     if (version->generations.front().get() != active_) continue;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "storage/points/embedded.h"
@@ -151,6 +152,53 @@ TEST_CASE("Close says so when points that no log holds cannot be written") {
   REQUIRE((*store)->cells().Sync().ok());
   disk.FailAllCalls();
   CHECK(!(*store)->Close().ok());
+}
+
+TEST_CASE("a write that was let in before Close and comes late is refused") {
+  FaultyFileSystem faulty(1);
+  WatchedDisk disk(faulty);
+  ManualClock clock(kTime * 1000);
+  auto store = Embedded::Open(Options(Durability::kLogged), disk, clock);
+  REQUIRE(store.ok());
+  RowMutation mutation{"row", {PutCell("id", "metrics", "old")}};
+  REQUIRE((*store)->cells().Mutate("tsdb-uid", {mutation}).ok());
+  REQUIRE((*store)->cells().Flush().ok());
+  // The row is read from a file between the first look at the door and the write lock.
+  bool closed = false;
+  disk.on_read = [&] { closed = (*store)->Close().ok(); };
+  mutation.changes = {PutCell("id", "metrics", "new")};
+  auto written = (*store)->cells().CompareAndMutate("id", "metrics", "old", "tsdb-uid", mutation);
+  REQUIRE(closed);
+  CHECK(written.status().code() == StatusCode::kUnavailable);
+  store->reset();
+  CHECK(disk.changes_without_lock() == 0);
+}
+
+TEST_CASE("nothing is changed on the disk after Close has given the lock away") {
+  for (int round = 0; round < 30; ++round) {
+    FaultyFileSystem faulty(1);
+    WatchedDisk disk(faulty);
+    ManualClock clock(kTime * 1000);
+    auto store = Embedded::Open(Options(Durability::kLogged), disk, clock);
+    REQUIRE(store.ok());
+    std::atomic<int> inside{0};
+    std::vector<std::thread> threads;
+    threads.emplace_back([&] {
+      for (int64_t i = 0; AppendPoint(**store, kTime + i % 3600).ok(); ++i) ++inside;
+    });
+    threads.emplace_back([&] {
+      while ((*store)->cells().Flush().ok()) ++inside;
+    });
+    threads.emplace_back([&] {
+      while ((*store)->cells().Compact().ok()) ++inside;
+    });
+    while (inside < 20 + round) std::this_thread::yield();
+    CHECK((*store)->Close().ok());
+    for (std::thread& thread : threads) thread.join();
+    store->reset();
+    REQUIRE(disk.changes_without_lock() == 0);
+    CHECK(Embedded::Open(Options(Durability::kLogged), faulty, clock).ok());
+  }
 }
 
 }  // namespace
