@@ -230,16 +230,6 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
     }
     return row;
   };
-  // The whole record's points and raw cells count as written together.
-  const auto raw_put = [&](const StampedChange& change) {
-    PartPoint point;
-    return change.kind == CellChange::Kind::kPut && change.family == family &&
-           TouchesPoints(change.qualifier) &&
-           !CanonicalPoint(change.qualifier, change.value, &point);
-  };
-  if (std::any_of(record.changes.begin(), record.changes.end(), raw_put)) {
-    history()->SetFlag(RowHourMemory::kRaw);
-  }
   for (const StampedChange& change : record.changes) {
     const auto order = lsm::CellOrder::kByArrival;
     if (change.family != family) {
@@ -271,15 +261,8 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
       if (point_name) rows.WriteDelete(history(), sequence, q.bits);
       if (change.kind == CellChange::Kind::kPut) {
         if (point_name) row->SetFlag(RowHourMemory::kRawPoint);
-        lsm::CellRow& raw = cells.Row(record.key);
-        if (TouchesPoints(change.qualifier)) {
-          PutRaw(family,
-                 {change.qualifier, change.value, change.timestamp_ms,
-                  static_cast<uint32_t>(sequence), false},
-                 &raw);
-        } else {
-          raw.Put(order, family, change.qualifier, change.value, change.timestamp_ms);
-        }
+        cells.Row(record.key)
+            .Put(order, family, change.qualifier, change.value, change.timestamp_ms);
       } else if (point_name) {
         if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
       } else {
