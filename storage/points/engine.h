@@ -115,6 +115,7 @@ class Engine {
   [[nodiscard]] bool memory_is_logged() const { return options_.durability != Durability::kNone; }
 
   // engine_write.cc
+  [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
   Status CheckWritable();
   /// To be asked under a lock that Close takes: then Close has yet to come.
   [[nodiscard]] Status CheckOpen() const;
@@ -170,7 +171,9 @@ class Engine {
   // Thread-safe or guarded by themselves.
   Registry registry_;
   std::atomic<uint64_t> active_bytes_{0};
-  std::atomic<uint64_t> frozen_bytes_{0};
+  // Shared with the frozen generations: a reader may keep one longer than the engine lives.
+  const std::shared_ptr<std::atomic<uint64_t>> frozen_bytes_ =
+      std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<bool> flush_asked_{false};
   std::atomic<uint64_t> log_released_{0};  // position up to which the log is in files
   std::atomic<uint64_t> replayed_{0};

@@ -57,7 +57,7 @@ void Engine::Freeze() {
   active_->last_sequence = sequence_;
   active_->series_end = series;
   active_->log_end = log_->SwitchFile();
-  frozen_bytes_ += active_->bytes();
+  active_->CountIn(frozen_bytes_);
   auto generation = std::make_shared<Generation>(sequence_, series, clock_.NowMs());
   active_ = generation.get();
   active_bytes_ = active_->bytes();
@@ -98,7 +98,6 @@ Status Engine::FlushOldest() {
     manifest.stamp_floor_ms = stamp_ms_;
   }
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
-  frozen_bytes_ -= generation->bytes();
   log_released_ = generation->log_end.position;
   log_->Release(generation->log_end.file_number);
   ++flushes_;

@@ -296,7 +296,7 @@ Status Engine::Close() {
 EmbeddedStats Engine::Stats() const {
   EmbeddedStats stats;
   stats.series = registry_.size();
-  stats.memory_bytes = active_bytes_ + frozen_bytes_;
+  stats.memory_bytes = MemoryBytes();
   stats.memory_limit_bytes = memory_max_;
   stats.registry_bytes = registry_.bytes();
   const auto version = Pin();

@@ -50,9 +50,7 @@ Status Engine::CheckOpen() const {
 
 Status Engine::CheckWritable() {
   RETURN_IF_ERROR(CheckOpen());
-  if (active_bytes_.load(std::memory_order_relaxed) +
-          frozen_bytes_.load(std::memory_order_relaxed) >
-      memory_max_) {
+  if (MemoryBytes() > memory_max_) {
     AskForFlush();
     return Status::Busy("unflushed memory is over its budget of " + std::to_string(memory_max_) +
                         " bytes");
@@ -83,10 +81,11 @@ Result<SeriesNumber> Engine::Register(ByteView tsuid) {
   if (auto number = registry_.Find(tsuid)) return *number;
   RETURN_IF_ERROR(codec::CheckTsuid(layout(), tsuid));
   RETURN_IF_ERROR(CheckWritable());
-  // New series are refused before points of known ones are.
-  if (active_bytes_ + frozen_bytes_ > memory_max_ / 10 * 9) {
+  // New series are refused before points of known ones are, also for the room that names take.
+  if (MemoryBytes() + registry_.bytes() > memory_max_ / 10 * 9) {
     AskForFlush();
-    return Status::Busy("unflushed memory is near its budget: no new series for now");
+    return Status::Busy("series and unflushed memory are near their budget of " +
+                        std::to_string(memory_max_) + " bytes: no new series for now");
   }
   std::lock_guard one_at_a_time(register_);
   if (auto number = registry_.Find(tsuid)) return *number;

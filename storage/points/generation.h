@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "storage/lsm/cell_memory.h"
 #include "storage/lsm/log.h"
@@ -25,6 +26,14 @@ class Generation {
   Generation& operator=(const Generation&) = delete;
   ~Generation() {
     for (auto& cells : tables_) delete cells.load(std::memory_order_relaxed);
+    if (counted_in_ != nullptr) *counted_in_ -= counted_;
+  }
+  /// Adds its bytes to `total`, and takes them off when the last reader has let go of it. Once, when
+  /// it is frozen.
+  void CountIn(std::shared_ptr<std::atomic<uint64_t>> total) {
+    counted_ = bytes();
+    *total += counted_;
+    counted_in_ = std::move(total);
   }
 
   /// The rows of a table, or null.
@@ -59,6 +68,8 @@ class Generation {
   lsm::Log::Switch log_end{};  // where the log of the next generation begins
 
  private:
+  uint64_t counted_ = 0;
+  std::shared_ptr<std::atomic<uint64_t>> counted_in_;
   std::array<std::atomic<lsm::CellMemory*>, kTablesMax> tables_{};
 };
 
