@@ -21,6 +21,8 @@ constexpr int64_t kLingerS = 2;
 /// A client that takes nothing of its reply for so long is cut off: its handler waits for it, and
 /// there are only so many threads for handlers.
 constexpr int64_t kStalledReplyS = 60;
+/// Writers over telnet often never read: after so long their lines go on, and replies are dropped.
+constexpr int64_t kDeafAfterS = 5;
 
 }  // namespace
 
@@ -171,6 +173,8 @@ void Connection::OnWritten(const boost::system::error_code& error) {
     Transmit(rest);
     if (write_pending_ || state_ == State::kClosed) return;
   }
+  deaf_ = false;
+  if (state_ == State::kUnread) state_ = State::kReading;
   if (state_ == State::kHandling) return Pump();
   if (state_ == State::kLingering) return ShutdownSend();
   if (state_ == State::kReplying) ReplySent();
@@ -196,6 +200,11 @@ void Connection::Sweep() {
   const int64_t now = loop_.now_s();
   if (state_ == State::kLingering && now > linger_until_s_) return Close();
   const int64_t idle = now - active_s_;
+  if (state_ == State::kUnread && idle > kDeafAfterS) {
+    deaf_ = true;
+    state_ = State::kReading;
+    return Advance();
+  }
   auto timeout = static_cast<int64_t>(edge_.options.idle_timeout_s);
   if (protocol_ == Protocol::kHttp && write_pending_) {
     timeout = timeout > 0 ? std::min(timeout, kStalledReplyS) : kStalledReplyS;
@@ -229,7 +238,8 @@ void Connection::CloseWhenIdle() {
 void Connection::Committed(const Status& status) {
   if (state_ != State::kCommitting) return;
   if (protocol_ == Protocol::kHttp) return PutCommitted(status);
-  if (!status.ok()) SendTelnet("put: HBase error: " + std::string(status.message()) + "\n");
+  if (!status.ok() && edge_.options.telnet_return_errors)
+    SendTelnet("put: HBase error: " + std::string(status.message()) + "\n");
   FinishLines();
   Advance();
 }

@@ -18,6 +18,7 @@ namespace hg::http {
 
 class Loop;
 struct Edge;
+struct LinesResult;
 struct Request;
 
 /// Lives as long as an operation on it is under way. Loop thread only, unless said otherwise.
@@ -43,6 +44,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     kHandling,    // a pool thread works on it
     kReplying,    // the rest of a reply is on its way
     kRetrying,    // telnet: the store was busy
+    kUnread,      // telnet: the client is to read first
     kLingering,   // reply sent, reads and drops what comes until the client closes
     kClosed,
   };
@@ -83,7 +85,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool AdvanceTelnet();
   bool TryLines(std::string_view lines);
   void RunLines(std::string_view lines);
+  void LinesDone(const LinesResult& result);
   void FinishLines();
+  void RetryLater();
+  [[nodiscard]] bool TooMuchUnread() const;
   void SendTelnet(std::string_view text);
 
   Loop& loop_;
@@ -113,7 +118,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Telnet.
   size_t line_bytes_ = 0;  // of the lines being worked on
-  int retries_ = 0;
+  int retries_ = 0;        // in a row, of a busy store
+  bool deaf_ = false;      // the client does not read: what is said to it is dropped
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };
 

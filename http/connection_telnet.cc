@@ -1,5 +1,6 @@
 // The telnet half of a connection (connection.h).
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 #include "http/connection.h"
@@ -11,14 +12,19 @@
 namespace hg::http {
 namespace {
 
-/// Replies that a client leaves unread; more are dropped, as its lines must not wait for it.
+/// Replies that a client leaves unread: its next lines wait until it has read them.
 constexpr size_t kUnreadBytesMax = 64 * 1024;
-constexpr int kBusyTries = 500;
+/// A busy store is asked again after the first, then after twice as long, up to the second.
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
+constexpr auto kBusyPauseMax = std::chrono::milliseconds(1000);
 
 }  // namespace
 
 bool Connection::AdvanceTelnet() {
+  if (TooMuchUnread() && !deaf_) {
+    state_ = State::kUnread;
+    return true;
+  }
   const std::string_view bytes = buffer_.view();
   const size_t last_lf = bytes.rfind('\n');
   if (last_lf == std::string_view::npos) {
@@ -41,24 +47,10 @@ bool Connection::TryLines(std::string_view lines) {
   const auto appended = edge_.services.sink.AppendSpelled(points);
   Counters& counters = edge_.services.counters;
   if (!appended.ok()) {
-    // A client of this dialect cannot be told to come again: its lines wait, and with them its
-    // socket.
+    // Other refusals have their texts, a line's each, on the exact way.
+    if (appended.status().code() != StatusCode::kBusy) return false;
     counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-    if (appended.status().code() != StatusCode::kBusy || ++retries_ > kBusyTries) {
-      retries_ = 0;
-      SendTelnet("put: Please throttle writes: " + std::string(appended.status().message()) + "\n");
-      FinishLines();
-      return true;
-    }
-    state_ = State::kRetrying;
-    if (retry_timer_ == nullptr)
-      retry_timer_ = std::make_unique<boost::asio::steady_timer>(loop_.io());
-    retry_timer_->expires_after(kBusyPause);
-    retry_timer_->async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-      if (error || self->state_ != State::kRetrying) return;
-      self->state_ = State::kReading;
-      self->Advance();
-    });
+    RetryLater();
     return true;
   }
   if (!appended->known) return false;
@@ -71,28 +63,50 @@ bool Connection::TryLines(std::string_view lines) {
   return true;
 }
 
-void Connection::RunLines(std::string_view lines) {
-  state_ = State::kHandling;
-  auto run = [lines, self = shared_from_this(), &services = edge_.services]() mutable {
-    LinesResult result = RunTelnetLines(lines, services);
-    if (result.shut_down) RequestShutDown();
-    boost::asio::io_context& io = self->loop_.io();
-    boost::asio::post(io, [self = std::move(self), result = std::move(result)] {
-      self->close_after_reply_ |= result.close || result.shut_down;
-      self->SendTelnet(result.text);
-      if (self->state_ != State::kHandling) return;
-      self->FinishLines();
-      self->Advance();
-    });
-  };
-  if (edge_.writes.Post(std::move(run))) return;
-  SendTelnet("put: Please throttle writes: too many requests are waiting\n");
-  FinishLines();
+void Connection::RetryLater() {
+  // A client of this dialect cannot be told to come again: its lines wait, and with them its
+  // socket.
+  state_ = State::kRetrying;
+  const auto pause = std::min(kBusyPause * (1 << std::min(retries_, 10)), kBusyPauseMax);
+  ++retries_;
+  if (retry_timer_ == nullptr)
+    retry_timer_ = std::make_unique<boost::asio::steady_timer>(loop_.io());
+  retry_timer_->expires_after(pause);
+  retry_timer_->async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (error || self->state_ != State::kRetrying) return;
+    self->state_ = State::kReading;
+    self->Advance();
+  });
 }
 
+void Connection::RunLines(std::string_view lines) {
+  state_ = State::kHandling;
+  const LinesCall call{.muted = TooMuchUnread(), .after_busy = retries_ > 0};
+  auto run = [lines, call, self = shared_from_this(), &services = edge_.services]() mutable {
+    LinesResult result = RunTelnetLines(lines, services, call);
+    if (result.shut_down) RequestShutDown();
+    boost::asio::io_context& io = self->loop_.io();
+    boost::asio::post(
+        io, [self = std::move(self), result = std::move(result)] { self->LinesDone(result); });
+  };
+  if (!edge_.writes.Post(std::move(run))) RetryLater();
+}
+
+void Connection::LinesDone(const LinesResult& result) {
+  close_after_reply_ |= result.close || result.shut_down;
+  SendTelnet(result.text);
+  if (state_ != State::kHandling) return;
+  line_bytes_ = result.used;
+  if (result.used > 0) retries_ = 0;
+  FinishLines();
+  if (result.busy && state_ == State::kReading) RetryLater();
+  Advance();
+}
+
+bool Connection::TooMuchUnread() const { return out_.size() + writing_.size() > kUnreadBytesMax; }
+
 void Connection::SendTelnet(std::string_view text) {
-  if (out_.size() + writing_.size() > kUnreadBytesMax) return;
-  Transmit(text);
+  if (!TooMuchUnread()) Transmit(text);
 }
 
 void Connection::FinishLines() {

@@ -22,6 +22,7 @@ struct Options {
   bool chunked_enabled = true;       // bodies above 8 KiB, chunked, or announced with Expect
   uint64_t body_bytes_max = 67108864;  // as sent and unpacked; above: 413, connection closed
   uint64_t line_bytes_max = 1024;    // one telnet line
+  bool telnet_return_errors = true;  // false: what the store refuses a put line is not said
 
   Mode mode = Mode::kReadWrite;
   bool api_enabled = true;

@@ -91,6 +91,7 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   options.chunked_enabled = config.Bool("tsd.http.request.enable_chunked");
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
+  options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);
   // These three are literal in OpenTSDB: only the very text counts (spec schema.md §19.2).
   options.api_enabled = config.String("tsd.core.enable_api") == "true";

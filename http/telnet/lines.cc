@@ -1,7 +1,6 @@
 #include "http/telnet/lines.h"
 
-#include <chrono>
-#include <thread>
+#include <algorithm>
 #include <vector>
 
 #include "http/api/stats.h"
@@ -16,9 +15,10 @@
 namespace hg::http {
 namespace {
 
-/// A busy store is asked again for this long.
-constexpr int kBusyTries = 500;
-constexpr auto kBusyPause = std::chrono::milliseconds(20);
+/// Where no more lines are run before the client has had the text.
+constexpr size_t kTextBytesMax = 64 * 1024;
+/// Put lines whose points are stored together, and whose faults may be said together.
+constexpr size_t kPutsTogether = 1024;
 
 /// What a point's refusal is called on this wire.
 std::string Reason(const Status& status) {
@@ -39,37 +39,59 @@ std::string Reason(const Status& status) {
 
 class LineRunner {
  public:
-  explicit LineRunner(Services& services) : services_(services), counters_(services.counters) {}
+  LineRunner(Services& services, LinesCall call)
+      : services_(services),
+        counters_(services.counters),
+        muted_(call.muted),
+        puts_together_(call.after_busy ? 1 : kPutsTogether) {}
 
   LinesResult Run(std::string_view lines) {
-    while (!lines.empty() && !result_.close) RunLine(TakeLine(&lines));
+    std::string_view rest = lines;
+    while (!rest.empty() && !result_.close && result_.text.size() < kTextBytesMax) {
+      const std::string_view line = TakeLine(&rest);
+      if (!RunLine(line, lines.size() - rest.size())) break;
+    }
     Flush();
     const Status committed = CommitAndWait(services_.sink, position_);
     if (!committed.ok()) {
       counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-      result_.text += "put: " + Reason(committed) + "\n";
+      SayStorageError(committed);
     }
     return std::move(result_);
   }
 
  private:
+  struct PutLine {
+    std::string fault;  // empty = its point is in puts_
+    size_t end;         // of the line, among all
+  };
+
   [[nodiscard]] bool writes() const { return services_.options.mode != Mode::kReadOnly; }
 
-  void RunLine(std::string_view line) {
+  /// `end`: where the line ends among all. False: the store is busy, and the line was not run.
+  bool RunLine(std::string_view line, size_t end) {
     SplitWords(line, &words_);
-    const std::string_view command = words_[0];
-    if (command == "put" && writes()) return Put(line);
+    if (words_[0] == "put" && writes()) {
+      lines_.push_back({puts_.Add(line, words_), end});
+      return lines_.size() < puts_together_ || Flush();
+    }
     // Whatever else answers, answers behind the points before it.
-    Flush();
+    if (!Flush()) return false;
     counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
+    RunCommand(words_[0]);
+    result_.used = end;
+    return true;
+  }
+
+  void RunCommand(std::string_view command) {
     if (command == "rollup" && writes()) {
-      result_.text += RunRollupLine(words_, services_);
+      Tell(RunRollupLine(words_, services_));
     } else if (command == "histogram" && writes()) {
-      result_.text += RunHistogramLine(words_, services_);
+      Tell(RunHistogramLine(words_, services_));
     } else if (command == "version") {
-      result_.text += BuildText();
+      Tell(BuildText());
     } else if (command == "stats") {
-      result_.text += StatsText(services_);
+      if (!muted_) Tell(StatsText(services_));
     } else if (command == "help") {
       Help();
     } else if (command == "dropcaches") {
@@ -86,18 +108,6 @@ class LineRunner {
     }
   }
 
-  void Put(std::string_view line) {
-    counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
-    counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
-    std::string fault = puts_.Add(line, words_);
-    if (!fault.empty()) {
-      auto& counter = fault.starts_with("invalid value") ? counters_.put_invalid_values
-                                                         : counters_.put_illegal_arguments;
-      counter.fetch_add(1, std::memory_order_relaxed);
-    }
-    faults_.push_back(std::move(fault));
-  }
-
   void Help() {
     std::string text = "available commands: stats dropcaches version exit help ";
     if (writes()) text += "put rollup histogram ";
@@ -105,40 +115,57 @@ class LineRunner {
     Say(text);
   }
 
-  void Say(std::string_view line) { result_.text.append(line).append("\n"); }
+  void Tell(std::string_view text) {
+    if (!muted_) result_.text.append(text);
+  }
+  void Say(const std::string& line) { Tell(line + "\n"); }
 
-  /// Stores the points gathered so far and writes what became of the lines, in their order.
-  void Flush() {
-    std::vector<Status> verdicts;
-    if (!puts_.points().empty()) Append(&verdicts);
-    size_t next = 0;
-    for (const std::string& fault : faults_) {
-      if (!fault.empty()) {
-        Say("put: " + fault);
-        continue;
-      }
-      const Status& verdict = verdicts[next++];
-      if (verdict.ok()) {
-        counters_.points_added.fetch_add(1, std::memory_order_relaxed);
-        continue;
-      }
-      Count(verdict);
-      Say("put: " + Reason(verdict));
-    }
-    faults_.clear();
-    puts_.Clear();
+  /// Errors that OpenTSDB hears from its store later, and may keep to itself.
+  void SayStorageError(const Status& status) {
+    if (services_.options.telnet_return_errors) Say("put: " + Reason(status));
   }
 
-  void Append(std::vector<Status>* verdicts) {
-    for (int tries = 0;; ++tries) {
-      position_ = std::max(position_, services_.sink.AppendNamed(puts_.points(), verdicts));
-      bool busy = false;
-      for (const Status& verdict : *verdicts) busy |= verdict.code() == StatusCode::kBusy;
-      // Appending again what was stored already changes nothing, but only all or none were.
-      if (!busy || tries == kBusyTries) return;
-      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-      std::this_thread::sleep_for(kBusyPause);
+  /// Stores the points gathered so far and says what became of the lines, in their order. False:
+  /// the store is busy; the lines from the first that it refused on are as if never seen.
+  bool Flush() {
+    std::vector<Status> verdicts;
+    if (!puts_.points().empty())
+      position_ = std::max(position_, services_.sink.AppendNamed(puts_.points(), &verdicts));
+    size_t next = 0;
+    for (const PutLine& line : lines_) {
+      const Status verdict = line.fault.empty() ? verdicts[next++] : Status();
+      if (verdict.code() == StatusCode::kBusy) {
+        counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+        result_.busy = true;
+        break;
+      }
+      Conclude(line, verdict);
+      result_.used = line.end;
     }
+    lines_.clear();
+    puts_.Clear();
+    puts_together_ = std::min(puts_together_ * 2, kPutsTogether);
+    return !result_.busy;
+  }
+
+  void Conclude(const PutLine& line, const Status& verdict) {
+    counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
+    counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
+    if (!line.fault.empty()) {
+      auto& counter = line.fault.starts_with("invalid value") ? counters_.put_invalid_values
+                                                              : counters_.put_illegal_arguments;
+      counter.fetch_add(1, std::memory_order_relaxed);
+      return Say("put: " + line.fault);
+    }
+    if (verdict.ok()) {
+      counters_.points_added.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    Count(verdict);
+    const bool at_once =
+        verdict.code() == StatusCode::kInvalidArgument || verdict.code() == StatusCode::kNotFound;
+    if (at_once) return Say("put: " + Reason(verdict));
+    SayStorageError(verdict);
   }
 
   void Count(const Status& verdict) {
@@ -156,17 +183,19 @@ class LineRunner {
 
   Services& services_;
   Counters& counters_;
+  const bool muted_;
+  size_t puts_together_;
   LinesResult result_;
   std::vector<std::string_view> words_;
   PutLines puts_;
-  std::vector<std::string> faults_;  // one per put line; empty = its point is in puts_
+  std::vector<PutLine> lines_;  // put lines that are not concluded
   PointSink::Position position_ = 0;
 };
 
 }  // namespace
 
-LinesResult RunTelnetLines(std::string_view lines, Services& services) {
-  return LineRunner(services).Run(lines);
+LinesResult RunTelnetLines(std::string_view lines, Services& services, LinesCall call) {
+  return LineRunner(services, call).Run(lines);
 }
 
 }  // namespace hg::http

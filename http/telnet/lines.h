@@ -9,14 +9,24 @@ namespace hg::http {
 
 struct Services;
 
+/// What the connection knows.
+struct LinesCall {
+  bool muted = false;       // the client does not read: the lines are run, nothing is said
+  bool after_busy = false;  // the store refused the last call: only so much is tried as it takes
+};
+
 struct LinesResult {
-  std::string text;        // what to send, in the order of the lines
+  std::string text;  // what to send, in the order of the lines
+  /// Bytes of the lines that were run. Less than all where the text became long, or the store is
+  /// busy: the rest is to be handed in again, once the text is sent or after a while.
+  size_t used = 0;
+  bool busy = false;
   bool close = false;      // `exit` was among them; later lines were not looked at
   bool shut_down = false;  // `diediedie`: the process is to end
 };
 
-/// Runs whole lines, each ended by LF. Their points are durable when it returns. While the store is
-/// busy it waits, a client of this dialect cannot be told to come again. Blocks.
-LinesResult RunTelnetLines(std::string_view lines, Services& services);
+/// Runs whole lines, each ended by LF. The points of those that were run are durable when it
+/// returns. Blocks, but not for a busy store.
+LinesResult RunTelnetLines(std::string_view lines, Services& services, LinesCall call = {});
 
 }  // namespace hg::http

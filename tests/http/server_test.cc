@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -406,6 +407,78 @@ TEST_CASE("idle connections of both dialects are closed after the timeout, busy 
   CHECK(lines.ReadAll().starts_with("b.tools"));
   edge.points.Release({});
   CHECK(busy.ReadResponse().status() == 204);
+}
+
+TEST_CASE("lines wait for a busy store without a thread, however long it takes, and none is lost") {
+  Running edge;
+  edge.points.RefuseAppends(1 << 30);
+  // More than there are threads for the exact way of put.
+  ClientSocket lines[3] = {ClientSocket(edge.server.port()), ClientSocket(edge.server.port()),
+                           ClientSocket(edge.server.port())};
+  int64_t time = 1700000000;
+  for (ClientSocket& client : lines)
+    client.Send("put m " + std::to_string(time++) + " 1 host=a\nput m x 1 host=a\nexit\n");
+  while (edge.counters.put_writes_blocked.load() < 4) std::this_thread::yield();
+  ClientSocket web(edge.server.port());
+  web.Send(Post("/api/put", PointAt(1700000009, "new")));
+  CHECK(web.ReadResponse().status() == 503);
+  edge.points.RefuseAppends(0);
+  for (ClientSocket& client : lines)
+    CHECK(client.ReadAll() == "put: invalid value: Invalid character 'x' in x\n");
+  CHECK(edge.Cells().size() == 3);
+}
+
+TEST_CASE("lines that the log refuses are said to be, unless the settings keep it back") {
+  for (const bool said : {true, false}) {
+    Running edge([&](Options& options) { options.telnet_return_errors = said; });
+    ClientSocket client(edge.server.port());
+    client.Send("put m 1700000000 1 host=a\nversion\n");
+    client.Read(11);
+    edge.points.Hold();
+    client.Send("put m 1700000001 1 host=a\n");
+    while (edge.points.held() == 0) std::this_thread::yield();
+    edge.points.Release(Status::IoError("the log is full"));
+    client.Send("exit\n");
+    CHECK((client.ReadAll().find("put: HBase error: the log is full\n") != std::string::npos) ==
+          said);
+  }
+}
+
+TEST_CASE("commands whose replies are not read wait, and none is lost") {
+  Running edge;
+  std::atomic<int> asked{0};
+  edge.services.collect_stats = [&](const auto& visit) {
+    asked.fetch_add(1);
+    for (int i = 0; i < 1000; ++i) visit("a.number.among.many", "", i);
+  };
+  constexpr int kAsked = 400;  // some 50 KB each, far more than the system keeps for a socket
+  ClientSocket client(edge.server.port(), 4096);
+  std::string lines;
+  for (int i = 0; i < kAsked; ++i) lines += "stats\n";
+  client.Send(lines + "exit\n");
+  for (int before = -1; before != asked.load() || before == 0;) {
+    before = asked.load();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  CHECK(asked.load() < kAsked / 2);
+  const std::string text = client.ReadAll();
+  size_t numbers = 0;
+  for (size_t at = 0; (at = text.find("a.number.among.many", at)) != std::string::npos; ++at)
+    ++numbers;
+  CHECK(numbers == kAsked * 1000);
+}
+
+TEST_CASE("a writer that never reads what is said about its lines is not held up for long") {
+  Running edge([](Options& options) { options.loop_threads = 1; });
+  ClientSocket client(edge.server.port(), 4096);
+  std::thread writer([&] {
+    std::string lines;
+    for (int i = 0; i < 200000; ++i) lines += "put m 170000000x 1 host=a\n";
+    client.Send(lines + "put m 1700000000 1 host=a\n");
+  });
+  CHECK(AgeUntil(edge, 6'000, [&] { return !edge.Cells().empty(); }));
+  edge.server.Stop();
+  writer.join();
 }
 
 TEST_CASE("connections above the limit are closed without a word") {

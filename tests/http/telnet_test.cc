@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <thread>
 
 #include "http/telnet/lines.h"
 #include "http/wire/telnet_line.h"
@@ -10,7 +11,9 @@ namespace hg::http {
 namespace {
 
 std::string Say(EdgeFixture& edge, std::string_view lines) {
-  return RunTelnetLines(lines, edge.services).text;
+  const LinesResult result = RunTelnetLines(lines, edge.services);
+  CHECK(result.used == lines.size());
+  return result.text;
 }
 
 }  // namespace
@@ -64,6 +67,32 @@ TEST_CASE("replies come in the order of the lines, and nothing behind exit is do
         "put: invalid value: Invalid character 'x' in x\nunknown command: foo.  Try `help'.\n"
         "put: invalid value: Invalid character 'y' in y\n");
   CHECK(result.close);
+  CHECK(result.used == 51);
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("lines with long replies are run a part at a time") {
+  EdgeFixture edge;
+  for (const std::string line : {"stats\n", "help\n", "foo\n", "put\n", "put m 1 1 a!=b\n"}) {
+    CAPTURE(line);
+    constexpr size_t kLines = 10000;
+    std::string lines;
+    for (size_t i = 0; i < kLines; ++i) lines += line;
+    const std::string once = Say(edge, line);
+    const LinesResult result = RunTelnetLines(lines, edge.services);
+    CHECK(result.text.size() < 200 * 1024);
+    CHECK(result.used > 0);
+    CHECK(result.used % line.size() == 0);
+    CHECK(result.used / line.size() == result.text.size() / once.size());
+  }
+}
+
+TEST_CASE("where nobody reads, lines are run and nothing is said") {
+  EdgeFixture edge;
+  const std::string lines = "put m x 1 a=b\nstats\nput m 1 1 a=b\nfoo\nput m 2 1 a!=b\n";
+  const LinesResult result = RunTelnetLines(lines, edge.services, {.muted = true});
+  CHECK(result.text.empty());
+  CHECK(result.used == lines.size());
   CHECK(edge.Cells().size() == 1);
 }
 
@@ -74,11 +103,44 @@ TEST_CASE("a read-only daemon knows no put") {
   CHECK(edge.Cells().empty());
 }
 
-TEST_CASE("a busy store is waited for") {
+TEST_CASE("a busy store is not waited for: the lines that it refuses are handed in again") {
   EdgeFixture edge;
+  const std::string lines = "put m x 1 a=b\nfoo\nput m 1 1 a=b\nput m y 1 a=b\nput m 2 1 a=b\n";
   edge.points.RefuseAppends(2);
-  CHECK(Say(edge, "put m 1 1 a=b\n").empty());
-  CHECK(edge.Cells().size() == 1);
+  LinesResult result = RunTelnetLines(lines, edge.services);
+  CHECK(result.busy);
+  CHECK(result.used == 18);
+  CHECK(result.text ==
+        "put: invalid value: Invalid character 'x' in x\nunknown command: foo.  Try `help'.\n");
+  const std::string_view rest = std::string_view(lines).substr(result.used);
+  result = RunTelnetLines(rest, edge.services, {.after_busy = true});
+  CHECK(result.busy);
+  CHECK(result.used == 0);
+  CHECK(result.text.empty());
+  result = RunTelnetLines(rest, edge.services, {.after_busy = true});
+  CHECK_FALSE(result.busy);
+  CHECK(result.used == rest.size());
+  CHECK(result.text == "put: invalid value: Invalid character 'y' in y\n");
+  CHECK(edge.Cells().size() == 2);
+  CHECK(edge.counters.rpc_put.load() == 4);
+  CHECK(edge.counters.points_added.load() == 2);
+}
+
+TEST_CASE("what the store refuses is said unless the settings keep it back") {
+  EdgeFixture edge;
+  for (const bool said : {true, false}) {
+    edge.options.telnet_return_errors = said;
+    edge.points.Hold();
+    std::thread log([&] {
+      while (edge.points.held() == 0) std::this_thread::yield();
+      edge.points.Release(Status::IoError("the log is full"));
+    });
+    CHECK(Say(edge, "put m 1 1 a=b\nput m x 1 a=b\nput m! 1 1 a=b\n") ==
+          "put: invalid value: Invalid character 'x' in x\n"
+          "put: illegal argument: Invalid metric name (\"m!\"): illegal character: !\n" +
+              std::string(said ? "put: HBase error: the log is full\n" : ""));
+    log.join();
+  }
 }
 
 TEST_CASE("the fast way and the exact way of put lines agree") {
