@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,9 +46,13 @@ struct SubQueryStats {
   int64_t scan_ns = 0, group_ns = 0, aggregate_ns = 0, names_ns = 0;
 };
 
+/// SubQueryInfo::rollup_table of what was not read from rollups.
+inline constexpr std::string_view kRawTable = "raw";
+
 /// One sub-query's part beside its groups.
 struct SubQueryInfo {
-  std::vector<Bytes> filter_keys;  // UIDs of the filtered tag keys, ascending, each once
+  std::vector<Bytes> filter_keys;       // UIDs of the filtered tag keys, ascending, each once
+  std::string rollup_table{kRawTable};  // the interval that was read, such as "1h"
   SubQueryStats stats;
 };
 

@@ -58,7 +58,8 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
       return run.cancelled();
     };
   }
-  RunContext context{query, options_, points_, names_, clock_, limits_file_, run.trim, cancelled};
+  RunContext context{query,        options_, points_,   names_, clock_,
+                     limits_file_, run.trim, cancelled, cells_};
   std::deque<SubQueryRun> runs;
   for (size_t i = 0; i < query.queries.size(); ++i) runs.emplace_back(context, i);
   RETURN_IF_ERROR(RunAll(&runs));

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "storage/codec/rollup_tables.h"
 #include "storage/points/points.h"
 
 namespace hg::query {
@@ -35,6 +37,10 @@ struct Options {
   size_t batch_rows =
       128;               // tsd.storage.hbase.scanner.maxNumRows: rows between checks of the limits
   std::string timezone;  // tsd.core.timezone; "" = the process' zone. For dates, not for buckets
+
+  std::optional<codec::RollupTables> rollups;  // tsd.rollups.config; none = not enabled
+  std::string aggregate_key = "_aggregate";    // tsd.rollups.agg_tag_key
+  std::string raw_aggregate = "RAW";           // tsd.rollups.raw_agg_tag_value
 
   std::string data_table = "tsdb";  // tsd.storage.hbase.data_table (global annotations)
   std::string meta_table =

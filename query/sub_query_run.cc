@@ -44,11 +44,16 @@ int64_t SubQueryRun::Lap() {
 }
 
 Status SubQueryRun::Run() {
+  RETURN_IF_ERROR(PlanTables());
   RETURN_IF_ERROR(Resolve());
   info_.stats.names_ns = Lap();
-  ASSIGN_OR_RETURN(bool any, ChooseSeries());
-  if (!any) return {};
-  RETURN_IF_ERROR(Read());
+  if (pre_aggregates_ || !rollups_.levels.empty()) {
+    RETURN_IF_ERROR(ReadTables());
+  } else {
+    ASSIGN_OR_RETURN(bool any, ChooseSeries());
+    if (!any) return {};
+    RETURN_IF_ERROR(Read());
+  }
   info_.stats.scan_ns = Lap();
   return sub_.histograms ? EvaluateHistograms() : Evaluate();
 }
@@ -63,16 +68,20 @@ Status SubQueryRun::Resolve() {
   ASSIGN_OR_RETURN(
       limits_, LimitsFor(context_.options, &context_.limits_file, metric.ok() ? **metric : Bytes(),
                          request.override_byte_limit, request.override_cell_limit));
-  window_ = PlanScan(context_.query.start_ms, context_.query.end_ms,
-                     sub_.downsample ? sub_.downsample->interval_ms() : 0);
-  if (sub_.downsample) {
-    RETURN_IF_ERROR(CheckFill(*sub_.downsample, window_));
-    grid_.emplace(*sub_.downsample, window_, context_.query.start_ms, context_.query.end_ms);
-  }
   spec_.matcher = filter_->matcher();
-  spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
   spec_.objects = true;  // a row that holds annotations only still makes an output (§9.1)
   spec_.batch_rows = limits_.batch_rows;
+  return PlanRaw(sub_.downsample ? &*sub_.downsample : nullptr);
+}
+
+Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
+  window_ = PlanScan(context_.query.start_ms, context_.query.end_ms,
+                     downsample != nullptr ? downsample->interval_ms() : 0);
+  if (downsample != nullptr) {
+    RETURN_IF_ERROR(CheckFill(*downsample, window_));
+    grid_.emplace(*downsample, window_, context_.query.start_ms, context_.query.end_ms);
+  }
+  spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
   return {};
 }
 
@@ -95,19 +104,25 @@ Result<bool> SubQueryRun::ChooseSeries() {
 }
 
 Status SubQueryRun::Read() {
-  LimitCounter counter(limits_, context_.clock, &context_.cancelled);
   set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_);
   if (sub_.histograms) set_->WantHistograms();
-  ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan,
-                   context_.points.Scan(spec_, context_.options.reconcile));
-  RETURN_IF_ERROR(set_->Read(scan.get(), &counter));
-  info_.stats.rows = counter.rows();
-  info_.stats.cells = counter.cells();
-  return set_->Finish();
+  return ReadInto(context_.points.Scan(spec_, context_.options.reconcile), &*set_);
+}
+
+Status SubQueryRun::ReadInto(Result<std::unique_ptr<PointScan>> scan, SeriesSet* set) {
+  RETURN_IF_ERROR(scan.status());
+  LimitCounter counter(limits_, context_.clock, &context_.cancelled);
+  RETURN_IF_ERROR(set->Read(scan->get(), &counter));
+  info_.stats.rows += counter.rows();
+  info_.stats.cells += counter.cells();
+  return set->Finish();
 }
 
 Status SubQueryRun::DeleteRows() {
   if (tsuids_.empty()) return {};
+  if (pre_aggregates_ || info_.rollup_table != kRawTable) {
+    return Status::InvalidArgument("Rollups and pre-aggregates cannot be deleted by a query");
+  }
   if (filter_->decides()) {
     spec_.matcher = {};
     spec_.matcher.tsuids = tsuids_;

@@ -10,12 +10,14 @@
 #include "query/name_memo.h"
 #include "query/options.h"
 #include "query/plan.h"
+#include "query/rollup.h"
 #include "query/series_filter.h"
 #include "query/series_set.h"
 #include "query/validate.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
 #include "storage/points/points.h"
+#include "storage/store.h"
 #include "uid/names.h"
 
 namespace hg::query {
@@ -30,6 +32,7 @@ struct RunContext {
   LimitsFile& limits_file;
   bool trim = true;
   const std::function<bool()>& cancelled;  // may be empty
+  Store& cells;
 };
 
 /// One thread; several runs of one query may go side by side.
@@ -53,9 +56,17 @@ class SubQueryRun {
 
  private:
   Status Resolve();
+  /// The hours and buckets of raw data; null = not downsampled.
+  Status PlanRaw(const DownsampleSpec* downsample);
   /// Lets string filters choose among the known series before the scan; false: none is left.
   Result<bool> ChooseSeries();
   Status Read();
+  /// Fills the set and closes it.
+  Status ReadInto(Result<std::unique_ptr<PointScan>> scan, SeriesSet* set);
+  // sub_query_rollup.cc: reads the tables of the plan in turn, or the default pre-aggregates.
+  Status PlanTables();
+  Status ReadTables();
+  Status ReadLevel(const codec::RollupLevel& level);
   Status Evaluate();
   Status EvaluateHistograms();
   [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }
@@ -72,6 +83,8 @@ class SubQueryRun {
   ScanWindow window_;
   std::optional<BucketGrid> grid_;
   PointScanSpec spec_;
+  RollupPlan rollups_;
+  bool pre_aggregates_ = false;
   std::optional<SeriesSet> set_;
   std::vector<Bytes> tsuids_;  // of the series that were read
   std::vector<Group> groups_;

@@ -107,9 +107,6 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
   }
   out.histograms = AsksForHistograms(text);
   if (out.histograms) RETURN_IF_ERROR(CheckHistograms(&out));
-  if (text.pre_aggregate) {
-    return Status::InvalidArgument("Pre-aggregates cannot be queried: no rollups are configured");
-  }
   for (const FilterSpec& spec : text.filters) {
     ASSIGN_OR_RETURN(std::shared_ptr<const TagFilter> filter, TagFilter::Compile(spec));
     out.filters.push_back(std::move(filter));

@@ -5,12 +5,14 @@
 
 #include <cstring>
 #include <ctime>
+#include <optional>
 
 #include "compaction/row_fold.h"
 #include "http/server.h"
 #include "query/engine.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
+#include "tsd/ingest/rollup_ingest.h"
 #include "tsd/ingest/tracking_ingest.h"
 #include "tsd/log.h"
 #include "tsd/settings.h"
@@ -28,6 +30,7 @@ struct DaemonOptions {
   uid::AnnotationsOptions annotations;
   uid::MetadataOptions metadata;
   compaction::RowFoldOptions fold;
+  std::optional<RollupIngestOptions> rollups;
 };
 
 Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
@@ -38,6 +41,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.annotations, ReadAnnotationsOptions(config));
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
   ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
+  ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
   return options;
 }
 
@@ -79,6 +83,8 @@ class Daemon {
         tracking_ingest_(ingest_, session.names(), tracker_),
         histogram_ingest_(ingest_, session.cells(), session.layout(), session.data_table(),
                           tracker_),
+        rollup_ingest_(ingest_, session.cells(), session.layout(),
+                       options_.rollups.value_or(RollupIngestOptions())),
         queries_(session.points(), session.names(), session.cells(), clock, options_.query),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
@@ -94,7 +100,8 @@ class Daemon {
                   tracker_.enabled() ? static_cast<PointSink&>(tracking_ingest_) : ingest_,
                   counters_,
                   [this](const StatVisitor& visit) { CollectStats(visit); },
-                  options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr},
+                  options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr,
+                  options_.rollups ? &rollup_ingest_ : nullptr},
         server_(options_.http, services_) {
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
@@ -145,6 +152,7 @@ class Daemon {
   uid::SeriesTracker tracker_;
   TrackingIngest tracking_ingest_;
   HistogramIngest histogram_ingest_;
+  RollupIngest rollup_ingest_;
   query::Engine queries_;
   uid::Annotations annotations_;
   uid::Metadata metadata_;

@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "storage/model/name_text.h"
+#include "tsd/rollup_config.h"
+#include "tsd/tables.h"
 
 namespace hg::tsd {
 namespace {
@@ -188,7 +190,24 @@ Result<query::Options> ReadQueryOptions(const Config& config) {
   options.timezone = config.String("tsd.core.timezone");
   options.data_table = config.String("tsd.storage.hbase.data_table");
   options.meta_table = config.String("tsd.storage.hbase.meta_table");
+  ASSIGN_OR_RETURN(std::optional<RollupIngestOptions> rollups, ReadRollupOptions(config));
+  if (rollups) options.rollups = std::move(rollups->tables);
+  options.aggregate_key = config.String("tsd.rollups.agg_tag_key");
+  options.raw_aggregate = config.String("tsd.rollups.raw_agg_tag_value");
   return options;
+}
+
+Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config) {
+  if (!config.Bool("tsd.rollups.enable") || !config.Has("tsd.rollups.config"))
+    return std::optional<RollupIngestOptions>();
+  RollupIngestOptions options;
+  ASSIGN_OR_RETURN(const std::string text, ReadRollupText(config));
+  ASSIGN_OR_RETURN(options.tables, ParseRollupConfig(text));
+  options.aggregate_key = config.String("tsd.rollups.agg_tag_key");
+  if (config.Bool("tsd.rollups.tag_raw"))
+    options.raw_value = config.String("tsd.rollups.raw_agg_tag_value");
+  options.block_derived = config.Bool("tsd.rollups.block_derived");
+  return std::optional<RollupIngestOptions>(std::move(options));
 }
 
 }  // namespace hg::tsd

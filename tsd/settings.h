@@ -2,6 +2,8 @@
 // From settings to the options structs of the rooms. The only place that knows which key feeds
 // which field. Each function fails with InvalidArgument that names key and value.
 
+#include <optional>
+
 #include "compaction/row_fold.h"
 #include "http/options.h"
 #include "query/options.h"
@@ -9,6 +11,7 @@
 #include "storage/points/points.h"
 #include "tsd/config.h"
 #include "tsd/ingest/ingest.h"
+#include "tsd/ingest/rollup_ingest.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
 #include "uid/names.h"
@@ -26,5 +29,7 @@ Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
 Result<query::Options> ReadQueryOptions(const Config& config);
+/// None: rollups are not configured.
+Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config);
 
 }  // namespace hg::tsd

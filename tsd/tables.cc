@@ -7,11 +7,10 @@
 #include <sstream>
 
 namespace hg::tsd {
-namespace {
+namespace {}  // namespace
 
-/// The setting is JSON text, or the path of a file of it if it ends in ".json" (spec schema.md
-/// §13.1).
-Result<std::string> RollupText(const std::string& setting) {
+Result<std::string> ReadRollupText(const Config& config) {
+  const std::string& setting = config.String("tsd.rollups.config");
   if (!setting.ends_with(".json")) return setting;
   std::ifstream in(setting, std::ios::binary);
   if (!in) return Status::IoError("cannot read the rollup settings in " + setting);
@@ -20,11 +19,13 @@ Result<std::string> RollupText(const std::string& setting) {
   return std::move(text).str();
 }
 
+namespace {
+
 /// Tables of all intervals. The default interval's table is the data table itself.
 Result<std::set<std::string>> RollupTables(const Config& config) {
   std::set<std::string> names;
   if (!config.Bool("tsd.rollups.enable")) return names;
-  ASSIGN_OR_RETURN(const std::string text, RollupText(config.String("tsd.rollups.config")));
+  ASSIGN_OR_RETURN(const std::string text, ReadRollupText(config));
   rapidjson::Document document;
   document.Parse(text.data(), text.size());
   if (document.HasParseError() || !document.IsObject() || !document.HasMember("intervals") ||

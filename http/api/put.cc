@@ -13,7 +13,6 @@
 #include "http/wire/put_document.h"
 #include "http/wire/put_json.h"
 #include "storage/model/aggregate_sink.h"
-#include "storage/model/letter_case.h"
 #include "storage/model/number_text.h"
 #include "storage/model/point_sink.h"
 
@@ -145,7 +144,8 @@ class PutRequest {
     if (point->interval) rollup.interval = *point->interval;
     if (point->aggregator) rollup.aggregator = *point->aggregator;
     if (point->group_by) rollup.group_by = *point->group_by;
-    AddAggregateTag(*services_.rollups, rollup.group_by, point);
+    AddTag(std::string(services_.rollups->aggregate_key()),
+           AggregateTagValue(*services_.rollups, rollup.group_by, rollup.time), point);
     const std::vector<TagText> tags = TagsOf(*point);
     rollup.tags = tags;
     const Status stored = services_.rollups->Put(rollup);
@@ -153,15 +153,13 @@ class PutRequest {
     return Judge(stored);
   }
 
-  /// What was aggregated over series says so in a tag, in OpenTSDB's map and its order.
-  static void AddAggregateTag(const RollupSink& rollups, std::string_view group_by,
-                              PutPoint* point) {
-    if (group_by.empty()) return;
-    const std::string key(rollups.aggregate_key());
+  /// Adds a tag in its place, if there is a value and no such key.
+  static void AddTag(const std::string& key, std::string value, PutPoint* point) {
+    if (value.empty()) return;
     for (const PutTag& tag : *point->tags) {
       if (tag.key == key) return;
     }
-    point->tags->push_back({key, UpperCase(group_by)});
+    point->tags->push_back({key, std::move(value)});
     OrderPutTags(&*point->tags);
   }
 

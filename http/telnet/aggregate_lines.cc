@@ -6,7 +6,6 @@
 #include "http/telnet/tag_words.h"
 #include "http/wire/histogram_text.h"
 #include "storage/model/aggregate_sink.h"
-#include "storage/model/letter_case.h"
 #include "storage/model/name_text.h"
 #include "storage/model/number_text.h"
 
@@ -84,19 +83,19 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
   return "HBase error: " + std::string(stored.message());
 }
 
-/// "<interval>-<aggregator>[:<group by>]" or "<group by>".
+/// "<interval>-<aggregator>[:<group by>]" or "<group by>". In front of a colon only what has a dash
+/// counts.
 void ReadSource(std::string_view text, NamedRollup* rollup) {
-  const size_t dash = text.find('-');
-  if (dash == std::string_view::npos) {
-    rollup->group_by = text;
-    return;
+  const size_t colon = text.find(':');
+  if (colon != std::string_view::npos) rollup->group_by = text.substr(colon + 1);
+  const std::string_view source = text.substr(0, colon);
+  const size_t dash = source.find('-');
+  if (dash != std::string_view::npos) {
+    rollup->interval = source.substr(0, dash);
+    rollup->aggregator = source.substr(dash + 1);
+  } else if (colon == std::string_view::npos) {
+    rollup->group_by = source;
   }
-  rollup->interval = text.substr(0, dash);
-  rollup->aggregator = text.substr(dash + 1);
-  const size_t colon = rollup->aggregator.find(':');
-  if (colon == std::string_view::npos) return;
-  rollup->group_by = rollup->aggregator.substr(colon + 1);
-  rollup->aggregator = rollup->aggregator.substr(0, colon);
 }
 
 /// What to say behind "rollup: ", or nothing.
@@ -115,9 +114,9 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
   if (words[4].empty()) return IllegalArgument("empty value");
   std::vector<TagText> tags;
   if (std::string fault = texts.ParseTags(words, 5, &tags); !fault.empty()) return fault;
-  if (!rollup.group_by.empty()) {
-    tags.push_back(
-        {services.rollups->aggregate_key(), texts.Keep(UpperCase(rollup.group_by)), false});
+  std::string aggregate = AggregateTagValue(*services.rollups, rollup.group_by, rollup.time);
+  if (!aggregate.empty()) {
+    tags.push_back({services.rollups->aggregate_key(), texts.Keep(std::move(aggregate)), false});
     OrderTags(&tags);
   }
   rollup.tags = tags;

@@ -154,7 +154,7 @@ void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& grou
   json->EndArray();
   if (request.show_query && sub != nullptr) {
     json->Key("query");
-    WriteSubQuery(*sub, group.query_index, info->filter_keys, json);
+    WriteSubQuery(*sub, group.query_index, info->filter_keys, json, info->rollup_table);
   }
   if (request.show_tsuids) {
     json->Key("tsuids");
@@ -190,7 +190,8 @@ void WriteAnswer(const ValidQuery& query, const Answer& answer, bool as_arrays, 
 }
 
 void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
-                   const std::vector<Bytes>& filter_keys, JsonWriter* json) {
+                   const std::vector<Bytes>& filter_keys, JsonWriter* json,
+                   std::string_view rollup_table) {
   const query::SubQuery& text = query.text;
   json->BeginObject();
   WriteOptional("aggregator", text.aggregator, json);
@@ -238,7 +239,7 @@ void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
   }
   json->Member("useFuzzyFilter", text.use_fuzzy_filter);
   json->Member("useMultiGets", text.use_multi_gets);
-  json->Member("rollupTable", "raw");
+  json->Member("rollupTable", rollup_table);
   json->Key("rateOptions");
   if (text.rate_options) {
     json->BeginObject();

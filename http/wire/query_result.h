@@ -17,7 +17,8 @@ void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer, bo
 
 /// One sub-query as parsed: the "query" object. `filter_keys`: UIDs of its filtered tag keys.
 void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
-                   const std::vector<Bytes>& filter_keys, JsonWriter* json);
+                   const std::vector<Bytes>& filter_keys, JsonWriter* json,
+                   std::string_view rollup_table = query::kRawTable);
 
 void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* json);
 

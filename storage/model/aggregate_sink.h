@@ -3,10 +3,12 @@
 // it. Unlike points (point_sink.h) they are stored cell by cell, and are durable at once.
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
+#include "storage/model/letter_case.h"
 #include "storage/model/point.h"
 #include "storage/model/point_sink.h"
 #include "storage/model/timestamp.h"
@@ -29,7 +31,8 @@ class HistogramSink {
   virtual Status Put(const NamedHistogram& histogram) = 0;
 };
 
-/// One value of a rollup or pre-aggregate table. Names as of a NamedPoint; absent = "". Borrowed.
+/// One value of a rollup or pre-aggregate table. Names as of a NamedPoint, the aggregate tag among
+/// them (AggregateTagValue); absent = "". Borrowed.
 struct NamedRollup {
   std::string_view metric;
   std::span<const TagText> tags;
@@ -46,9 +49,19 @@ class RollupSink {
   virtual ~RollupSink() = default;
   /// Key of the tag that values get which were aggregated over series.
   [[nodiscard]] virtual std::string_view aggregate_key() const = 0;
+  /// That tag's value for what was not; "" = it gets no such tag.
+  [[nodiscard]] virtual std::string_view raw_value() const = 0;
   /// Checks, names and stores. Verdicts as of PointSink::AppendNamed, beside them Unsupported: no
   /// such interval is configured. Blocks.
   virtual Status Put(const NamedRollup& rollup) = 0;
 };
+
+/// Value of the tag that the callers of Put add to a rollup; "" = none. Times in milliseconds are
+/// refused before OpenTSDB adds it.
+inline std::string AggregateTagValue(const RollupSink& sink, std::string_view group_by,
+                                     Timestamp time) {
+  if (time.is_millis()) return {};
+  return group_by.empty() ? std::string(sink.raw_value()) : UpperCase(group_by);
+}
 
 }  // namespace hg

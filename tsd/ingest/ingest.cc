@@ -14,7 +14,8 @@ uint64_t RandomKey() {
   return static_cast<uint64_t>(device()) << 32 | device();
 }
 
-/// "{site=b1, host=s7}": Java's text of a map.
+}  // namespace
+
 std::string TagsText(std::span<const TagText> tags) {
   std::string text = "{";
   for (const TagText& tag : tags) {
@@ -23,8 +24,6 @@ std::string TagsText(std::span<const TagText> tags) {
   }
   return text + "}";
 }
-
-}  // namespace
 
 Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags) {
   std::string value = "[";

@@ -20,6 +20,9 @@ struct IngestOptions {
   size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; about 150 B each
 };
 
+/// "{site=b1, host=s7}": Java's text of a map.
+std::string TagsText(std::span<const TagText> tags);
+
 /// The refusal of a time that is out of range. `stored`, `flags`: the value as it would be stored.
 Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
 

@@ -1,0 +1,94 @@
+#include <bit>
+#include <utility>
+
+#include "query/rollup_scan.h"
+#include "query/sub_query_run.h"
+
+namespace hg::query {
+namespace {
+
+void Divide(const PointColumns& counts, PointColumns* sums) {
+  for (size_t i = 0; i < sums->size(); ++i) {
+    const auto count = std::bit_cast<double>(counts.bits[i]);
+    const double average = count == 0 ? 0.0 : std::bit_cast<double>(sums->bits[i]) / count;
+    sums->bits[i] = std::bit_cast<uint64_t>(average);
+  }
+}
+
+}  // namespace
+
+Status SubQueryRun::PlanTables() {
+  const Options& options = context_.options;
+  if (!options.rollups) {
+    if (!sub_.text.pre_aggregate) return {};
+    return Status::InvalidArgument("Pre-aggregates cannot be queried: no rollups are configured");
+  }
+  if (sub_.histograms) return {};
+  pre_aggregates_ = AsksForPreAggregates(sub_.text, options.aggregate_key, options.raw_aggregate);
+  ASSIGN_OR_RETURN(rollups_, PlanRollup(*options.rollups, sub_.text,
+                                        sub_.downsample ? &*sub_.downsample : nullptr));
+  return {};
+}
+
+Status SubQueryRun::ReadTables() {
+  for (const codec::RollupLevel* level : rollups_.levels) {
+    RETURN_IF_ERROR(ReadLevel(*level));
+    if (!set_->series().empty()) return {};
+  }
+  if (!rollups_.levels.empty()) {
+    if (!rollups_.then_raw) return {};
+    // Quirk Q25: the buckets are those of the rollups last tried, calendar and zone are lost.
+    DownsampleSpec spec;
+    spec.interval = {rollups_.levels.back()->interval.interval_s, TimeUnit::kSecond};
+    spec.function = rollups_.raw_function;
+    spec.fill = sub_.downsample->fill;
+    RETURN_IF_ERROR(PlanRaw(&spec));
+    info_.rollup_table = kRawTable;
+  }
+  if (!pre_aggregates_) return Read();
+  set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_);
+  const std::string& table = context_.options.rollups->Default().pre_aggregate_table;
+  return ReadInto(ScanLikeData(&context_.cells, layout(), table, spec_, context_.options.reconcile),
+                  &*set_);
+}
+
+Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
+  info_.rollup_table = level.name;
+  window_ = PlanRollupScan(context_.query.start_ms, context_.query.end_ms, sub_.text.rate,
+                           level.interval);
+  DownsampleSpec downsample = *sub_.downsample;
+  downsample.function = rollups_.function;
+  RETURN_IF_ERROR(CheckFill(downsample, window_));
+  grid_.emplace(downsample, window_, context_.query.start_ms, context_.query.end_ms);
+  spec_.rows.begin = static_cast<uint32_t>(window_.begin_s);
+  spec_.rows.end = static_cast<uint32_t>(window_.end_s);
+
+  RollupColumn column;
+  column.table = pre_aggregates_ ? level.pre_aggregate_table : level.table;
+  column.interval = level.interval;
+  column.id = rollups_.id;
+  if (rollups_.average) column.beside = rollups_.count_id;
+  const bool fix = context_.options.reconcile.fix_duplicates;
+  set_.emplace(layout(), &*grid_, &*filter_);
+  RETURN_IF_ERROR(ReadInto(ScanRollup(&context_.cells, layout(), column, spec_, fix), &*set_));
+  if (!rollups_.average) return {};
+  std::swap(column.id, *column.beside);
+  SeriesSet counts(layout(), &*grid_, &*filter_);
+  RETURN_IF_ERROR(ReadInto(ScanRollup(&context_.cells, layout(), column, spec_, fix), &counts));
+  // The same series in the same order, unless someone wrote in between: then only what both hold.
+  std::vector<Series>& sums = set_->series();
+  const std::vector<Series>& divisors = counts.series();
+  std::erase_if(sums, [&, at = size_t{0}](const Series& s) mutable {
+    while (at < divisors.size() && divisors[at].order < s.order) ++at;
+    return at == divisors.size() || divisors[at].order != s.order ||
+           divisors[at].points.time_ms != s.points.time_ms;
+  });
+  size_t at = 0;
+  for (Series& s : sums) {
+    while (divisors[at].order != s.order) ++at;
+    Divide(divisors[at].points, &s.points);
+  }
+  return {};
+}
+
+}  // namespace hg::query

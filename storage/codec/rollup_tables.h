@@ -1,0 +1,41 @@
+#pragma once
+// Which rollups are kept and where (spec schema.md §13.1), as read from tsd.rollups.config and
+// already checked.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/codec/rollup.h"
+
+namespace hg::codec {
+
+/// One configured interval.
+struct RollupLevel {
+  std::string name;  // as configured, such as "1h"
+  std::string table;
+  std::string pre_aggregate_table;
+  RollupInterval interval;
+  bool is_default = false;  // that of raw data
+};
+
+struct RollupTables {
+  std::map<std::string, uint8_t, std::less<>> aggregator_ids;  // by lower-case name
+  std::vector<RollupLevel> levels;                             // exactly one is the default
+
+  /// nullptr: no such interval.
+  [[nodiscard]] const RollupLevel* Find(std::string_view name) const {
+    for (const RollupLevel& level : levels)
+      if (level.name == name) return &level;
+    return nullptr;
+  }
+  [[nodiscard]] const RollupLevel& Default() const {
+    for (const RollupLevel& level : levels)
+      if (level.is_default) return level;
+    return levels.front();
+  }
+};
+
+}  // namespace hg::codec

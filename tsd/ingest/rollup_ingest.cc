@@ -1,0 +1,72 @@
+#include "tsd/ingest/rollup_ingest.h"
+
+#include "query/aggregator.h"
+#include "storage/codec/row_key.h"
+#include "storage/model/letter_case.h"
+
+namespace hg::tsd {
+
+Status RollupIngest::CheckGroupBy(const NamedRollup& rollup, std::string_view tags) const {
+  const std::string about =
+      std::string(rollup.group_by) + " with metric " + std::string(rollup.metric) + " ";
+  const std::string name = LowerCase(rollup.group_by);
+  if (query::FindAggregator(name) == nullptr)
+    return Status::InvalidArgument("Invalid group by aggregator " + about + std::string(tags));
+  if (options_.block_derived && (name == "avg" || name == "dev")) {
+    return Status::InvalidArgument("Derived group by aggregations are not allowed " + about +
+                                   std::string(tags));
+  }
+  return {};
+}
+
+Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const {
+  const bool grouped = !rollup.group_by.empty();
+  const int64_t time_s = rollup.time.raw;
+  Place place;
+  if (grouped && rollup.interval.empty()) {
+    place.table = options_.tables.Default().pre_aggregate_table;
+    const int64_t offset = time_s % kRowSpan;
+    place.base = static_cast<uint32_t>(time_s - offset);
+    AppendBig(&place.qualifier, static_cast<uint64_t>(offset << 4 | rollup.value.flags), 2);
+    return place;
+  }
+  if (rollup.aggregator.empty())
+    return Status::InvalidArgument("Aggregator cannot be null or empty.");
+  const codec::RollupLevel* level = options_.tables.Find(rollup.interval);
+  if (level == nullptr) {
+    return Status::Unsupported("No rollups configured for the interval: " +
+                               std::string(rollup.interval));
+  }
+  const auto id = options_.tables.aggregator_ids.find(LowerCase(rollup.aggregator));
+  if (id == options_.tables.aggregator_ids.end()) {
+    return Status::InvalidArgument("No ID found mapping to aggregator: " +
+                                   std::string(rollup.aggregator));
+  }
+  ASSIGN_OR_RETURN(
+      const codec::RollupQualifier qualifier,
+      codec::MakeRollupQualifier(id->second, time_s, rollup.value.flags, level->interval));
+  place.table = grouped ? level->pre_aggregate_table : level->table;
+  place.base = codec::RollupBase(time_s, level->interval);
+  place.qualifier = qualifier.Encode();
+  return place;
+}
+
+Status RollupIngest::Put(const NamedRollup& rollup) {
+  NamedPoint point;
+  point.metric = rollup.metric;
+  point.tags = rollup.tags;
+  point.time = rollup.time;
+  Bytes value;
+  AppendBig(&value, rollup.value.bits, ValueWidth(rollup.value.flags));
+  if (point.time.is_millis() || !point.time.in_range())
+    return BadTimestamp(point, value, rollup.value.flags);
+  if (!rollup.group_by.empty()) RETURN_IF_ERROR(CheckGroupBy(rollup, TagsText(rollup.tags)));
+  ASSIGN_OR_RETURN(Place place, Find(rollup));
+  ASSIGN_OR_RETURN(const Bytes tsuid, ingest_.ResolveTsuid(point));
+  RowMutation row;
+  row.key = codec::MakeRowKey(layout_, tsuid, place.base);
+  row.changes.push_back(PutCell("t", std::move(place.qualifier), std::move(value)));
+  return store_.Mutate(place.table, {row});
+}
+
+}  // namespace hg::tsd

@@ -1,0 +1,49 @@
+#pragma once
+// The write path of rollups and pre-aggregates: names as points have them, then a cell of the table
+// that the settings name (spec schema.md §13).
+
+#include <string>
+
+#include "storage/codec/rollup_tables.h"
+#include "storage/model/aggregate_sink.h"
+#include "storage/model/key_layout.h"
+#include "storage/store.h"
+#include "tsd/ingest/ingest.h"
+
+namespace hg::tsd {
+
+struct RollupIngestOptions {
+  codec::RollupTables tables;
+  std::string aggregate_key = "_aggregate";  // tsd.rollups.agg_tag_key
+  std::string raw_value;      // tsd.rollups.raw_agg_tag_value with tsd.rollups.tag_raw, else ""
+  bool block_derived = true;  // tsd.rollups.block_derived
+};
+
+/// Thread-safe.
+class RollupIngest : public RollupSink {
+ public:
+  /// The references outlive the object.
+  RollupIngest(Ingest& ingest, Store& store, const KeyLayout& layout, RollupIngestOptions options)
+      : ingest_(ingest), store_(store), layout_(layout), options_(std::move(options)) {}
+
+  [[nodiscard]] std::string_view aggregate_key() const override { return options_.aggregate_key; }
+  [[nodiscard]] std::string_view raw_value() const override { return options_.raw_value; }
+  Status Put(const NamedRollup& rollup) override;
+
+ private:
+  /// Where a value goes: table, row base and qualifier.
+  struct Place {
+    std::string table;
+    uint32_t base = 0;
+    Bytes qualifier;
+  };
+  [[nodiscard]] Status CheckGroupBy(const NamedRollup& rollup, std::string_view tags) const;
+  [[nodiscard]] Result<Place> Find(const NamedRollup& rollup) const;
+
+  Ingest& ingest_;
+  Store& store_;
+  const KeyLayout layout_;
+  const RollupIngestOptions options_;
+};
+
+}  // namespace hg::tsd
