@@ -295,7 +295,7 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
     }
     for (auto it = FirstOf(file_rows_, base); it != file_rows_.end() && it->base == base; ++it) {
       if (it->source != source) continue;
-      if (!DecodeFileRow(it->encoded, &older.part)) {
+      if (!DecodeFileRow(it->encoded, run->generation(), &older.part)) {
         return run->points()->Damaged(0, "a row-hour cannot be read");
       }
       found = true;

@@ -23,6 +23,7 @@ size_t CountToMerge(const Runs& runs) {
 
 // One run's two streams.
 struct Input {
+  uint32_t generation = 0;
   std::unique_ptr<lsm::BlockFileScan> points;
   bool has_points = false;
   std::unique_ptr<lsm::RowSource> cells;
@@ -51,6 +52,7 @@ class PointsMerge {
   Status Run(const Runs& runs) {
     for (const auto& run : runs) {
       Input& input = inputs_.emplace_back();
+      input.generation = run->generation();
       if (run->points() != nullptr) {
         input.points = std::make_unique<lsm::BlockFileScan>(run->points(), "", "");
         RETURN_IF_ERROR(input.NextPoints());
@@ -174,7 +176,7 @@ class PointsMerge {
       }
       Input& input = inputs_[i];
       if (input.has_points && input.points->key() == file_key) {
-        if (!DecodeFileRow(input.points->value(), &older.part)) {
+        if (!DecodeFileRow(input.points->value(), input.generation, &older.part)) {
           return input.points->Damaged("a row-hour cannot be read");
         }
         RETURN_IF_ERROR(input.NextPoints());

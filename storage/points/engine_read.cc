@@ -35,13 +35,14 @@ bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* r
   const auto family = static_cast<uint8_t>(points_table_->points_family);
   const lsm::CellMemory* cells = generation.Cells(points_table_->id);
   // The history's end is read before the flags: whoever changed both set the flag first.
-  if (row != nullptr) row->Read(&out->part);
+  const auto first = static_cast<uint32_t>(generation.after_sequence + 1);
+  if (row != nullptr) row->Read(&out->part, first);
   const bool touched = row != nullptr && (row->flags() & RowHourMemory::kRaw) != 0;
   if (cells == nullptr || (!touched && !with_objects)) return row != nullptr;
   bool found = row != nullptr;
   cells->WithShared([&](const lsm::CellMemory::Rows& rows) {
     out->part = Part();
-    if (row != nullptr) row->Read(&out->part);
+    if (row != nullptr) row->Read(&out->part, first);
     auto held = rows.find(key);
     if (held == rows.end()) return;
     found = true;
@@ -118,8 +119,8 @@ Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table, 
       }
     }
     if (regular && run->points() != nullptr) {
-      ASSIGN_OR_RETURN(const bool has_points,
-                       ReadFileRow(layout(), *run->points(), tsuid, base, &older.part));
+      ASSIGN_OR_RETURN(const bool has_points, ReadFileRow(layout(), *run->points(), tsuid, base,
+                                                          run->generation(), &older.part));
       found = found || has_points;
     }
     if (found) result = MergeStored(table, std::move(result), std::move(older));

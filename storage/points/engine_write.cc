@@ -58,11 +58,6 @@ Status Engine::CheckWritable() {
   return log_->Failure();
 }
 
-int64_t Engine::NextStamp() {
-  stamp_ms_ = std::max(clock_.NowMs(), stamp_ms_ + 1);
-  return stamp_ms_;
-}
-
 void Engine::AskForFlush() {
   if (flush_asked_.exchange(true, std::memory_order_relaxed)) return;
   std::lock_guard lock(background_mutex_);
@@ -229,6 +224,16 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
     }
     return row;
   };
+  // The whole record's points and raw cells count as written together.
+  const auto raw_put = [&](const StampedChange& change) {
+    PartPoint point;
+    return change.kind == CellChange::Kind::kPut && change.family == family &&
+           TouchesPoints(change.qualifier) &&
+           !CanonicalPoint(change.qualifier, change.value, &point);
+  };
+  if (std::any_of(record.changes.begin(), record.changes.end(), raw_put)) {
+    history()->SetFlag(RowHourMemory::kRaw);
+  }
   for (const StampedChange& change : record.changes) {
     const auto order = lsm::CellOrder::kByArrival;
     if (change.family != family) {
@@ -260,8 +265,15 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
       if (point_name) rows.WriteDelete(history(), sequence, q.bits);
       if (change.kind == CellChange::Kind::kPut) {
         if (point_name) row->SetFlag(RowHourMemory::kRawPoint);
-        cells.Row(record.key)
-            .Put(order, family, change.qualifier, change.value, change.timestamp_ms);
+        lsm::CellRow& raw = cells.Row(record.key);
+        if (TouchesPoints(change.qualifier)) {
+          PutRaw(family,
+                 {change.qualifier, change.value, change.timestamp_ms,
+                  static_cast<uint32_t>(sequence), false},
+                 &raw);
+        } else {
+          raw.Put(order, family, change.qualifier, change.value, change.timestamp_ms);
+        }
       } else if (point_name) {
         if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
       } else {
@@ -286,7 +298,7 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
   RowRecord record;
   record.table = table.id;
   record.key = key;
-  int64_t stamp = NextStamp();
+  int64_t stamp = stamp_ms_locked();
   for (const CellChange& change : changes) {
     StampedChange stamped{change.kind,
                           static_cast<uint8_t>(table.FamilyIndex(change.family)),
@@ -297,11 +309,12 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
       stamped.value = change.value;
       stamped.timestamp_ms = change.timestamp_ms.value_or(stamp);
     } else {
-      stamp = NextStamp();  // a put after a delete in one mutation must be seen
+      ++stamp;  // a put after a delete must be seen
     }
     record.changes.push_back(std::move(stamped));
   }
-  record.stamp_ms = stamp_ms_;
+  stamp_floor_ms_ = stamp;
+  record.stamp_ms = stamp;
   body_.clear();
   EncodeRowRecord(record, &body_);
   const uint64_t sequence = ++sequence_;

@@ -44,7 +44,8 @@ std::vector<PartPoint>::iterator FindPoint(std::vector<PartPoint>& points, codec
 // The newest of its instant and generation; its qualifier is not there yet.
 void InsertPoint(PartPoint point, std::vector<PartPoint>* points) {
   auto at = std::upper_bound(points->begin(), points->end(), point, Earlier);
-  while (at != points->begin() && !Earlier(at[-1], point) && at[-1].generation > point.generation) {
+  while (at != points->begin() && !Earlier(at[-1], point) &&
+         Later(at[-1].generation, point.generation)) {
     --at;
   }
   points->insert(at, point);

@@ -15,8 +15,8 @@ namespace hg::points {
 /// sign-extended, singles in the low 32.
 struct PartPoint {
   codec::Qualifier qualifier;
-  /// The generation of memory it was written in: decides between this point and a raw cell of the
-  /// same instant; 0 where nobody knows (then both count as written together).
+  /// When it was written: decides between this point and a raw cell of the same instant (see
+  /// Later).
   uint32_t generation = 0;
   uint64_t bits = 0;
 
@@ -35,6 +35,12 @@ struct RawCell {
 
   bool operator==(const RawCell&) const = default;
 };
+
+/// Generations are the low 32 bits of a record's sequence, and of a point that met no raw cell in
+/// its memory or file, of any sequence of that memory or file. Equal: written together, or nobody
+/// knows. They wrap: of two writes more than 2^31 records apart the wrong one would count as the
+/// later.
+inline bool Later(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
 
 /// How the points of a row are rendered as cells (engine.md §8). Stored: the values are fixed.
 enum class RowForm : uint8_t {

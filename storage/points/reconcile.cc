@@ -234,7 +234,7 @@ struct Candidate {
 
 bool Newer(const Candidate& a, const Candidate& b) {
   if (a.raw == nullptr && b.raw == nullptr) return a.index > b.index;
-  if (a.generation != b.generation) return a.generation > b.generation;
+  if (a.generation != b.generation) return Later(a.generation, b.generation);
   auto name = [](const Candidate& c) {
     return c.raw ? c.raw->qualifier : c.point.qualifier.Encode();
   };

@@ -19,12 +19,13 @@ int64_t ShownTimeMs(const Part& row, uint32_t base, const PartPoint& point) {
   int64_t time = DataTimeMs(base, point);
   for (const RawCell& cell : row.raw) {
     if (!TouchesPoints(cell.qualifier)) continue;
-    if (cell.generation < point.generation) time = std::max(time, cell.timestamp_ms + 1);
+    if (Later(point.generation, cell.generation)) time = std::max(time, cell.timestamp_ms + 1);
     if (cell.generation == point.generation) time = cell.timestamp_ms;
   }
   for (const RawCell& cell : row.raw) {
-    if (TouchesPoints(cell.qualifier) && cell.generation > point.generation)
+    if (TouchesPoints(cell.qualifier) && Later(cell.generation, point.generation)) {
       time = std::min(time, cell.timestamp_ms - 1);
+    }
   }
   return time;
 }

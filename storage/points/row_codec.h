@@ -20,7 +20,7 @@ inline constexpr uint64_t kRowPointsMax = (3'600 + 3'600'000) * 6;
 /// What is stored beside the points.
 struct RowTraits {
   RowForm form = RowForm::kNone;
-  bool has_raw = false;  // the same run holds raw cells or marks that touch the row's points
+  bool has_raw = false;  // the same run holds raw cells that touch the row's points
   bool dups = false;     // an instant repeats; set by the encoder
 
   bool operator==(const RowTraits&) const = default;

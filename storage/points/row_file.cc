@@ -1,5 +1,7 @@
 #include "storage/points/row_file.h"
 
+#include <algorithm>
+
 #include "storage/points/row_codec.h"
 
 namespace hg::points {
@@ -34,21 +36,25 @@ bool RowFileOrder(const KeyLayout& layout, ByteView a, ByteView b) {
 }
 
 void EncodeFileRow(const Part& part, Bytes* out) {
-  EncodeRow(part.points, {part.form, false, false}, out);
+  const bool has_raw = std::any_of(part.raw.begin(), part.raw.end(), [](const RawCell& cell) {
+    return TouchesPoints(cell.qualifier);
+  });
+  EncodeRow(part.points, {part.form, has_raw, false}, out);
 }
 
-bool DecodeFileRow(ByteView in, Part* part) {
-  const auto traits = DecodeRow(in, 0, &part->points);
+bool DecodeFileRow(ByteView in, uint32_t generation, Part* part) {
+  const auto traits = DecodeRow(in, generation, &part->points);
   if (!traits.ok()) return false;
   part->form = traits->form;
   return true;
 }
 
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
-                         uint32_t base, Part* part) {
+                         uint32_t base, uint32_t generation, Part* part) {
   Bytes value;
   ASSIGN_OR_RETURN(const bool found, file.Get(RowFileKey(layout, tsuid, base), &value));
-  if (found && !DecodeFileRow(value, part)) return file.Damaged(0, "a row-hour cannot be read");
+  if (found && !DecodeFileRow(value, generation, part))
+    return file.Damaged(0, "a row-hour cannot be read");
   return found;
 }
 

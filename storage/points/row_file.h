@@ -24,14 +24,15 @@ bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32
 /// The order of the files: a stands before b.
 bool RowFileOrder(const KeyLayout& layout, ByteView tsuid_a, ByteView tsuid_b);
 
-/// Appends the points and form of a part.
+/// Appends the points and form of a part; their generations where raw cells stand beside them.
 void EncodeFileRow(const Part& part, Bytes* out);
-/// Fills points and form; false if the bytes are no row.
-bool DecodeFileRow(ByteView in, Part* part);
+/// Fills points and form; false if the bytes are no row. `generation`: of points stored without,
+/// the file's last sequence.
+bool DecodeFileRow(ByteView in, uint32_t generation, Part* part);
 
 /// Fills points and form of one row; false if the file has none.
 Result<bool> ReadFileRow(const KeyLayout& layout, const lsm::BlockFile& file, ByteView tsuid,
-                         uint32_t base, Part* part);
+                         uint32_t base, uint32_t generation, Part* part);
 /// Appends the bases of a series' rows in range, ascending.
 Status ListFileBases(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
                      ByteView tsuid, const RowRange& range, std::vector<uint32_t>* bases);

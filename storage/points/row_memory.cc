@@ -26,6 +26,7 @@ constexpr uint32_t kLookBack = 16;
 constexpr uint32_t kClear = 0x20000000;
 constexpr uint32_t kDeleteSeconds = 0x10000000;  // or-ed with the 2-byte form
 constexpr uint32_t kDeleteMillis = 0xE0000000;   // in place of the F of the 4-byte form
+constexpr uint32_t kRecord = 0x30000000;         // bits: the sequence of the entries that follow
 constexpr uint32_t kKindMask = 0xF0000000;
 
 uint64_t RowId(uint32_t series, uint32_t base) { return uint64_t{series} << 32 | base; }
@@ -138,6 +139,14 @@ inline void RowMemory::Push(RowHourMemory* row, uint32_t op, uint64_t bits) {
   ++row->written_;
 }
 
+inline void RowMemory::StartRecord(RowHourMemory* row, uint64_t sequence) {
+  row->last_sequence_ = sequence;
+  if ((row->flags_.load(kRelaxed) & RowHourMemory::kRaw) != 0) [[unlikely]] {
+    Push(row, kRecord, sequence);
+  }
+  row->record_start_ = row->written_;
+}
+
 void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
                     RowForm form) {
   const auto form_before = static_cast<RowForm>(row->form_.load(std::memory_order_relaxed));
@@ -145,11 +154,7 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
     const RowForm joined = form_before == RowForm::kNone ? form : RowForm::kAuto;
     row->form_.store(static_cast<uint8_t>(joined), kRelease);
   }
-  const bool same_record = row->last_sequence_ == sequence;
-  if (!same_record) {
-    row->last_sequence_ = sequence;
-    row->record_start_ = row->written_;
-  }
+  if (row->last_sequence_ != sequence) StartRecord(row, sequence);
   const uint32_t offset = OffsetMs(qualifier);
   const bool rising = row->written_ == row->record_start_ || offset > row->last_offset_ms_;
   row->last_offset_ms_ = offset;
@@ -199,7 +204,7 @@ void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
 }
 
 void RowMemory::WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qualifier) {
-  row->last_sequence_ = sequence;
+  if (row->last_sequence_ != sequence) StartRecord(row, sequence);
   Push(row,
        qualifier <= UINT16_MAX ? kDeleteSeconds | qualifier
                                : (qualifier & ~kKindMask) | kDeleteMillis,
@@ -208,7 +213,7 @@ void RowMemory::WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qual
 }
 
 void RowMemory::WriteClear(RowHourMemory* row, uint64_t sequence) {
-  row->last_sequence_ = sequence;
+  if (row->last_sequence_ != sequence) StartRecord(row, sequence);
   Push(row, kClear, 0);
   row->record_start_ = row->written_;
   row->form_.store(static_cast<uint8_t>(RowForm::kNone), kRelease);
@@ -239,7 +244,7 @@ void RowHourMemory::VisitRuns(const Run* newest, Visit&& visit) {
   for (auto it = runs.rbegin(); it != runs.rend(); ++it) VisitRun(**it, &points, visit);
 }
 
-void RowHourMemory::Read(Part* part) const {
+void RowHourMemory::Read(Part* part, uint32_t generation) const {
   Snapshot now;
   Copy(&now);
   part->form = static_cast<RowForm>(now.form);
@@ -250,7 +255,11 @@ void RowHourMemory::Read(Part* part) const {
       const int64_t offset = OffsetMs(op);
       rising = rising && offset > last;
       last = offset;
-      part->points.push_back({{op}, 0, bits});
+      part->points.push_back({{op}, generation, bits});
+      return;
+    }
+    if (op == kRecord) {
+      generation = static_cast<uint32_t>(bits);
       return;
     }
     if (op == kClear) {

@@ -23,7 +23,9 @@ namespace hg::points {
 class RowHourMemory {
  public:
   enum Flag : uint8_t {
-    kRaw = 1,       // this generation's cells of the row touch its points: read both together
+    // This generation's cells of the row touch its points: read both together. Set before the first
+    // change of the record that brings the cells; from then on the history knows its records.
+    kRaw = 1,
     kRawPoint = 2,  // among them cells named like a single point
   };
 
@@ -33,8 +35,9 @@ class RowHourMemory {
   /// The row of this series made before this one, of any base.
   [[nodiscard]] const RowHourMemory* older() const { return older_; }
   [[nodiscard]] uint8_t flags() const { return flags_.load(std::memory_order_acquire); }
-  /// The part that the history means; raw stays empty. `part` comes empty.
-  void Read(Part* part) const;
+  /// The part that the history means; raw stays empty. `part` comes empty. `generation`: of the
+  /// points written before the row had raw cells; the others have their record's.
+  void Read(Part* part, uint32_t generation = 0) const;
 
   // The writer.
   [[nodiscard]] uint64_t last_sequence() const { return last_sequence_; }
@@ -144,6 +147,7 @@ class RowMemory {
   void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form);
   void Push(RowHourMemory* row, uint32_t op, uint64_t bits);
   void MakeRoom(RowHourMemory* row);
+  void StartRecord(RowHourMemory* row, uint64_t sequence);
   void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
 
   SlotTable<RowHourMemory> heads_;

@@ -25,6 +25,13 @@ bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t*
   return layout.salt_width == 0 || codec::MakeRowKey(layout, *tsuid, *base) == key;
 }
 
+void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells) {
+  constexpr auto kOrder = lsm::CellOrder::kByArrival;
+  cells->Erase(points_family, cell.qualifier);
+  cells->DeleteColumn(kOrder, points_family, cell.qualifier, cell.generation);
+  cells->Put(kOrder, points_family, cell.qualifier, cell.value, cell.timestamp_ms);
+}
+
 void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part) {
   if (cells->FamilyMark(points_family) != lsm::kNoMark) {
     cells->family_marks[points_family] = lsm::kNoMark;
@@ -33,8 +40,9 @@ void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part) {
   std::erase_if(cells->cells, [&](lsm::StoredCell& cell) {
     if (cell.family != points_family) return false;
     if (cell.has_value) {
-      part->raw.push_back(
-          {std::move(cell.qualifier), std::move(cell.value), cell.timestamp_ms, 0, false});
+      const bool ranked = cell.mark_ms != lsm::kNoMark && TouchesPoints(cell.qualifier);
+      part->raw.push_back({std::move(cell.qualifier), std::move(cell.value), cell.timestamp_ms,
+                           ranked ? static_cast<uint32_t>(cell.mark_ms) : 0, false});
     } else if (!part->cleared) {
       part->gone.push_back(std::move(cell.qualifier));
     }
@@ -50,7 +58,11 @@ void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells)
   constexpr auto kOrder = lsm::CellOrder::kByArrival;
   if (part.cleared) cells->DeleteFamily(kOrder, points_family, 0);
   for (const RawCell& cell : part.raw) {
-    cells->Put(kOrder, points_family, cell.qualifier, cell.value, cell.timestamp_ms);
+    if (TouchesPoints(cell.qualifier)) {
+      PutRaw(points_family, cell, cells);
+    } else {
+      cells->Put(kOrder, points_family, cell.qualifier, cell.value, cell.timestamp_ms);
+    }
   }
   for (const Bytes& qualifier : part.gone) {
     cells->DeleteColumn(kOrder, points_family, qualifier, 0);

@@ -43,6 +43,8 @@ struct StoredRow {
   lsm::CellRow cells;  // other families; irregular and generic rows: all
 };
 
+/// Puts a cell that touches points: its generation is kept as its mark's time (FORMAT.md).
+void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells);
 /// Moves the cells of the points family over into the part, as raw cells and marks.
 void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part);
 /// The reverse, for files: everything of the part but its points.

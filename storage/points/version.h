@@ -24,6 +24,8 @@ class Run {
   ~Run();
 
   [[nodiscard]] const lsm::RunEntry& entry() const { return entry_; }
+  /// Of points that are stored without one (part.h, Later).
+  [[nodiscard]] uint32_t generation() const { return static_cast<uint32_t>(entry_.last_sequence); }
   // Null: the run has none.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "tests/storage/points/embedded/embedded_subject.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 
@@ -172,6 +173,55 @@ TEST_CASE("a point written between read and fold is kept, whatever the fold woul
     rig.store.between = [&] { rig.Put(Key(3), {{"0010", "63"}}); };
     CHECK_FALSE(*fold.FoldRow(Key(3)));
     CHECK(rig.Cells(Key(3)) == "0010=63 0020=01 ");
+  }
+}
+
+// The compacted cell holds 1 s = 1.0 and 2 s = 2.0, the point is 2 s = 99; both orders, with the
+// store as it is, flushed, merged or opened again between the steps.
+TEST_CASE("over the engine a fold keeps the later one of a cell and a point of its instant") {
+  for (const bool point_first : {false, true}) {
+    for (int way = 0; way < 27; ++way) {
+      CAPTURE(point_first);
+      CAPTURE(way);
+      EmbeddedSubject subject(KeyLayout(), EmbeddedOptions::DefaultTables(), kOldMs);
+      RowFoldOptions options;
+      options.native_points = true;
+      options.reconcile.fix_duplicates = true;
+      RowFold fold(&subject.cells(), options, subject.clock());
+      auto disturb = [&](int how) {
+        subject.clock().AdvanceMs(10);
+        if (how > 0) REQUIRE(subject.cells().Flush().ok());
+        if (how > 1) REQUIRE(subject.cells().Compact().ok());
+      };
+      auto put_cell = [&] {
+        const Bytes value = Hex("3F8000004000000000");
+        REQUIRE(subject.cells()
+                    .Mutate("tsdb", {{Key(1), {PutCell("t", Hex("001B002B"), value)}}})
+                    .ok());
+      };
+      auto write_point = [&] {
+        auto series = subject.points().Register(Hex("000001000001000001"));
+        REQUIRE(series.ok());
+        const PointEntry entry =
+            MakePointEntry(*series, Timestamp{int64_t{kBase} + 2}, PointValue::Int(99));
+        REQUIRE(subject.points().Append({&entry, 1}).ok());
+      };
+      point_first ? write_point() : put_cell();
+      disturb(way % 3);
+      point_first ? put_cell() : write_point();
+      disturb(way / 3 % 3);
+      auto changed = fold.FoldRow(Key(1));
+      REQUIRE(changed.ok());
+      CHECK(*changed);
+      disturb(way / 9);
+      auto row = subject.cells().Get("tsdb", Key(1));
+      REQUIRE(row.ok());
+      std::string cells;
+      for (const Cell& cell : row->cells) {
+        cells += ToHexUpper(cell.qualifier) + "=" + ToHexUpper(cell.value) + " ";
+      }
+      CHECK(cells == (point_first ? "001B002B=3F8000004000000000 " : "001B0020=3F8000006300 "));
+    }
   }
 }
 

@@ -346,6 +346,75 @@ void CellsOfOtherWritersAreReadAsPoints(Driver& d) {
   CHECK(Read(d, first).text == Row("1=1", "63=300 1000=24 2000=42f 3000=1"));
 }
 
+// Instants 1, 2 and 3 s of a few rows are written again and again, as points of both resolutions
+// and inside of compacted cells.
+void UnderFixDuplicatesTheLaterOfPointsAndCellsStays(Driver& d) {
+  std::mt19937 random(11);
+  const std::vector<std::string> series = {"1=1", "1=2", "1=3"};
+  std::map<std::string, std::map<int, std::string>> expected;  // by series and second
+  for (int step = 1; step <= 120; ++step) {
+    CAPTURE(step);
+    const std::string& tags = series[random() % series.size()];
+    const Bytes tsuid = Tsuid(tags);
+    const int value = step % 100;
+    const std::string integer = std::to_string(value);
+    std::string twice;
+    auto set = [&](std::initializer_list<int> seconds, const std::string& text) {
+      for (const int second : seconds) expected[tags][second] = text;
+    };
+    Bytes byte(1, static_cast<char>(value));
+    Bytes single;
+    AppendBig(&single, std::bit_cast<uint32_t>(static_cast<float>(value)), 4);
+    const int kind = static_cast<int>(random() % 6);
+    CAPTURE(kind);
+    switch (kind) {
+      case 0:
+        twice = ToHex(byte + byte) + "00";
+        d.Put(d.Key(tsuid), {{"00100020", twice.c_str()}});
+        set({1, 2}, integer);
+        break;
+      case 1:
+        twice = ToHex(byte + byte) + "00";
+        d.Put(d.Key(tsuid), {{"00200030", twice.c_str()}});
+        set({2, 3}, integer);
+        break;
+      case 2:
+        twice = ToHex(single + single) + "00";
+        d.Put(d.Key(tsuid), {{"001B002B", twice.c_str()}});
+        set({1, 2}, integer + "f");
+        break;
+      case 3:
+        d.Write(tsuid, kBase + 2, PointValue::Int(value));
+        set({2}, integer);
+        break;
+      case 4:
+        d.Write(tsuid, (int64_t{kBase} + 2) * 1000, PointValue::Int(value));
+        set({2}, integer);
+        break;
+      default:
+        d.Write(tsuid, kBase + 3, PointValue::Float(static_cast<float>(value)));
+        set({3}, integer + "f");
+    }
+    if (random() % 3 == 0) d.Disturb();
+    std::string text;
+    for (const auto& [name, points] : expected) {
+      std::string row;
+      for (const auto& [second, shown] : points) {
+        row += (row.empty() ? "" : " ") + std::to_string(second * 1000) + "=" + shown;
+      }
+      text += Row(name, row);
+    }
+    ReconcileOptions later_wins;
+    later_wins.fix_duplicates = true;
+    REQUIRE(Read(d, Everything(), later_wins).text == text);
+    // Now and then a row starts anew, so that short histories come too.
+    if (random() % 10 == 0) {
+      REQUIRE(d.cells().DeleteRow("tsdb", d.Key(tsuid)).ok());
+      expected.erase(tags);
+    }
+  }
+}
+
 void ReadersMeanwhileSeeWholeBatchesOfARow(Driver& d) {
   const SeriesNumber series = d.Series(Tsuid("1=1"));
   constexpr int kBatches = 200;
@@ -571,11 +640,11 @@ void CheckPointsContract(const PointsFactory& make) {
           OfPointsWrittenTogetherTheSmallerQualifierStays, EqualValuesAtOneInstantAreOne,
           RowsAreChosenByBaseAndMetric, MatchersChooseSeries,
           KeysThatDoNotFitEndAScanAfterTheRowsThatDo, OddBasesAndUnsortedPairsAreReadAsTheyStand,
-          ReadersMeanwhileSeeWholeBatchesOfARow, CellsOfOtherWritersAreReadAsPoints,
-          DamagedCellsFailTheScanAndNameTheirRow, NotesAndHistogramsAreGivenIfAskedFor,
-          DeletingRowsTakesNotesTooAndNothingElse, SeriesAreListedByTheirBytes,
-          NumbersAreStableAndBadOnesRefused, PointsAreCellsOfTheDataTable,
-          TimesBeyond32BitsWrapAsStored}) {
+          ReadersMeanwhileSeeWholeBatchesOfARow, UnderFixDuplicatesTheLaterOfPointsAndCellsStays,
+          CellsOfOtherWritersAreReadAsPoints, DamagedCellsFailTheScanAndNameTheirRow,
+          NotesAndHistogramsAreGivenIfAskedFor, DeletingRowsTakesNotesTooAndNothingElse,
+          SeriesAreListedByTheirBytes, NumbersAreStableAndBadOnesRefused,
+          PointsAreCellsOfTheDataTable, TimesBeyond32BitsWrapAsStored}) {
       Driver driver(make(layout));
       check(driver);
     }
