@@ -1,6 +1,7 @@
 // The HTTP half of a connection (connection.h).
 
 #include <boost/asio/post.hpp>
+#include <exception>
 
 #include "http/connection.h"
 #include "http/errors.h"
@@ -24,6 +25,27 @@ constexpr std::string_view kBareBadRequest = "HTTP/1.1 400 Bad Request\r\n\r\n";
 constexpr std::string_view kPutDone =
     "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "
     "0\r\n\r\n";
+
+/// Runs the handler and ends its reply; whether the connection may serve another request. Libraries
+/// throw where memory ends: that costs the request, not the daemon.
+bool Answer(const Request& request, Services& services, Reply& reply) {
+  std::string what = "unknown exception";
+  try {
+    Dispatch(request, services, reply);
+    return reply.Finish();
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+  }
+  services.counters.rpc_exceptions.fetch_add(1, std::memory_order_relaxed);
+  if (reply.Started()) return false;
+  try {
+    SendError(reply, request, 500, "Internal error: " + what);
+    return reply.Finish();
+  } catch (...) {
+    return false;
+  }
+}
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -257,9 +279,7 @@ void Connection::Handle(std::string_view body) {
   }
   // The connection lives until the job ends: the body is in its buffer.
   auto run = [job, replies, self = shared_from_this(), &services = edge_.services]() mutable {
-    Dispatch(*job->request, services, job->reply);
-    const bool keep_alive = job->reply.Finish();
-    replies->End(keep_alive);
+    replies->End(Answer(*job->request, services, job->reply));
     // The last reference must be dropped on the loop's thread.
     boost::asio::io_context& io = self->loop_.io();
     boost::asio::post(io, [held = std::move(self)] {});

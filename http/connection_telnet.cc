@@ -83,7 +83,14 @@ void Connection::RunLines(std::string_view lines) {
   state_ = State::kHandling;
   const LinesCall call{.muted = TooMuchUnread(), .after_busy = retries_ > 0};
   auto run = [lines, call, self = shared_from_this(), &services = edge_.services]() mutable {
-    LinesResult result = RunTelnetLines(lines, services, call);
+    LinesResult result;
+    try {
+      result = RunTelnetLines(lines, services, call);
+    } catch (...) {
+      services.counters.rpc_exceptions.fetch_add(1, std::memory_order_relaxed);
+      boost::asio::io_context& io = self->loop_.io();
+      return boost::asio::post(io, [self = std::move(self)] { self->Close(); });
+    }
     if (result.shut_down) RequestShutDown();
     boost::asio::io_context& io = self->loop_.io();
     boost::asio::post(

@@ -2,6 +2,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <thread>
 
 #include "http/connection.h"
 
@@ -9,6 +10,8 @@ namespace hg::http {
 namespace {
 
 constexpr auto kTick = std::chrono::seconds(1);
+/// For others to give memory back.
+constexpr auto kBreath = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -43,18 +46,33 @@ void Loop::Commit() {
 
 void Loop::Start() { Tick(); }
 
+void Loop::Run() {
+  for (bool again = false;; again = true) {
+    try {
+      // A commit that was cut short still has its connections waiting.
+      if (again && !waiting_.empty()) Commit();
+      io_.run();
+      return;
+    } catch (...) {
+      edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+      std::this_thread::sleep_for(kBreath);
+    }
+  }
+}
+
 void Loop::Tick() {
   now_s_ = edge_.services.clock.MonotonicNs() / 1'000'000'000;
+  if (!edge_.stopping.load(std::memory_order_relaxed)) {
+    clock_.expires_after(kTick);
+    clock_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) Tick();
+    });
+  }
   const std::vector<Connection*> all(connections_.begin(), connections_.end());
   for (Connection* connection : all) {
     // One sweep may close another connection's peer, never another connection.
     connection->Sweep();
   }
-  if (edge_.stopping.load(std::memory_order_relaxed)) return;
-  clock_.expires_after(kTick);
-  clock_.async_wait([this](const boost::system::error_code& error) {
-    if (!error) Tick();
-  });
 }
 
 void Loop::CloseConnections(bool force) {

@@ -57,6 +57,9 @@ class Loop {
 
   /// Starts the coarse clock.
   void Start();
+  /// Serves until there is nothing left to wait for. What throws (memory ends) costs the connection
+  /// that it happened on.
+  void Run();
   /// Closes connections that wait for a request; the others finish what they do. With `force`, all.
   void CloseConnections(bool force);
 

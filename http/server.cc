@@ -61,7 +61,7 @@ class Server::Impl {
     for (auto& loop : loops_) {
       guards_.push_back(asio::make_work_guard(loop->io()));
       asio::post(loop->io(), [&loop] { loop->Start(); });
-      threads_.emplace_back([&loop] { loop->io().run(); });
+      threads_.emplace_back([&loop] { loop->Run(); });
     }
     return {};
   }
@@ -132,7 +132,11 @@ class Server::Impl {
         loop.io(), [this, &loop](const boost::system::error_code& error, tcp::socket socket) {
           if (edge_.stopping.load(std::memory_order_relaxed)) return;
           if (error) return PauseAccepting();
-          Admit(loop, std::move(socket));
+          try {
+            Admit(loop, std::move(socket));
+          } catch (...) {
+            edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+          }
           Accept();
         });
   }
@@ -153,9 +157,10 @@ class Server::Impl {
       counters.connections_rejected.fetch_add(1, std::memory_order_relaxed);
       return;  // closed without a word
     }
+    auto held = std::make_shared<tcp::socket>(std::move(socket));
     loop.load().fetch_add(1, std::memory_order_relaxed);
     counters.connections_open.fetch_add(1, std::memory_order_relaxed);
-    asio::post(loop.io(), [&loop, held = std::make_shared<tcp::socket>(std::move(socket))] {
+    asio::post(loop.io(), [&loop, held = std::move(held)] {
       std::make_shared<Connection>(std::move(*held), loop)->Start();
     });
   }

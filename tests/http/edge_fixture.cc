@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <new>
+
 #include "http/router.h"
 
 namespace hg::http {
@@ -34,6 +36,10 @@ std::vector<std::string> Dump(Store& store, const std::string& table) {
 
 Result<LogPosition> GatedPoints::Append(std::span<const PointEntry> batch) {
   appends.fetch_add(1);
+  if (throws_.load() > 0) {
+    throws_.fetch_sub(1);
+    throw std::bad_alloc();
+  }
   if (refusals_.load() > 0) {
     refusals_.fetch_sub(1);
     return Status::Busy("the memory for new points is full");

@@ -31,6 +31,8 @@ class GatedPoints : public points::PointsOverCells {
 
   /// The next `appends` calls of Append answer Busy.
   void RefuseAppends(int appends) { refusals_.store(appends); }
+  /// The next `appends` calls of Append find no memory, and throw.
+  void ThrowOnAppends(int appends) { throws_.store(appends); }
   /// Commits wait until Release.
   void Hold();
   void Release(const Status& status);
@@ -39,7 +41,7 @@ class GatedPoints : public points::PointsOverCells {
   std::atomic<int> appends{0}, commits{0};
 
  private:
-  std::atomic<int> refusals_{0};
+  std::atomic<int> refusals_{0}, throws_{0};
   std::mutex mutex_;
   bool holding_ = false;
   std::vector<std::function<void(Status)>> held_;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -479,6 +480,41 @@ TEST_CASE("a writer that never reads what is said about its lines is not held up
   CHECK(AgeUntil(edge, 6'000, [&] { return !edge.Cells().empty(); }));
   edge.server.Stop();
   writer.join();
+}
+
+TEST_CASE("a request that finds no memory is answered with 500, and the daemon goes on") {
+  Running edge;
+  ClientSocket web(edge.server.port());
+  edge.points.ThrowOnAppends(1);
+  web.Send(Post("/api/put", PointAt(1700000000)));
+  const auto response = web.ReadResponse();
+  CHECK(response.status() == 500);
+  CHECK(response.body.find("std::bad_alloc") != std::string::npos);
+  web.Send(Post("/api/put", PointAt(1700000000)));
+  CHECK(web.ReadResponse().status() == 204);
+  CHECK(edge.counters.rpc_exceptions.load() == 1);
+
+  SUBCASE("of lines on the exact way: their connection is closed") {
+    edge.points.ThrowOnAppends(1);
+    ClientSocket lines(edge.server.port());
+    lines.Send("put new 1700000000 1 host=a\n");
+    CHECK(lines.ReadAll().empty());
+    CHECK(edge.counters.rpc_exceptions.load() == 2);
+  }
+  SUBCASE("on a loop: the connection is closed") {
+    edge.points.ThrowOnAppends(1);
+    ClientSocket other(edge.server.port());
+    other.Send(Post("/api/put", PointAt(1700000001)));
+    CHECK(other.ReadAll().empty());
+    while (edge.counters.exceptions_unknown.load() == 0) std::this_thread::yield();
+  }
+  SUBCASE("of another endpoint") {
+    edge.services.collect_stats = [](const auto&) { throw std::bad_alloc(); };
+    web.Send("GET /api/stats HTTP/1.1\r\n\r\n");
+    CHECK(web.ReadResponse().status() == 500);
+  }
+  web.Send(Post("/api/put", PointAt(1700000002)));
+  CHECK(web.ReadResponse().status() == 204);
 }
 
 TEST_CASE("connections above the limit are closed without a word") {
