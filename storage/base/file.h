@@ -58,7 +58,7 @@ class FileSystem {
   [[nodiscard]] virtual bool Exists(const std::string& path) = 0;
   /// Names (not paths) of the files of a folder, sorted.
   virtual Result<std::vector<std::string>> List(const std::string& folder) = 0;
-  /// With parents; ok if it is there.
+  /// With parents; ok if it is there. Their names are durable.
   virtual Status CreateFolder(const std::string& folder) = 0;
   /// Makes the folder's names durable.
   virtual Status SyncFolder(const std::string& folder) = 0;

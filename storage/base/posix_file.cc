@@ -139,7 +139,14 @@ class Posix : public FileSystem {
   Status CreateFolder(const std::string& folder) override {
     for (size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
       const std::string part = folder.substr(0, end);
-      if (::mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) return Failure(part, "create");
+      if (::mkdir(part.c_str(), 0755) == 0) {
+        const size_t slash = part.rfind('/');
+        RETURN_IF_ERROR(SyncFolder(slash == std::string::npos ? "."
+                                   : slash == 0               ? "/"
+                                                              : part.substr(0, slash)));
+      } else if (errno != EEXIST) {
+        return Failure(part, "create");
+      }
       if (end == std::string::npos) return {};
     }
   }
