@@ -42,7 +42,7 @@ struct Manifest {
   uint64_t flushed = 0;          // records up to this sequence are in files
   uint64_t log_file = 1;         // first log file that is still needed
   LogPosition log_position = 0;  // where its stream begins
-  int64_t stamp_floor_ms = 0;    // the highest cell time given so far
+  int64_t stamp_floor_ms = 0;    // no later server time of a cell is below it
   uint32_t next_table = 1;
   std::vector<TableEntry> tables;
   std::vector<RunEntry> runs;

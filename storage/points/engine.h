@@ -5,6 +5,7 @@
 // Lock order: merging_ → maintenance_ → register_ → write_ → locks inside memory, log and registry.
 // No I/O and no callback under write_. Version pointers have a lock of their own, held for a copy.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -70,8 +71,10 @@ class Engine {
     LogPosition position = 0;
   };
   Result<Outcome> ReadModifyWrite(const Table& table, ByteView key, const Decide& decide);
-  /// The highest server time so far; only for `decide`.
-  [[nodiscard]] int64_t stamp_ms_locked() const { return stamp_ms_; }
+  /// The server time of a change made now; only for `decide`.
+  [[nodiscard]] int64_t stamp_ms_locked() const {
+    return std::max(clock_.NowMs(), stamp_floor_ms_);
+  }
   void Commit(LogPosition position, std::function<void(Status)> done) {
     log_->Commit(position, std::move(done));
   }
@@ -126,7 +129,6 @@ class Engine {
   LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes);
   void ExpandDeletes(const Table& table, StoredRow row, std::vector<CellChange>* changes) const;
   Status RegisterKey(const Table& table, ByteView key);
-  int64_t NextStamp();
   void AskForFlush();
   void Account();
 
@@ -197,7 +199,8 @@ class Engine {
   std::mutex write_;
   // Guarded by write_.
   uint64_t sequence_ = 0;
-  int64_t stamp_ms_ = 0;
+  // No server time is below it: the highest one so far, or one more where that was a delete's.
+  int64_t stamp_floor_ms_ = 0;
   Generation* active_ = nullptr;  // version_'s first
   Bytes body_;
 

@@ -95,7 +95,7 @@ Status Engine::FlushOldest() {
   manifest.log_position = generation->log_end.position;
   {
     std::lock_guard lock(write_);
-    manifest.stamp_floor_ms = stamp_ms_;
+    manifest.stamp_floor_ms = stamp_floor_ms_;
   }
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
   log_released_ = generation->log_end.position;

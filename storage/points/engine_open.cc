@@ -66,7 +66,7 @@ Status Engine::Start() {
   RETURN_IF_ERROR(OpenRuns(version.get()));
   RETURN_IF_ERROR(LoadSeries(*version));
   sequence_ = manifest_.flushed;
-  stamp_ms_ = manifest_.stamp_floor_ms;
+  stamp_floor_ms_ = manifest_.stamp_floor_ms;
   version->generations.push_back(
       std::make_shared<Generation>(manifest_.flushed, registry_.size(), clock_.NowMs()));
   active_ = version->generations.front().get();
@@ -260,7 +260,7 @@ Status Engine::Replay(const lsm::LogRecord& record) {
         return Status::Corruption("a row of an unknown series");
       }
       ApplyRow(*table, row, record.sequence);
-      stamp_ms_ = std::max(stamp_ms_, row.stamp_ms);
+      stamp_floor_ms_ = std::max(stamp_floor_ms_, row.stamp_ms);
       return {};
     }
   }

@@ -43,7 +43,7 @@ struct StampedChange {
 struct RowRecord {
   uint32_t table = 0;
   Bytes key;
-  int64_t stamp_ms = 0;  // the highest server time in it
+  int64_t stamp_ms = 0;  // no later server time is below it
   std::vector<StampedChange> changes;
 };
 
