@@ -58,11 +58,6 @@ Status Engine::CheckWritable() {
   return log_->Failure();
 }
 
-int64_t Engine::NextStamp() {
-  stamp_ms_ = std::max(clock_.NowMs(), stamp_ms_ + 1);
-  return stamp_ms_;
-}
-
 void Engine::AskForFlush() {
   if (flush_asked_.exchange(true, std::memory_order_relaxed)) return;
   std::lock_guard lock(background_mutex_);
@@ -303,7 +298,7 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
   RowRecord record;
   record.table = table.id;
   record.key = key;
-  int64_t stamp = NextStamp();
+  int64_t stamp = stamp_ms_locked();
   for (const CellChange& change : changes) {
     StampedChange stamped{change.kind,
                           static_cast<uint8_t>(table.FamilyIndex(change.family)),
@@ -314,11 +309,12 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
       stamped.value = change.value;
       stamped.timestamp_ms = change.timestamp_ms.value_or(stamp);
     } else {
-      stamp = NextStamp();  // a put after a delete in one mutation must be seen
+      ++stamp;  // a put after a delete must be seen
     }
     record.changes.push_back(std::move(stamped));
   }
-  record.stamp_ms = stamp_ms_;
+  stamp_floor_ms_ = stamp;
+  record.stamp_ms = stamp;
   body_.clear();
   EncodeRowRecord(record, &body_);
   const uint64_t sequence = ++sequence_;
