@@ -14,6 +14,7 @@
 #include "http/api/search.h"
 #include "http/api/stats.h"
 #include "http/api/suggest.h"
+#include "http/api/tree.h"
 #include "http/api/uid.h"
 #include "http/api/version.h"
 
@@ -58,6 +59,7 @@ std::span<const Endpoint> Endpoints() {
       {"stats", Place::kRoot, kGetPost, kAllModes, HandleStatsPage},
       {"suggest", Place::kApi, kGetPost, kReads, HandleSuggest},
       {"suggest", Place::kRoot, kGetPost, kReads, HandleSuggest},
+      {"tree", Place::kApi, kAny, kWrites, HandleTree},
       {"uid", Place::kApi, kAny, kWrites, HandleUid},
       {"version", Place::kApi, kGetPost, kAllModes, HandleVersion},
       {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion},

@@ -18,6 +18,7 @@
 #include "tsd/settings.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
+#include "uid/tree_sorter.h"
 
 namespace hg::tsd {
 namespace {
@@ -79,7 +80,7 @@ class Daemon {
         settings_(session.config().Shown()),
         fold_(&session.cells(), options_.fold, clock),
         ingest_(session.points(), session.names(), options_.ingest),
-        tracker_(session.cells(), clock, ReadSeriesTrackerOptions(session.config())),
+        tracker_(session.cells(), clock, TrackerOptions()),
         tracking_ingest_(ingest_, session.names(), tracker_),
         histogram_ingest_(ingest_, session.cells(), session.layout(), session.data_table(),
                           tracker_),
@@ -88,6 +89,8 @@ class Daemon {
         queries_(session.points(), session.names(), session.cells(), clock, options_.query),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
+        tree_sorter_(session.cells(), metadata_, clock,
+                     session.config().String("tsd.storage.hbase.tree_table")),
         services_{options_.http,
                   settings_,
                   clock,
@@ -131,6 +134,14 @@ class Daemon {
   }
 
  private:
+  /// Series go into the trees as they are first seen, if the settings say so.
+  uid::SeriesTrackerOptions TrackerOptions() {
+    uid::SeriesTrackerOptions options = ReadSeriesTrackerOptions(session_.config());
+    if (session_.config().Bool("tsd.core.tree.enable_processing"))
+      options.stored = [this](const Bytes& tsuid) { return tree_sorter_.Sort(tsuid); };
+    return options;
+  }
+
   void CollectStats(const StatVisitor& visit) {
     const Ingest::Stats spellings = ingest_.stats();
     visit("ingest.spellings", "", static_cast<int64_t>(spellings.spellings));
@@ -156,6 +167,7 @@ class Daemon {
   query::Engine queries_;
   uid::Annotations annotations_;
   uid::Metadata metadata_;
+  uid::TreeSorter tree_sorter_;
   http::Counters counters_;
   http::Services services_;
   http::Server server_;

@@ -20,8 +20,9 @@ Status SeriesTracker::StoreObject(const Bytes& tsuid) {
   TsMeta meta;
   meta.tsuid = tsuid;
   meta.created = clock_.NowMs() / 1000;
-  return store_.Mutate(options_.meta_table,
-                       {{tsuid, {PutCell(kFamily, kTsMeta, EncodeTsMeta(meta))}}});
+  RETURN_IF_ERROR(store_.Mutate(options_.meta_table,
+                                {{tsuid, {PutCell(kFamily, kTsMeta, EncodeTsMeta(meta))}}}));
+  return options_.stored ? options_.stored(tsuid) : Status::Ok();
 }
 
 Status SeriesTracker::Note(const Bytes& tsuid) {

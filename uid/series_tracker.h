@@ -3,6 +3,7 @@
 // series, and a TSMeta object when a series is first seen (spec schema.md §14.3; OpenTSDB classes
 // TSDB and TSMeta).
 
+#include <functional>
 #include <string>
 
 #include "storage/base/bytes.h"
@@ -19,6 +20,8 @@ struct SeriesTrackerOptions {
   bool realtime_ts = false;  // tsd.core.meta.enable_realtime_ts
   bool incrementing =
       false;  // tsd.core.meta.enable_tsuid_incrementing; counts only with realtime_ts
+  /// Told of each series whose object was stored. Called by several threads at once. May be empty.
+  std::function<Status(const Bytes& tsuid)> stored = {};
 };
 
 /// Thread-safe. Blocks on the store: one or two writes a point, as in OpenTSDB.

@@ -198,12 +198,6 @@ int RunFsck(Invocation& call, const Words& words) {
   return static_cast<int>(std::min<uint64_t>(*errors, 255));
 }
 
-/// treesync has something to do only where trees are built.
-Status CheckTreesOff(Session& session) {
-  if (!session.config().Bool("tsd.core.tree.enable_processing")) return {};
-  return Status::Unsupported("trees are not built by this program");
-}
-
 /// Sub-commands that read the whole table and print nothing.
 int RunMeta(Invocation& call, const Words& words, Status (*run)(Session&)) {
   if (words.size() != 1) return call.Misused("wrong number of arguments");
@@ -246,7 +240,7 @@ int RunUid(Invocation& call) {
   if (what == "fsck") return RunFsck(call, words);
   if (what == "metasync") return RunMeta(call, words, RunMetaSync);
   if (what == "metapurge") return RunMeta(call, words, RunMetaPurge);
-  if (what == "treesync") return RunMeta(call, words, CheckTreesOff);
+  if (what == "treesync") return RunMeta(call, words, RunTreeSync);
   if (what == "treepurge") return RunPurgeTree(call, words);
   return RunLookUp(call, words, *id_width);
 }
@@ -280,7 +274,7 @@ const Command kUidCommand{
     "  fsck [fix] [delete_unknown]  check the table; the exit status is the number of errors\n"
     "  metasync                 metadata of every series that has points, where it is missing\n"
     "  metapurge                delete the metadata\n"
-    "  treesync                 nothing to do without trees\n"
+    "  treesync                 sort all series into the enabled trees\n"
     "  treepurge ID [true]      empty a tree; true: its definition, too\n"
     "A kind is metrics, tagk or tagv.",
     kUidOptions,

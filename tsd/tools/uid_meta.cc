@@ -6,6 +6,7 @@
 #include "storage/codec/row_key.h"
 #include "tsd/settings.h"
 #include "uid/metadata.h"
+#include "uid/tree_store.h"
 
 namespace hg::tsd {
 namespace {
@@ -151,21 +152,33 @@ Status RunMetaPurge(Session& session) {
   });
 }
 
-Status RunTreePurge(Session& session, uint16_t tree, bool definition) {
-  const std::string& table = session.config().String("tsd.storage.hbase.tree_table");
-  ScanSpec spec;
-  spec.table = table;
-  AppendBig(&spec.start, tree, 2);
-  if (tree < UINT16_MAX) AppendBig(&spec.stop, tree + 1u, 2);
-  return ForEachRow(session.cells(), spec, [&](const Row& row) -> Status {
-    if (definition || row.key.size() > 2) return session.cells().DeleteRow(table, row.key);
-    RowMutation mutation{row.key, {}};
-    for (const Cell& cell : row.cells)
-      if (cell.qualifier != "tree" && !cell.qualifier.starts_with("tree_rule:"))
-        mutation.changes.push_back(DeleteColumn(cell.family, cell.qualifier));
-    if (mutation.changes.empty()) return {};
-    return session.cells().Mutate(table, {mutation});
+Status RunTreeSync(Session& session) {
+  if (!session.config().Bool("tsd.core.tree.enable_processing")) return {};
+  ASSIGN_OR_RETURN(uid::MetadataOptions options, ReadMetadataOptions(session.config()));
+  uid::TreeStore trees(session.cells(), session.config().String("tsd.storage.hbase.tree_table"));
+  ASSIGN_OR_RETURN(std::vector<uid::Tree> enabled, trees.List());
+  std::erase_if(enabled, [](const uid::Tree& tree) { return !tree.enabled || tree.rules.empty(); });
+  if (enabled.empty()) return {};
+  ScanSpec series;
+  series.table = options.meta_table;
+  series.family = "name";
+  series.qualifiers = {"ts_meta"};
+  uid::Metadata metadata(session.cells(), session.names(), std::move(options));
+  return ForEachRow(session.cells(), series, [&](const Row& row) -> Status {
+    const Result<uid::TsMeta> meta = metadata.FindSeries(row.key);
+    // A series whose ids have no names has no place.
+    if (meta.status().code() == StatusCode::kNotFound ||
+        meta.status().code() == StatusCode::kCorruption)
+      return {};
+    RETURN_IF_ERROR(meta.status());
+    for (const uid::Tree& tree : enabled) RETURN_IF_ERROR(trees.Sort(tree, *meta, true));
+    return {};
   });
+}
+
+Status RunTreePurge(Session& session, uint16_t tree, bool definition) {
+  return uid::TreeStore(session.cells(), session.config().String("tsd.storage.hbase.tree_table"))
+      .Purge(tree, definition);
 }
 
 }  // namespace hg::tsd

@@ -1,0 +1,14 @@
+#pragma once
+// /api/tree and below (spec http-api.md §18.2).
+
+#include "http/request.h"
+#include "http/response_writer.h"
+
+namespace hg::http {
+
+struct Services;
+
+/// Definitions; /rule, /rules, /branch, /collisions, /notmatched, /test.
+void HandleTree(const Request& request, Services& services, ResponseWriter& out);
+
+}  // namespace hg::http

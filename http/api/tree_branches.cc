@@ -1,0 +1,184 @@
+// /api/tree/branch, /api/tree/collisions, /api/tree/notmatched and /api/tree/test.
+#include <string>
+#include <vector>
+
+#include "http/api/arguments.h"
+#include "http/api/tree_parts.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/wire/metadata_json.h"
+#include "http/wire/tree_json.h"
+#include "storage/model/java_hash.h"
+#include "uid/tree_path.h"
+
+namespace hg::http {
+namespace {
+
+constexpr size_t kTreeIdBytes = 2;
+
+struct SeriesOfTree {
+  int32_t tree = 0;
+  std::vector<std::string> tsuids;  // as sent
+};
+
+void AddWords(const std::string& text, std::vector<std::string>* words) {
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    if (comma > at) words->push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+}
+
+/// From the body, or without one from the query string; none: the error was sent.
+std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& out) {
+  SeriesOfTree asked;
+  if (request.body.empty()) {
+    if (!NonEmptyParameter(request, "treeid")) {
+      SendMissingParameter(out, request, "treeid");
+      return {};
+    }
+    const std::optional<int32_t> id = TreeIdParameter(request, out);
+    if (!id) return {};
+    asked.tree = *id;
+    AddWords(NonEmptyParameter(request, "tsuids").value_or(""), &asked.tsuids);
+    return asked;
+  }
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return {};
+  const JsonValue* id = body->Find("treeId");
+  const int64_t number = id == nullptr ? 0 : id->AsInt().value_or(0);
+  asked.tree = number > 0 && number <= uid::kTreeIdMax ? static_cast<int32_t>(number) : 0;
+  if (const JsonValue* tsuids = body->Find("tsuids")) {
+    if (tsuids->is_scalar()) AddWords(tsuids->text, &asked.tsuids);
+    for (const JsonValue& item : tsuids->items) AddWords(item.text, &asked.tsuids);
+  }
+  return asked;
+}
+
+/// What the rules make of one series.
+struct Tested {
+  std::optional<uid::TsMeta> meta;
+  std::vector<std::string> messages;
+};
+
+uid::TreeBranch BranchOf(const std::vector<std::string>& names, const Bytes& tsuid) {
+  uid::TreeBranch root;
+  root.path = {"ROOT"};
+  uid::TreeBranch* branch = &root;
+  for (size_t i = 0; i + 1 < names.size(); ++i) {
+    uid::TreeBranch child;
+    child.path = branch->path;
+    child.path.push_back(names[i]);
+    branch->branches.push_back(std::move(child));
+    branch = &branch->branches.back();
+  }
+  if (!names.empty()) branch->leaves.push_back({names.back(), tsuid});
+  return root;
+}
+
+}  // namespace
+
+void HandleTreeBranch(const Request& request, Services& services, ResponseWriter& out) {
+  Bytes key;
+  if (const auto text = NonEmptyParameter(request, "branch")) {
+    if (text->size() < 2 * kTreeIdBytes)
+      return SendTreeArgumentError(out, request, "Branch ID was too short");
+    Result<Bytes> bytes = ParseHex(*text);
+    if (!bytes.ok()) return SendTreeArgumentError(out, request, bytes.status().message());
+    key = std::move(*bytes);
+  } else {
+    const std::optional<int32_t> id = TreeIdParameter(request, out);
+    if (!id) return;
+    if (*id == 0) return SendError(out, request, 400, "Missing or invalid branch and tree IDs");
+    key = uid::TreeBranchKey(*id, {});
+  }
+  const int32_t tree = ReadBig16(key.data());
+  const auto branch = TreesOf(services).FindBranch(key);
+  if (!branch.ok()) return SendStatus(out, request, branch.status());
+  if (!branch->has_value())
+    return SendError(out, request, 404,
+                     "Unable to locate branch '" + ToHexUpper(key) + "' for tree '" +
+                         std::to_string(tree) + "'");
+  std::string body;
+  JsonWriter json(&body);
+  const Status written =
+      WriteTreeBranch(tree, **branch, services.metadata.layout(), &services.names, &json);
+  if (!written.ok()) return SendStatus(out, request, written);
+  SendJson(out, request, body);
+}
+
+void HandleTreeFailures(const Request& request, Services& services, ResponseWriter& out,
+                        uid::TreeFailure kind) {
+  const std::optional<SeriesOfTree> asked = ReadSeries(request, out);
+  if (!asked || !RequireTree(asked->tree, request, services, out)) return;
+  std::vector<Bytes> tsuids;
+  for (const std::string& text : asked->tsuids) {
+    Result<Bytes> tsuid = ParseHex(text);
+    if (!tsuid.ok()) return SendTreeArgumentError(out, request, tsuid.status().message());
+    tsuids.push_back(std::move(*tsuid));
+  }
+  const auto failures = TreesOf(services).Failures(asked->tree, kind, tsuids);
+  if (!failures.ok()) return SendStatus(out, request, failures.status());
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  for (const auto& [tsuid, text] : *failures) json.Member(ToHexUpper(tsuid), text);
+  json.EndObject();
+  SendJson(out, request, body);
+}
+
+void HandleTreeTest(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<SeriesOfTree> asked = ReadSeries(request, out);
+  if (!asked) return;
+  const std::optional<uid::Tree> tree = RequireTree(asked->tree, request, services, out);
+  if (!tree) return;
+  if (asked->tsuids.empty()) return SendError(out, request, 400, "Missing or empty TSUID list");
+  std::vector<Tested> results;
+  // All series of one request show the branch of the last one, as in OpenTSDB.
+  uid::TreeBranch root;
+  for (const std::string& text : asked->tsuids) {
+    const Result<Bytes> tsuid = ParseHex(text);
+    if (!tsuid.ok()) return SendTreeArgumentError(out, request, tsuid.status().message());
+    Tested& tested = results.emplace_back();
+    Result<uid::TsMeta> meta = services.metadata.FindSeries(*tsuid);
+    if (meta.status().code() == StatusCode::kNotFound) {
+      tested.messages.emplace_back("Unable to locate TSUID meta data");
+      continue;
+    }
+    if (!meta.ok()) return SendStatus(out, request, meta.status());
+    Result<uid::TreePath> path = uid::FindTreePath(*tree, *meta);
+    if (!path.ok()) return SendStatus(out, request, path.status());
+    tested.messages = std::move(path->messages);
+    tested.meta = std::move(*meta);
+    root = BranchOf(path->names, *tsuid);
+  }
+  std::vector<uint32_t> hashes;
+  for (const std::string& tsuid : asked->tsuids) hashes.push_back(JavaHashUtf8(tsuid));
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  for (size_t i : JavaMapOrder(hashes, Hash16Capacity(hashes.size()))) {
+    const Tested& tested = results[i];
+    json.Key(asked->tsuids[i]);
+    json.BeginObject();
+    json.Key("meta");
+    tested.meta ? WriteTsMeta(*tested.meta, &json) : json.Null();
+    json.Key("messages");
+    json.BeginArray();
+    for (const std::string& message : tested.messages) json.String(message);
+    json.EndArray();
+    json.Key("branch");
+    if (tested.meta) {
+      const Status written =
+          WriteTreeBranch(tree->id, root, services.metadata.layout(), nullptr, &json);
+      if (!written.ok()) return SendStatus(out, request, written);
+    } else {
+      json.Null();
+    }
+    json.EndObject();
+  }
+  json.EndObject();
+  SendJson(out, request, body);
+}
+
+}  // namespace hg::http

@@ -1,0 +1,231 @@
+// /api/tree/rule and /api/tree/rules.
+#include <string>
+#include <vector>
+
+#include "http/api/arguments.h"
+#include "http/api/tree_parts.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/wire/tree_json.h"
+#include "uid/tree_pattern.h"
+
+namespace hg::http {
+namespace {
+
+using uid::TreeRule;
+using uid::TreeRuleType;
+
+/// InvalidArgument names the field that is not what it should be.
+Result<TreeRule> ReadRule(const JsonValue& value) {
+  if (!value.is_object()) return Status::InvalidArgument("A rule must be an object");
+  TreeRule rule;
+  const auto text = [&](const char* name, std::string* field) {
+    const JsonValue* member = value.Find(name);
+    if (member != nullptr && member->is_scalar()) *field = member->text;
+  };
+  Status status;
+  const auto number = [&](const char* name, int32_t* field) {
+    const JsonValue* member = value.Find(name);
+    if (member == nullptr || member->is_null()) return;
+    const std::optional<int64_t> given = member->AsInt();
+    if (given && *given >= 0 && *given <= INT32_MAX) {
+      *field = static_cast<int32_t>(*given);
+    } else {
+      status = Status::InvalidArgument(std::string("Invalid value of ") + name);
+    }
+  };
+  std::string type;
+  text("type", &type);
+  text("field", &rule.field);
+  text("regex", &rule.regex);
+  text("separator", &rule.separator);
+  text("description", &rule.description);
+  text("notes", &rule.notes);
+  text("customField", &rule.custom_field);
+  text("displayFormat", &rule.display_format);
+  number("level", &rule.level);
+  number("order", &rule.order);
+  number("treeId", &rule.tree_id);
+  number("regexGroupIdx", &rule.regex_group);
+  RETURN_IF_ERROR(status);
+  rule.type = uid::ParseTreeRuleType(type);
+  if (!type.empty() && rule.type == TreeRuleType::kNone)
+    return Status::InvalidArgument("Unrecognized rule type: " + type);
+  RETURN_IF_ERROR(uid::TreePattern::Compile(rule.regex).status());
+  return rule;
+}
+
+/// Tree, level and order of the query string; none: the error was sent.
+std::optional<TreeRule> PlaceFromParameters(const Request& request, ResponseWriter& out) {
+  TreeRule rule;
+  const std::pair<const char*, int32_t*> places[] = {
+      {"treeid", &rule.tree_id}, {"level", &rule.level}, {"order", &rule.order}};
+  for (const auto& [name, field] : places) {
+    const std::optional<int32_t> number = RequiredNumber(request, name, out);
+    if (!number) return {};
+    *field = *number;
+  }
+  return rule;
+}
+
+std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& out) {
+  std::optional<TreeRule> rule = PlaceFromParameters(request, out);
+  if (!rule) return {};
+  const auto text = [&](const char* name) { return NonEmptyParameter(request, name).value_or(""); };
+  rule->field = text("field");
+  rule->regex = text("regex");
+  rule->separator = text("separator");
+  rule->description = text("description");
+  rule->notes = text("notes");
+  rule->custom_field = text("custom_field");
+  rule->display_format = text("display_format");
+  if (const std::string type = text("type"); !type.empty()) {
+    rule->type = uid::ParseTreeRuleType(type);
+    if (rule->type == TreeRuleType::kNone) {
+      SendError(out, request, 400, "Unable to parse the 'type' parameter",
+                "Unrecognized rule type: " + type);
+      return {};
+    }
+  }
+  if (!NonEmptyParameter(request, "regex_group_idx")) return rule;
+  const std::optional<int32_t> group = RequiredNumber(request, "regex_group_idx", out);
+  if (!group) return {};
+  rule->regex_group = *group;
+  return rule;
+}
+
+/// From the body, or without one from the query string; none: the error was sent.
+std::optional<TreeRule> ReadRequest(const Request& request, ResponseWriter& out) {
+  if (request.body.empty()) return FromParameters(request, out);
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return {};
+  Result<TreeRule> rule = ReadRule(*body);
+  if (rule.ok()) return std::move(*rule);
+  // 500, although it is the client's mistake: spec http-api.md §18.2.
+  SendError(out, request, 500, rule.status().message());
+  return {};
+}
+
+const TreeRule* FindRule(const uid::Tree& tree, const TreeRule& place) {
+  const auto level = tree.rules.find(place.level);
+  if (level == tree.rules.end()) return nullptr;
+  const auto rule = level->second.find(place.order);
+  return rule == level->second.end() ? nullptr : &rule->second;
+}
+
+TreeRule Merge(TreeRule said, const TreeRule& stored) {
+  const auto keep = [](auto* field, const auto& old) {
+    if (*field == std::decay_t<decltype(*field)>()) *field = old;
+  };
+  keep(&said.type, stored.type);
+  keep(&said.field, stored.field);
+  keep(&said.regex, stored.regex);
+  keep(&said.separator, stored.separator);
+  keep(&said.description, stored.description);
+  keep(&said.notes, stored.notes);
+  keep(&said.custom_field, stored.custom_field);
+  keep(&said.regex_group, stored.regex_group);
+  keep(&said.display_format, stored.display_format);
+  return said;
+}
+
+void SendRule(ResponseWriter& out, const Request& request, const TreeRule& rule) {
+  std::string body;
+  JsonWriter json(&body);
+  WriteTreeRule(rule, &json);
+  SendJson(out, request, body);
+}
+
+void SendNoRule(ResponseWriter& out, const Request& request, TreeRule place) {
+  place.type = TreeRuleType::kNone;
+  SendError(out, request, 404, "Unable to locate rule: " + place.Label());
+}
+
+void WriteOne(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+  std::optional<TreeRule> rule = ReadRequest(request, out);
+  if (!rule) return;
+  const std::optional<uid::Tree> tree = RequireTree(rule->tree_id, request, services, out);
+  if (!tree) return;
+  const TreeRule* stored = FindRule(*tree, *rule);
+  if (stored != nullptr && !replace) rule = Merge(std::move(*rule), *stored);
+  if (stored != nullptr && *rule == *stored) return SendEmpty(out, 304);
+  if (const Status status = rule->Check(); !status.ok())
+    return SendTreeArgumentError(out, request, status.message());
+  if (const Status status = TreesOf(services).WriteRule(*rule); !status.ok())
+    return SendStatus(out, request, status);
+  SendRule(out, request, *rule);
+}
+
+std::vector<TreeRule> RulesOf(const uid::Tree& tree) {
+  std::vector<TreeRule> all;
+  for (const auto& [level, rules] : tree.rules)
+    for (const auto& [order, rule] : rules) all.push_back(rule);
+  return all;
+}
+
+void WriteMany(const Request& request, Services& services, ResponseWriter& out, bool replace) {
+  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  if (!body) return;
+  // 500, although it is the client's mistake: spec http-api.md §18.2.
+  if (!body->is_array()) return SendError(out, request, 500, "An array of rules is expected");
+  std::vector<TreeRule> rules;
+  for (const JsonValue& item : body->items) {
+    Result<TreeRule> rule = ReadRule(item);
+    if (!rule.ok()) return SendError(out, request, 500, rule.status().message());
+    rules.push_back(std::move(*rule));
+  }
+  if (rules.empty()) return SendError(out, request, 400, "Missing tree rules");
+  const std::optional<uid::Tree> tree = RequireTree(rules[0].tree_id, request, services, out);
+  if (!tree) return;
+  for (TreeRule& rule : rules) {
+    if (rule.tree_id != tree->id)
+      return SendError(out, request, 400, "All rules must belong to the same tree");
+    if (const TreeRule* stored = FindRule(*tree, rule); stored != nullptr && !replace)
+      rule = Merge(std::move(rule), *stored);
+    if (const Status status = rule.Check(); !status.ok())
+      return SendTreeArgumentError(out, request, status.message());
+  }
+  uid::TreeStore store = TreesOf(services);
+  Status status;
+  if (replace) status = store.DeleteRules(RulesOf(*tree));
+  for (const TreeRule& rule : rules)
+    if (status.ok()) status = store.WriteRule(rule);
+  if (!status.ok()) return SendStatus(out, request, status);
+  SendEmpty(out, 204);
+}
+
+}  // namespace
+
+void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out,
+                    Method method) {
+  if (method == Method::kPost || method == Method::kPut)
+    return WriteOne(request, services, out, method == Method::kPut);
+  if (method != Method::kGet && method != Method::kDelete)
+    return SendUnsupportedMethod(out, request);
+  const std::optional<TreeRule> place = PlaceFromParameters(request, out);
+  if (!place) return;
+  const std::optional<uid::Tree> tree = RequireTree(place->tree_id, request, services, out);
+  if (!tree) return;
+  const TreeRule* rule = FindRule(*tree, *place);
+  if (rule == nullptr) return SendNoRule(out, request, *place);
+  if (method == Method::kGet) return SendRule(out, request, *rule);
+  if (const Status status = TreesOf(services).DeleteRules({*rule}); !status.ok())
+    return SendStatus(out, request, status);
+  SendEmpty(out, 204);
+}
+
+void HandleTreeRules(const Request& request, Services& services, ResponseWriter& out,
+                     Method method) {
+  if (method == Method::kPost || method == Method::kPut)
+    return WriteMany(request, services, out, method == Method::kPut);
+  if (method != Method::kDelete) return SendUnsupportedMethod(out, request);
+  const std::optional<int32_t> id = TreeIdParameter(request, out);
+  if (!id) return;
+  const std::optional<uid::Tree> tree = RequireTree(*id, request, services, out);
+  if (!tree) return;
+  if (const Status status = TreesOf(services).DeleteRules(RulesOf(*tree)); !status.ok())
+    return SendStatus(out, request, status);
+  SendEmpty(out, 204);
+}
+
+}  // namespace hg::http

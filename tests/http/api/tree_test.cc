@@ -1,0 +1,95 @@
+// /api/tree and below.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/http/api/api_fixture.h"
+#include "uid/tree_store.h"
+
+namespace hg::http {
+namespace {
+
+struct TreeApi : ApiFixture {
+  TreeApi() { REQUIRE(store.CreateTable({"tsdb-tree", {{"t"}}, false}).ok()); }
+
+  int StatusOf(std::string_view method, const std::string& target, std::string_view body = {}) {
+    return Ask(method, "/api/tree" + target, body).status;
+  }
+};
+
+TEST_CASE("a tree is made, changed, replaced and deleted") {
+  TreeApi f;
+  CHECK(f.Ask("GET", "/api/tree").body == "[]");
+  CHECK(f.StatusOf("GET", "?treeid=1") == 404);
+  CHECK(f.Ask("POST", "/api/tree", R"({"name":"Sites"})").body ==
+        R"({"name":"Sites","description":"","notes":"","enabled":false,"rules":null,"created":0,)"
+        R"("treeId":1,"strictMatch":false,"storeFailures":false})");
+  CHECK(f.StatusOf("POST", "", R"({"description":"no name"})") == 400);
+  CHECK(f.StatusOf("POST", "", R"({"treeId":1})") == 304);
+  CHECK(f.Ask("POST", "/api/tree", R"({"treeId":1,"notes":"n","enabled":true})").body ==
+        R"({"name":"Sites","description":"","notes":"n","enabled":true,"rules":null,"created":0,)"
+        R"("treeId":1,"strictMatch":false,"storeFailures":false})");
+  CHECK(f.Ask("PUT", "/api/tree", R"({"treeId":1,"name":"Other"})").body ==
+        R"({"name":"Other","description":"","notes":"","enabled":false,"rules":null,"created":0,)"
+        R"("treeId":1,"strictMatch":false,"storeFailures":false})");
+  CHECK(f.StatusOf("DELETE", "?treeid=1&definition=true") == 204);
+  CHECK(f.StatusOf("DELETE", "?treeid=1") == 404);
+  CHECK(f.StatusOf("DELETE", "") == 400);
+}
+
+TEST_CASE("a rule is merged by POST and replaced by PUT") {
+  TreeApi f;
+  REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
+  const std::string place = R"({"treeId":1,"level":0,"order":0)";
+  CHECK(f.StatusOf("POST", "/rule", place + "}") == 400);
+  CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"FOO"})") == 500);
+  CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"METRIC","regex":"("})") == 500);
+  CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"METRIC","separator":"x"})") == 200);
+  CHECK(f.StatusOf("POST", "/rule", place + R"(,"separator":"x"})") == 304);
+  CHECK(f.Ask("POST", "/api/tree/rule", place + R"(,"notes":"n"})").body ==
+        R"({"type":"METRIC","field":"","regex":"","separator":"x","description":"","notes":"n",)"
+        R"("level":0,"order":0,"treeId":1,"customField":"","regexGroupIdx":0,"displayFormat":""})");
+  CHECK(f.Ask("PUT", "/api/tree/rule", place + R"(,"type":"TAGK","field":"dc"})").body ==
+        R"({"type":"TAGK","field":"dc","regex":"","separator":"","description":"","notes":"",)"
+        R"("level":0,"order":0,"treeId":1,"customField":"","regexGroupIdx":0,"displayFormat":""})");
+  CHECK(f.StatusOf("DELETE", "/rule?treeid=1&level=0&order=0") == 204);
+  CHECK(f.StatusOf("GET", "/rule?treeid=1&level=0&order=0") == 404);
+  CHECK(f.StatusOf("POST", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 204);
+  CHECK(f.StatusOf("POST", "/rules", "[]") == 400);
+  CHECK(f.StatusOf("GET", "/rules?treeid=1") == 400);
+  CHECK(f.StatusOf("DELETE", "/rules?treeid=1") == 204);
+}
+
+TEST_CASE("a branch shows its leaves, a test why") {
+  TreeApi f;
+  f.AddSeries("sys.cpu", {{"host", "a"}});
+  REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
+  REQUIRE(f.StatusOf("POST", "/rules",
+                     R"([{"treeId":1,"level":0,"order":0,"type":"TAGK","field":"host"},)"
+                     R"({"treeId":1,"level":1,"order":0,"type":"METRIC"}])") == 204);
+  const Bytes tsuid("\0\0\1\0\0\1\0\0\1", 9);
+  CHECK(f.Ask("GET", "/api/tree/test?treeid=1&tsuids=000001000001000001").body ==
+        R"({"000001000001000001":{"meta":null,"messages":["Unable to locate TSUID meta data"],)"
+        R"("branch":null}})");
+  uid::TsMeta meta;
+  meta.tsuid = tsuid;
+  REQUIRE(f.metadata.CreateSeries(meta).ok());
+  uid::TreeStore trees(f.store, "tsdb-tree");
+  REQUIRE(trees.Sort(*trees.Find(1), *f.metadata.FindSeries(tsuid), false).ok());
+  CHECK(f.Ask("GET", "/api/tree/branch?branch=000100000061").body ==
+        R"({"leaves":[{"metric":"sys.cpu","tags":{"host":"a"},"tsuid":"000001000001000001",)"
+        R"("displayName":"sys.cpu"}],"branches":null,"path":{"0":"ROOT","1":"a"},)"
+        R"("displayName":"a","treeId":1,"branchId":"000100000061","depth":1})");
+  CHECK(f.Ask("GET", "/api/tree/test?treeid=1&tsuids=000001000001000001")
+            .body.find("Depth [3] Adding leaf [name: sys.cpu tsuid: 000001000001000001] to parent "
+                       "branch [Name: [a]]") != std::string::npos);
+  CHECK(f.StatusOf("GET", "/branch?branch=0001FFFFFFFF") == 404);
+  CHECK(f.StatusOf("GET", "/branch?branch=00") == 400);
+  CHECK(f.StatusOf("POST", "/branch?treeid=1") == 400);
+  CHECK(f.Ask("GET", "/api/tree/collisions?treeid=1").body == "{}");
+  CHECK(f.StatusOf("GET", "/notmatched?treeid=9") == 404);
+  CHECK(f.StatusOf("GET", "/nothing") == 404);
+}
+
+}  // namespace
+}  // namespace hg::http

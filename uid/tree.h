@@ -1,0 +1,87 @@
+#pragma once
+// What a tree is made of: its definition, its rules, and the branches and leaves that series become
+// (spec schema.md §15; OpenTSDB package tree).
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "storage/base/status.h"
+
+namespace hg::uid {
+
+enum class TreeRuleType : uint8_t {
+  kNone,  // a request that does not say it
+  kMetric,
+  kMetricCustom,
+  kTagk,
+  kTagkCustom,
+  kTagvCustom,
+};
+
+/// "METRIC", …; "null" for kNone.
+std::string_view TreeRuleTypeName(TreeRuleType type);
+/// In any case; kNone: no such type.
+TreeRuleType ParseTreeRuleType(std::string_view word);
+
+/// One rule; its place is level and order. As a request: what is at its default was not said.
+struct TreeRule {
+  TreeRuleType type = TreeRuleType::kNone;
+  std::string field, regex, separator, description, notes;
+  int32_t level = 0, order = 0;
+  int32_t tree_id = 0;
+  std::string custom_field;
+  int32_t regex_group = 0;
+  std::string display_format;
+
+  bool operator==(const TreeRule&) const = default;
+  /// "[1:0:2:TAGK]": tree, level, order, type.
+  [[nodiscard]] std::string Label() const;
+  /// InvalidArgument: the type or a field that it needs is missing, or a pattern is wrong.
+  [[nodiscard]] Status Check() const;
+};
+
+/// Level → order → rule.
+using TreeRules = std::map<int32_t, std::map<int32_t, TreeRule>>;
+
+inline constexpr int32_t kTreeIdMax = 65535;
+
+struct Tree {
+  int32_t id = 0;  // 1 … kTreeIdMax; not stored in the object: it is its row
+  std::string name, description, notes;
+  bool strict_match = false;
+  int64_t created = 0;  // seconds; 0 = unknown
+  bool enabled = false;
+  bool store_failures = false;
+  TreeRules rules;  // cells of their own
+};
+
+/// A series at the end of its path.
+struct TreeLeaf {
+  std::string display_name;
+  Bytes tsuid;
+};
+
+/// A place in a tree. `path` are the display names from "ROOT" down, its own last.
+struct TreeBranch {
+  std::vector<std::string> path;
+  std::vector<TreeLeaf> leaves;
+  std::vector<TreeBranch> branches;  // one level below
+};
+
+/// The row of a branch: the tree's id and a hash of each name below the root.
+Bytes TreeBranchKey(int32_t tree, const std::vector<std::string>& path);
+
+// Stored forms: JSON with fixed field order. Decoding gives Corruption where it is no such object.
+std::string EncodeTree(const Tree& tree);
+Status DecodeTree(ByteView json, Tree* tree);
+std::string EncodeTreeRule(const TreeRule& rule);
+Status DecodeTreeRule(ByteView json, TreeRule* rule);
+std::string EncodeTreeBranch(const std::vector<std::string>& path);
+Status DecodeTreeBranch(ByteView json, std::vector<std::string>* path);
+std::string EncodeTreeLeaf(const TreeLeaf& leaf);
+Status DecodeTreeLeaf(ByteView json, TreeLeaf* leaf);
+
+}  // namespace hg::uid

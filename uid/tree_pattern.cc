@@ -1,0 +1,93 @@
+#include "uid/tree_pattern.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <utility>
+
+namespace hg::uid {
+namespace {
+
+// Steps of one match: far beyond what a sane pattern needs on a name, reached in milliseconds.
+constexpr uint32_t kMatchLimit = 1'000'000;
+constexpr uint32_t kDepthLimit = 10'000;
+
+using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
+
+}  // namespace
+
+struct TreePattern::Impl {
+  pcre2_code* code = nullptr;
+  pcre2_match_context* context = nullptr;
+
+  ~Impl() {
+    pcre2_code_free(code);
+    pcre2_match_context_free(context);
+  }
+  [[nodiscard]] MatchData NewMatch() const {
+    return {pcre2_match_data_create_from_pattern(code, nullptr), pcre2_match_data_free};
+  }
+  [[nodiscard]] bool Match(std::string_view text, size_t from, const MatchData& match) const {
+    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, 0,
+                       match.get(), context) > 0;
+  }
+};
+
+TreePattern::TreePattern(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TreePattern::~TreePattern() = default;
+
+Result<std::shared_ptr<const TreePattern>> TreePattern::Compile(std::string_view pattern) {
+  auto impl = std::make_unique<Impl>();
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  impl->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                             PCRE2_UTF, &error, &offset, nullptr);
+  if (impl->code == nullptr) {
+    PCRE2_UCHAR text[256];
+    pcre2_get_error_message(error, text, sizeof(text));
+    return Status::InvalidArgument("Bad regular expression '" + std::string(pattern) +
+                                   "': " + reinterpret_cast<const char*>(text) + " at " +
+                                   std::to_string(offset));
+  }
+  impl->context = pcre2_match_context_create(nullptr);
+  pcre2_set_match_limit(impl->context, kMatchLimit);
+  pcre2_set_depth_limit(impl->context, kDepthLimit);
+  return std::shared_ptr<const TreePattern>(new TreePattern(std::move(impl)));
+}
+
+std::optional<std::string> TreePattern::Group(std::string_view text, int group) const {
+  const MatchData match = impl_->NewMatch();
+  if (group < 0 || !impl_->Match(text, 0, match)) return {};
+  const auto index = static_cast<uint32_t>(group) + 1;
+  if (index >= pcre2_get_ovector_count(match.get())) return {};
+  const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(match.get());
+  const size_t begin = bounds[2 * index];
+  if (begin == PCRE2_UNSET) return {};
+  return std::string(text.substr(begin, bounds[2 * index + 1] - begin));
+}
+
+std::vector<std::string> TreePattern::Split(std::string_view text) const {
+  const MatchData match = impl_->NewMatch();
+  std::vector<std::string> pieces;
+  size_t piece = 0;
+  for (size_t at = 0; at < text.size() && impl_->Match(text, at, match);) {
+    const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(match.get());
+    const size_t begin = bounds[0];
+    const size_t end = bounds[1];
+    // A match of nothing cuts before a character, but not before the first one.
+    if (begin < end || (begin > 0 && begin < text.size())) {
+      pieces.emplace_back(text.substr(piece, begin - piece));
+      piece = end;
+    }
+    at = end;
+    if (begin < end) continue;
+    do ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+  }
+  if (pieces.empty()) return {std::string(text)};
+  pieces.emplace_back(text.substr(piece));
+  while (!pieces.empty() && pieces.back().empty()) pieces.pop_back();
+  return pieces;
+}
+
+}  // namespace hg::uid
