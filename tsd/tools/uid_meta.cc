@@ -6,6 +6,7 @@
 #include "storage/codec/row_key.h"
 #include "tsd/settings.h"
 #include "uid/metadata.h"
+#include "uid/tree_sorter.h"
 #include "uid/tree_store.h"
 
 namespace hg::tsd {
@@ -48,7 +49,9 @@ class MetaSync {
   MetaSync(Session& session, uid::MetadataOptions options)
       : session_(session),
         meta_table_(options.meta_table),
-        metadata_(session.cells(), session.names(), std::move(options)) {}
+        metadata_(session.cells(), session.names(), std::move(options)),
+        trees_(session.cells(), metadata_, SystemClock(),
+               session.config().String("tsd.storage.hbase.tree_table")) {}
 
   Status Run() {
     ASSIGN_OR_RETURN(const auto series, FirstRows(session_));
@@ -102,12 +105,16 @@ class MetaSync {
     ASSIGN_OR_RETURN(const Row row, session_.cells().Get(meta_table_, tsuid, "name", {"ts_ctr"}));
     if (!row.empty() && row.cells[0].value.size() == 8 && ReadBig64(row.cells[0].value.data()) > 0)
       return {};
-    return session_.cells().Increment(meta_table_, tsuid, "name", "ts_ctr", 1).status();
+    RETURN_IF_ERROR(session_.cells().Increment(meta_table_, tsuid, "name", "ts_ctr", 1).status());
+    // As a series that is first seen by a server.
+    if (!session_.config().Bool("tsd.core.tree.enable_processing")) return {};
+    return trees_.Sort(tsuid);
   }
 
   Session& session_;
   const std::string meta_table_;
   uid::Metadata metadata_;
+  uid::TreeSorter trees_;
   std::set<std::pair<UidKind, Bytes>> seen_;
 };
 
