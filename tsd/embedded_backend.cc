@@ -2,15 +2,11 @@
 
 #include "storage/points/embedded.h"
 #include "tsd/append_mode.h"
-#include "tsd/machine_memory.h"
 #include "tsd/settings.h"
 #include "tsd/tables.h"
 
 namespace hg::tsd {
 namespace {
-
-/// Less could not hold one active and one frozen memory.
-constexpr int64_t kMemoryLimitBytesMin = 16 << 20;
 
 Result<Durability> ReadDurability(const Config& config) {
   const std::string& text = config.String("tsd.storage.durability");
@@ -33,10 +29,7 @@ Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& wor
   ASSIGN_OR_RETURN(const int64_t sync_interval_ms,
                    config.Int("tsd.storage.sync_interval", 1000, 1, 3'600'000));
   options.sync_interval_ms = static_cast<int>(sync_interval_ms);
-  ASSIGN_OR_RETURN(const int64_t memory_bytes,
-                   config.Int("tsd.memory.limit", static_cast<int64_t>(MachineMemoryBytes() / 2),
-                              kMemoryLimitBytesMin));
-  options.memory_limit_bytes = static_cast<uint64_t>(memory_bytes);
+  ASSIGN_OR_RETURN(options.memory_limit_bytes, ReadMemoryLimit(config));
   ASSIGN_OR_RETURN(
       const int64_t log_bytes,
       config.Int("tsd.storage.log.max", static_cast<int64_t>(options.log_max_bytes), 1 << 20));

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "storage/model/name_text.h"
+#include "tsd/machine_memory.h"
 #include "tsd/rollup_config.h"
 #include "tsd/tables.h"
 
@@ -19,6 +20,8 @@ Status ReadInt(const Config& config, std::string_view key, int64_t min, int64_t 
   return {};
 }
 
+/// Less could not hold one active and one frozen memory.
+constexpr int64_t kMemoryLimitBytesMin = 16 << 20;
 constexpr int64_t kIntMax = 2147483647;
 constexpr int64_t kLongMax = std::numeric_limits<int64_t>::max();
 
@@ -120,11 +123,20 @@ ReconcileOptions ReadReconcileOptions(const Config& config) {
   return options;
 }
 
+Result<uint64_t> ReadMemoryLimit(const Config& config) {
+  ASSIGN_OR_RETURN(const int64_t bytes,
+                   config.Int("tsd.memory.limit", static_cast<int64_t>(MachineMemoryBytes() / 2),
+                              kMemoryLimitBytesMin));
+  return static_cast<uint64_t>(bytes);
+}
+
 Result<IngestOptions> ReadIngestOptions(const Config& config) {
   IngestOptions options;
   options.auto_create_metrics = config.Bool("tsd.core.auto_create_metrics");
   options.auto_create_tagks = config.Bool("tsd.core.auto_create_tagks");
   options.auto_create_tagvs = config.Bool("tsd.core.auto_create_tagvs");
+  ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
+  options.spelling_bytes_max = memory_bytes / 8;
   RETURN_IF_ERROR(ReadInt(config, "tsd.storage.max_tags", 1, kIntMax, &options.max_tags));
   options.extra_name_characters = ExtraNameCharacters(config);
   return options;

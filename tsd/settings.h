@@ -23,6 +23,8 @@ Result<KeyLayout> ReadKeyLayout(const Config& config);
 Result<uid::NamesOptions> ReadNamesOptions(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
+/// tsd.memory.limit in bytes; half of the machine's memory if it is not set.
+Result<uint64_t> ReadMemoryLimit(const Config& config);
 Result<IngestOptions> ReadIngestOptions(const Config& config);
 Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);

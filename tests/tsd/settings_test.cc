@@ -31,6 +31,19 @@ TEST_CASE("default settings are the rooms' own defaults") {
   CHECK(ReadIngestOptions(config)->max_tags == IngestOptions().max_tags);
 }
 
+TEST_CASE("what limits connections and telnet replies reaches the edge") {
+  CHECK(ReadHttpOptions(Config())->connections_max == 0);
+  CHECK(ReadHttpOptions(Config())->idle_timeout_s == 0);
+  CHECK(ReadHttpOptions(Config())->telnet_return_errors);
+  CHECK(ReadHttpOptions(With("tsd.core.connections.limit", "7"))->connections_max == 7);
+  CHECK(ReadHttpOptions(With("tsd.core.socket.timeout", "30"))->idle_timeout_s == 30);
+  CHECK_FALSE(ReadHttpOptions(With("tsd.rpc.telnet.return_errors", "false"))->telnet_return_errors);
+}
+
+TEST_CASE("remembered spellings may take an eighth of the memory limit") {
+  CHECK(ReadIngestOptions(With("tsd.memory.limit", "1073741824"))->spelling_bytes_max == 134217728);
+}
+
 TEST_CASE("a setting that cannot be is refused by its key") {
   const auto refused = [](const Status& status, std::string_view key) {
     CHECK(status.code() == StatusCode::kInvalidArgument);

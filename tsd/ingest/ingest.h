@@ -17,7 +17,7 @@ struct IngestOptions {
   bool auto_create_tagvs = true;
   int max_tags = 8;                             // tsd.storage.max_tags
   std::string extra_name_characters;            // tsd.core.tag.allow_specialchars, UTF-8
-  size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; about 150 B each
+  size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; some 150 B each
 };
 
 /// "{site=b1, host=s7}": Java's text of a map.

@@ -103,13 +103,24 @@ struct SpellingTable::Table {
   std::unique_ptr<Slot[]> slots;
 };
 
+/// What is forgotten together. Outgrown tables stay: a reader may still be in one, and together
+/// they are smaller than the last.
+struct SpellingTable::Space {
+  std::vector<std::unique_ptr<Table>> tables;
+  std::vector<std::unique_ptr<char[]>> arenas;
+  size_t arena_left = 0;
+  char* arena_next = nullptr;
+  size_t bytes = 0;  // allocated
+};
+
 SpellingTable::SpellingTable(uint64_t key, size_t bytes_max)
     : secret_{Mix(key ^ 0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu) | 1,
               Mix(key ^ 0x8ebc6af09c88c6e3u, 0x589965cc75374cc3u) | 1,
               Mix(key ^ 0x1d8e4e27c47d124fu, 0xeb44accab455d165u) | 1},
-      bytes_max_(bytes_max) {
-  tables_.push_back(std::make_unique<Table>(kFirstSlots));
-  current_.store(tables_.back().get(), std::memory_order_release);
+      bytes_max_(bytes_max),
+      space_(std::make_unique<Space>()) {
+  AddTable(kFirstSlots);
+  current_.store(space_->tables.back().get());
 }
 
 SpellingTable::~SpellingTable() = default;
@@ -131,7 +142,14 @@ const SpellingTable::Record* SpellingTable::Lookup(const Table& table, uint64_t 
 }
 
 bool SpellingTable::FindAll(std::span<const SpelledPoint> points, SeriesNumber* numbers) const {
-  const Table& table = *current_.load(std::memory_order_acquire);
+  // Counted before the table is looked for: a writer that has published another one and then sees
+  // nobody here (both sequentially consistent) may free the old one.
+  struct Stay {
+    explicit Stay(std::atomic<uint32_t>& count) : count(count) { count.fetch_add(1); }
+    ~Stay() { count.fetch_sub(1); }
+    std::atomic<uint32_t>& count;
+  } const stay(readers_);
+  const Table& table = *current_.load();
   const uint32_t generation = generation_.load(std::memory_order_acquire);
   uint64_t hashes[kWindow];
   while (!points.empty()) {
@@ -162,15 +180,18 @@ bool SpellingTable::FindAll(std::span<const SpelledPoint> points, SeriesNumber* 
 SpellingTable::Record* SpellingTable::NewRecord(const Spelling& spelling) {
   size_t bytes = sizeof(Record) + spelling.metric.size() + spelling.tags.size();
   bytes = (bytes + alignof(Record) - 1) / alignof(Record) * alignof(Record);
-  if (bytes > arena_left_) {
-    arena_left_ = std::max(bytes, kArenaBytes);
-    arenas_.push_back(std::make_unique_for_overwrite<char[]>(arena_left_));
-    arena_next_ = arenas_.back().get();
+  Space& space = *space_;
+  if (bytes > space.arena_left) {
+    const size_t size = std::max(bytes, std::min(kArenaBytes, bytes_max_ / 8));
+    space.arenas.push_back(std::make_unique_for_overwrite<char[]>(size));
+    space.arena_next = space.arenas.back().get();
+    space.arena_left = size;
+    space.bytes += size;
+    bytes_.fetch_add(size, std::memory_order_relaxed);
   }
-  auto* record = new (arena_next_) Record();
-  arena_next_ += bytes;
-  arena_left_ -= bytes;
-  bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  auto* record = new (space.arena_next) Record();
+  space.arena_next += bytes;
+  space.arena_left -= bytes;
   record->metric_size = static_cast<uint32_t>(spelling.metric.size());
   record->tags_size = static_cast<uint32_t>(spelling.tags.size());
   record->dialect = spelling.dialect;
@@ -188,34 +209,55 @@ void SpellingTable::Insert(Table* table, uint64_t hash, Record* record) {
   ++table->used;
 }
 
+void SpellingTable::AddTable(size_t slot_count) {
+  space_->tables.push_back(std::make_unique<Table>(slot_count));
+  const size_t bytes = slot_count * sizeof(Slot);
+  space_->bytes += bytes;
+  bytes_.fetch_add(bytes, std::memory_order_relaxed);
+}
+
 void SpellingTable::Grow() {
-  const Table& old = *tables_.back();
-  auto bigger = std::make_unique<Table>((old.mask + 1) * 2);
+  const Table& old = *space_->tables.back();
+  AddTable((old.mask + 1) * 2);
+  Table* bigger = space_->tables.back().get();
   for (size_t i = 0; i <= old.mask; ++i) {
     Record* record = old.slots[i].record.load(std::memory_order_relaxed);
     if (record != nullptr)
-      Insert(bigger.get(), old.slots[i].hash.load(std::memory_order_relaxed), record);
+      Insert(bigger, old.slots[i].hash.load(std::memory_order_relaxed), record);
   }
-  tables_.push_back(std::move(bigger));
-  current_.store(tables_.back().get(), std::memory_order_release);
+  current_.store(bigger);
+}
+
+bool SpellingTable::StartAnew() {
+  if (retired_ != nullptr) return false;
+  retired_ = std::move(space_);
+  space_ = std::make_unique<Space>();
+  AddTable(kFirstSlots);
+  current_.store(space_->tables.back().get());
+  spellings_.store(0, std::memory_order_relaxed);
+  return true;
 }
 
 void SpellingTable::Remember(const Spelling& spelling, SeriesNumber number, uint32_t generation) {
   const uint64_t hash = Hash(spelling);
   const uint64_t state = static_cast<uint64_t>(generation) << 32 | number;
   std::lock_guard lock(mutex_);
-  if (auto* known = const_cast<Record*>(Lookup(*tables_.back(), hash, spelling));
+  if (retired_ != nullptr && readers_.load() == 0) {
+    bytes_.fetch_sub(retired_->bytes, std::memory_order_relaxed);
+    retired_.reset();
+  }
+  if (auto* known = const_cast<Record*>(Lookup(*space_->tables.back(), hash, spelling));
       known != nullptr) {
     known->state.store(state, std::memory_order_release);
     return;
   }
-  if (bytes_.load(std::memory_order_relaxed) >= bytes_max_) return;
+  if (space_->bytes >= bytes_max_ && !StartAnew()) return;
   Record* record = NewRecord(spelling);
   record->state.store(state, std::memory_order_relaxed);
-  Table* table = tables_.back().get();
+  Table* table = space_->tables.back().get();
   if ((table->used + 1) * 10 > (table->mask + 1) * 7) {
     Grow();
-    table = tables_.back().get();
+    table = space_->tables.back().get();
   }
   Insert(table, hash, record);
   spellings_.fetch_add(1, std::memory_order_relaxed);

@@ -18,8 +18,9 @@ namespace hg::tsd {
 /// Thread-safe: any number of readers beside one writer at a time.
 class SpellingTable {
  public:
-  /// `key` makes the hash unpredictable. Beyond bytes_max of stored spellings no more are taken:
-  /// points then go the slow way, nothing else changes.
+  /// `key` makes the hash unpredictable. Where the spellings fill bytes_max, all are forgotten and
+  /// learnt anew as they come: a few slow batches, where one spelling for which there is no room
+  /// would make its batches slow for ever.
   SpellingTable(uint64_t key, size_t bytes_max);
   ~SpellingTable();
 
@@ -38,7 +39,7 @@ class SpellingTable {
 
   struct Stats {
     uint64_t spellings = 0;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;  // all that is allocated
   };
   [[nodiscard]] Stats stats() const;
 
@@ -46,31 +47,33 @@ class SpellingTable {
   struct Record;
   struct Slot;
   struct Table;
+  struct Space;
 
   [[nodiscard]] uint64_t Hash(const Spelling& spelling) const;
   /// The record of these bytes in `table`, or the empty slot where it belongs.
   [[nodiscard]] const Record* Lookup(const Table& table, uint64_t hash,
                                      const Spelling& spelling) const;
   Record* NewRecord(const Spelling& spelling);
+  void AddTable(size_t slot_count);
   void Insert(Table* table, uint64_t hash, Record* record);
   void Grow();
+  /// False: readers may still be where the last ones were.
+  bool StartAnew();
 
   // Constant.
   const uint64_t secret_[3];
   const size_t bytes_max_;
 
   // Self-synchronised.
-  std::atomic<const Table*> current_;
+  std::atomic<const Table*> current_{nullptr};
+  mutable std::atomic<uint32_t> readers_{0};  // inside current_, or what was it when they came
   std::atomic<uint32_t> generation_{0};
   std::atomic<uint64_t> spellings_{0}, bytes_{0};
 
-  // Guarded by mutex_. Outgrown tables stay: a reader may still be in one, and together they are
-  // smaller than the last.
+  // Guarded by mutex_.
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Table>> tables_;
-  std::vector<std::unique_ptr<char[]>> arenas_;
-  size_t arena_left_ = 0;
-  char* arena_next_ = nullptr;
+  std::unique_ptr<Space> space_;
+  std::unique_ptr<Space> retired_;  // the one before, until it is seen without readers
 };
 
 }  // namespace hg::tsd
