@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "storage/base/invariant.h"
 
@@ -13,6 +14,8 @@ constexpr size_t kRecycledMax = 4;
 // `buffered` keeps at most this much in memory before a commit writes after all.
 constexpr LogPosition kUnwrittenMax = 8 << 20;
 constexpr int kWriteIntervalMaxMs = 1000;
+// How often a thread writes what others have added meanwhile.
+constexpr int kRoundsMax = 16;
 
 }  // namespace
 
@@ -117,7 +120,7 @@ void Log::Commit(LogPosition position, Done done) {
   } else if (options_.write_on_commit || end_ - written_ > kUnwrittenMax) {
     if (position > written_) {
       write_waiters_.push_back({position, std::move(done)});
-      // Whoever is writing goes on until nothing is pending, and takes these bytes along.
+      // Whoever is writing takes these bytes along, or sees to it that another one does.
       if (!writing_) WritePending(lock);
       return;
     }
@@ -159,12 +162,17 @@ Status Log::Failure() const {
   return failure_;
 }
 
-// Returns with the lock released.
+// Returns with the lock released. What others add meanwhile is written, too, but not without end:
+// then the background thread takes over, unless a sync keeps it.
 void Log::WritePending(std::unique_lock<std::mutex>& lock) {
   INVARIANT(!writing_);
   writing_ = true;
   Ready ready;
-  while (!pending_.empty() && failure_.ok()) {
+  for (int round = 0; !pending_.empty() && failure_.ok(); ++round) {
+    if (round >= kRoundsMax && !syncing_) {
+      write_wanted_ = true;
+      break;
+    }
     std::deque<Segment> segments;
     segments.swap(pending_);
     const LogPosition target = end_;
@@ -179,12 +187,13 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
       spare_ = std::move(segments.back().bytes);
       spare_.clear();
     }
-    if (status.ok()) {
+    if (!status.ok()) {
+      Fail(status);
+    } else if (failure_.ok()) {
       written_ = target;
       TakeReached(&write_waiters_, written_, &ready);
-    } else {
-      Fail(status);
     }
+    changed_.notify_all();
   }
   if (!failure_.ok()) TakeAllFailed(&ready);
   writing_ = false;
@@ -234,13 +243,21 @@ void Log::BackgroundLoop() {
   const auto interval = milliseconds(std::max(
       1, options_.write_on_commit ? options_.sync_interval_ms
                                   : std::min(options_.sync_interval_ms, kWriteIntervalMaxMs)));
+  using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
-  while (!stop_) {
-    changed_.wait_for(lock, interval, [this] { return stop_ || sync_wanted_; });
+  for (auto next_sync = Clock::now() + interval; !stop_;) {
+    changed_.wait_until(lock, next_sync, [this] { return stop_ || sync_wanted_ || write_wanted_; });
+    const bool write = std::exchange(write_wanted_, false);
+    if (write && !writing_ && !pending_.empty() && failure_.ok()) {
+      WritePending(lock);
+      lock.lock();
+    }
+    if (!stop_ && !sync_wanted_ && Clock::now() < next_sync) continue;
     sync_wanted_ = false;
     SyncOnce(lock);
+    next_sync = Clock::now() + interval;
   }
-  SyncOnce(lock);
+  while (failure_.ok() && synced_ != end_) SyncOnce(lock);
   if (synced_ != end_) {
     if (failure_.ok()) Fail(Status::Unavailable("the log is closed"));
     Ready ready;
@@ -250,20 +267,28 @@ void Log::BackgroundLoop() {
   }
 }
 
-// Writes and syncs all that was added before. Returns with the lock held.
+// Writes what is pending and syncs what is written. Another thread's writing may go on as long as
+// others add: it is waited for only while there is nothing to sync. Returns with the lock held.
 void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
-  changed_.wait(lock, [this] { return !writing_; });
-  if (!pending_.empty() && failure_.ok()) {
+  if (!writing_ && !pending_.empty() && failure_.ok()) {
     WritePending(lock);
     lock.lock();
-    changed_.wait(lock, [this] { return !writing_; });
   }
-  if (!failure_.ok() || synced_ == written_) return;
+  changed_.wait(lock, [this] { return !writing_ || synced_ != written_ || !failure_.ok(); });
+  if (!failure_.ok()) return;
+  if (synced_ == written_) {
+    sync_wanted_ = sync_wanted_ || !sync_waiters_.empty();
+    return;
+  }
+  // All bytes up to here are in files that are unsynced, and their names in the folder: a file is
+  // named there after its write and before written_ moves. A write that is under way names its file
+  // once more.
   const LogPosition target = written_;
   const std::vector<std::shared_ptr<File>> files = std::move(unsynced_);
   unsynced_.clear();
   const bool folder = folder_dirty_;
   folder_dirty_ = false;
+  syncing_ = true;
   lock.unlock();
   Status status;
   if (folder) status = files_.SyncFolder(options_.folder);
@@ -271,6 +296,7 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
     if (status.ok()) status = file->Sync();
   }
   lock.lock();
+  syncing_ = false;
   Ready ready;
   if (status.ok()) {
     synced_ = target;
@@ -279,6 +305,7 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
     Fail(status);
     TakeAllFailed(&ready);
   }
+  sync_wanted_ = sync_wanted_ || !sync_waiters_.empty();
   changed_.notify_all();
   lock.unlock();
   Run(&ready);
@@ -286,6 +313,7 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
 }
 
 void Log::Fail(const Status& status) {
+  if (!failure_.ok()) return;
   failure_ = Status::Unavailable("the log failed, reopen the store: " + status.ToString());
 }
 

@@ -110,6 +110,8 @@ class Log {
   LogPosition written_;
   LogPosition synced_;
   bool writing_ = false;
+  bool syncing_ = false;
+  bool write_wanted_ = false;
   bool sync_wanted_ = false;
   bool stop_ = false;
   Status failure_;

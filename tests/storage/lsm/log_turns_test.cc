@@ -1,0 +1,143 @@
+// Who writes for whom: while some go on adding, nobody else waits without end.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "storage/base/crc32c.h"
+#include "storage/lsm/log.h"
+#include "tests/fault/faulty_file.h"
+
+namespace hg::lsm {
+namespace {
+
+// Calls `on_write` before each write to a file.
+class HookedDisk : public FaultyFileSystem {
+ public:
+  using FaultyFileSystem::FaultyFileSystem;
+  std::function<void()> on_write = [] {};
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    ASSIGN_OR_RETURN(auto file, FaultyFileSystem::Open(path, mode));
+    return std::unique_ptr<File>(std::make_unique<HookedFile>(*this, std::move(file)));
+  }
+
+ private:
+  class HookedFile : public File {
+   public:
+    HookedFile(HookedDisk& disk, std::unique_ptr<File> file)
+        : disk_(disk), file_(std::move(file)) {}
+    Status ReadAt(uint64_t offset, size_t size, Bytes* out) const override {
+      return file_->ReadAt(offset, size, out);
+    }
+    Status WriteAt(uint64_t offset, ByteView bytes) override {
+      disk_.on_write();
+      return file_->WriteAt(offset, bytes);
+    }
+    Status Allocate(uint64_t size) override { return file_->Allocate(size); }
+    Status Truncate(uint64_t size) override { return file_->Truncate(size); }
+    Status Sync() override { return file_->Sync(); }
+    Result<uint64_t> Size() const override { return file_->Size(); }
+
+   private:
+    HookedDisk& disk_;
+    const std::unique_ptr<File> file_;
+  };
+};
+
+LogOptions Options() {
+  LogOptions options;
+  options.folder = "log";
+  options.sync_interval_ms = 3'600'000;
+  return options;
+}
+
+LogPosition AddOne(Log& log) {
+  static std::atomic<uint64_t> sequence{0};
+  return log.Add(7, ++sequence, "body", crc32c::Value("body"));
+}
+
+TEST_CASE("what is written is synced while somebody goes on writing") {
+  HookedDisk disk(1);
+  Log log(disk, Options(), {});
+  std::mutex mutex;
+  std::condition_variable changed;
+  int writes = 0;
+  bool blocked = false;
+  bool released = false;
+  bool in_time = false;
+  disk.on_write = [&] {
+    std::unique_lock lock(mutex);
+    // The first write makes its thread write once more; the second one takes its time.
+    if (++writes == 1) (void)AddOne(log);
+    if (writes != 2) return;
+    blocked = true;
+    changed.notify_all();
+    in_time = changed.wait_for(lock, std::chrono::seconds(10), [&] { return released; });
+  };
+  const LogPosition first = AddOne(log);
+  std::thread writer([&] { log.Commit(first, [](Status status) { CHECK(status.ok()); }); });
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return blocked; });
+  }
+  CHECK(log.WaitSynced(first).ok());
+  {
+    std::lock_guard lock(mutex);
+    released = true;
+    changed.notify_all();
+  }
+  writer.join();
+  CHECK(in_time);
+  CHECK(log.WaitSynced(log.End()).ok());
+}
+
+TEST_CASE("a loop that writes for others comes back, and others are written all the same") {
+  constexpr int kOthers = 5000;
+  HookedDisk disk(1);
+  std::atomic<int> acknowledged{0};
+  {
+    Log log(disk, Options(), {});
+    const std::thread::id loop = std::this_thread::get_id();
+    int own_writes = 0;
+    std::atomic<int> others{0};
+    disk.on_write = [&] {
+      if (std::this_thread::get_id() == loop) ++own_writes;
+      if (++others > kOthers) return;
+      log.Commit(AddOne(log), [&](Status status) { acknowledged += status.ok() ? 1 : 0; });
+    };
+    bool done = false;
+    log.Commit(AddOne(log), [&](Status status) { done = status.ok(); });
+    CHECK(done);
+    CHECK(own_writes < 100);
+    while (others <= kOthers) REQUIRE(log.WaitWritten(log.End()).ok());
+    CHECK(log.Close().ok());
+  }
+  CHECK(acknowledged == kOthers);
+}
+
+TEST_CASE("after a failed sync a write that was under way is not acknowledged") {
+  HookedDisk disk(1);
+  Log log(disk, Options(), {});
+  REQUIRE(log.WaitWritten(AddOne(log)).ok());
+  bool first = true;
+  disk.on_write = [&] {
+    if (!std::exchange(first, false)) return;
+    // The sync of what stands written fails while this write goes on, which then succeeds.
+    disk.FailAllCalls();
+    CHECK(!log.WaitSynced(log.End()).ok());
+    disk.FailCall(0);
+  };
+  Status status;
+  log.Commit(AddOne(log), [&](Status s) { status = std::move(s); });
+  CHECK(status.code() == StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace hg::lsm
