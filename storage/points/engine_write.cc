@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <future>
+#include <set>
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
@@ -18,26 +19,31 @@ bool NamesSeveralPoints(ByteView qualifier) {
          !CanonicalQualifier(qualifier, &q);
 }
 
-Part PartOfChange(const CellChange& change) {
+// What changes of one row, in their order, do to the family of points.
+Part PartOfChanges(std::span<const CellChange> changes, ByteView family) {
   Part part;
+  std::set<ByteView> seen;
   PartPoint point;
-  switch (change.kind) {
-    case CellChange::Kind::kPut:
-      if (CanonicalPoint(change.qualifier, change.value, &point)) {
-        part.points.push_back(point);
-        part.form = RowForm::kSingle;
-      } else {
-        part.raw.push_back(
-            {change.qualifier, change.value, change.timestamp_ms.value_or(0), 0, false});
-      }
-      break;
-    case CellChange::Kind::kDeleteColumn:
-      part.gone.push_back(change.qualifier);
-      break;
-    case CellChange::Kind::kDeleteFamily:
+  for (auto it = changes.rbegin(); it != changes.rend(); ++it) {
+    if (it->family != family) continue;
+    if (it->kind == CellChange::Kind::kDeleteFamily) {
       part.cleared = true;
       break;
+    }
+    const bool is_point =
+        it->kind == CellChange::Kind::kPut && CanonicalPoint(it->qualifier, it->value, &point);
+    if (is_point) part.form = RowForm::kSingle;
+    if (!seen.insert(it->qualifier).second) continue;
+    if (is_point) {
+      part.points.push_back(point);
+    } else if (it->kind == CellChange::Kind::kPut) {
+      part.raw.push_back({it->qualifier, it->value, it->timestamp_ms.value_or(0), 0, false});
+    } else {
+      part.gone.push_back(it->qualifier);
+    }
   }
+  std::reverse(part.points.begin(), part.points.end());
+  Normalize(&part);
   return part;
 }
 
@@ -348,24 +354,31 @@ Result<LogPosition> Engine::Write(const Table& table, ByteView key,
   return WriteLocked(table, key, changes);
 }
 
-// Replaces deletes of compacted cells by what they mean in this row, change after change.
+// Replaces deletes of compacted cells by what they mean in this row after the changes before them.
+// In the write lock: the row is merged for such deletes only.
 void Engine::ExpandDeletes(const Table& table, StoredRow row,
                            std::vector<CellChange>* changes) const {
   const Bytes& family = table.descriptor.families[static_cast<size_t>(table.points_family)].name;
+  auto names_several = [&family](const CellChange& change) {
+    return change.kind == CellChange::Kind::kDeleteColumn && change.family == family &&
+           NamesSeveralPoints(change.qualifier);
+  };
+  if (std::none_of(changes->begin(), changes->end(), names_several)) return;
   std::vector<CellChange> expanded;
+  size_t merged = 0;  // of expanded
   for (CellChange& change : *changes) {
-    if (change.family != family) {
+    if (!names_several(change)) {
       expanded.push_back(std::move(change));
       continue;
     }
-    if (change.kind == CellChange::Kind::kDeleteColumn && NamesSeveralPoints(change.qualifier)) {
-      Part gone = DeleteRendered(row.part, row.base, change.qualifier, render_options());
-      for (const Bytes& qualifier : gone.gone) expanded.push_back(DeleteColumn(family, qualifier));
-      row.part = Merge(std::move(gone), std::move(row.part));
-      continue;
+    if (merged < expanded.size()) {
+      row.part =
+          Merge(PartOfChanges(std::span(expanded).subspan(merged), family), std::move(row.part));
     }
-    row.part = Merge(PartOfChange(change), std::move(row.part));
-    expanded.push_back(std::move(change));
+    Part gone = DeleteRendered(row.part, row.base, change.qualifier, render_options());
+    for (const Bytes& qualifier : gone.gone) expanded.push_back(DeleteColumn(family, qualifier));
+    merged = expanded.size();
+    row.part = Merge(std::move(gone), std::move(row.part));
   }
   *changes = std::move(expanded);
 }
