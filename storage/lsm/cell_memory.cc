@@ -25,6 +25,7 @@ void CellMemory::Writer::Changed(ByteView key) {
   if (it == memory_.rows_.end()) return;
   const size_t now = kNodeBytes + key.size() + it->second.row.MemoryBytes();
   memory_.bytes_.fetch_add(now - it->second.accounted, std::memory_order_relaxed);
+  memory_.total_.fetch_add(now - it->second.accounted, std::memory_order_relaxed);
   it->second.accounted = now;
 }
 

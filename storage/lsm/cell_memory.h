@@ -21,6 +21,9 @@ struct KeyedRow {
 /// Writer, so readers see it before or after a mutation, never half of it.
 class CellMemory {
  public:
+  /// `total` counts the bytes of several; it outlives this one.
+  explicit CellMemory(std::atomic<size_t>* total) : total_(*total) {}
+
   /// Exclusive access for one row mutation; short, no I/O.
   class Writer {
    public:
@@ -49,8 +52,8 @@ class CellMemory {
     std::shared_lock lock(mutex_);
     f(rows_);
   }
-  [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
   struct Held {
     CellRow row;
@@ -63,6 +66,7 @@ class CellMemory {
   Rows rows_;  // guarded by mutex_
   std::atomic<size_t> size_{0};
   std::atomic<size_t> bytes_{0};
+  std::atomic<size_t>& total_;
 };
 
 }  // namespace hg::lsm

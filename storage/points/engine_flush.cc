@@ -49,6 +49,8 @@ void Engine::Freeze() {
   const auto before = Pin();
   if (before->generations.size() > kFrozenMax) return;
   auto version = std::make_shared<Version>(*before);
+  // Its tables are megabytes to be zeroed: not in the lock.
+  auto generation = std::make_shared<Generation>(clock_.NowMs());
   // A new series is in the log before it is in the registry; none may be in between.
   std::lock_guard no_new_series(register_);
   const uint32_t series = registry_.size();
@@ -58,7 +60,8 @@ void Engine::Freeze() {
   active_->series_end = series;
   active_->log_end = log_->SwitchFile();
   active_->CountIn(frozen_bytes_);
-  auto generation = std::make_shared<Generation>(sequence_, series, clock_.NowMs());
+  generation->after_sequence = sequence_;
+  generation->series_begin = series;
   active_ = generation.get();
   active_bytes_ = active_->bytes();
   version->generations.insert(version->generations.begin(), std::move(generation));

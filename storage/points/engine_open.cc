@@ -67,9 +67,10 @@ Status Engine::Start() {
   RETURN_IF_ERROR(LoadSeries(*version));
   sequence_ = manifest_.flushed;
   stamp_floor_ms_ = manifest_.stamp_floor_ms;
-  version->generations.push_back(
-      std::make_shared<Generation>(manifest_.flushed, registry_.size(), clock_.NowMs()));
+  version->generations.push_back(std::make_shared<Generation>(clock_.NowMs()));
   active_ = version->generations.front().get();
+  active_->after_sequence = manifest_.flushed;
+  active_->series_begin = registry_.size();
   SetVersion(std::move(version));
 
   for (const TableDescriptor& table : options_.tables) RETURN_IF_ERROR(CreateTable(table));

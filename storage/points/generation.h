@@ -20,8 +20,7 @@ inline constexpr uint32_t kTablesMax = 256;
 /// Changed by the engine inside its write lock; read from any thread as the members say.
 class Generation {
  public:
-  Generation(uint64_t after_sequence, uint32_t series_begin, int64_t made_ms)
-      : after_sequence(after_sequence), series_begin(series_begin), made_ms(made_ms) {}
+  explicit Generation(int64_t made_ms) : made_ms(made_ms) {}
   Generation(const Generation&) = delete;
   Generation& operator=(const Generation&) = delete;
   ~Generation() {
@@ -43,22 +42,20 @@ class Generation {
   [[nodiscard]] lsm::CellMemory& CellsOrMake(uint32_t table) {
     lsm::CellMemory* cells = tables_[table].load(std::memory_order_acquire);
     if (cells == nullptr) {
-      cells = new lsm::CellMemory();
+      cells = new lsm::CellMemory(&cell_bytes_);
       tables_[table].store(cells, std::memory_order_release);
     }
     return *cells;
   }
   [[nodiscard]] size_t bytes() const {
-    size_t bytes = rows.bytes();
-    for (const auto& cells : tables_) {
-      if (const auto* memory = cells.load(std::memory_order_acquire)) bytes += memory->bytes();
-    }
-    return bytes;
+    return rows.bytes() + cell_bytes_.load(std::memory_order_relaxed);
   }
 
-  const uint64_t after_sequence;  // holds records with greater sequences
-  const uint32_t series_begin;    // first number of the series made in it
   const int64_t made_ms;
+
+  // Set before it becomes the active one.
+  uint64_t after_sequence = 0;  // holds records with greater sequences
+  uint32_t series_begin = 0;    // first number of the series made in it
 
   RowMemory rows;
 
@@ -68,6 +65,7 @@ class Generation {
   lsm::Log::Switch log_end{};  // where the log of the next generation begins
 
  private:
+  std::atomic<size_t> cell_bytes_{0};  // of all tables
   uint64_t counted_ = 0;
   std::shared_ptr<std::atomic<uint64_t>> counted_in_;
   std::array<std::atomic<lsm::CellMemory*>, kTablesMax> tables_{};
