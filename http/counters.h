@@ -1,6 +1,7 @@
 #pragma once
-// What the edge counts about itself; /api/stats prints them (spec http-api.md §15.1). Relaxed atomics: totals, not a
-// consistent snapshot. Shared by all connections, so nothing here is touched once per point: batches add their size.
+// What the edge counts about itself; /api/stats prints them (spec http-api.md §15.1). Relaxed
+// atomics: totals, not a consistent snapshot. Shared by all connections, so nothing here is touched
+// once per point: batches add their size.
 
 #include <atomic>
 #include <cstdint>
@@ -14,8 +15,8 @@ struct Counters {
   Counter exceptions_closed{0}, exceptions_reset{0}, exceptions_timeout{0}, exceptions_unknown{0};
 
   Counter rpc_telnet{0}, rpc_http{0}, rpc_http_plugin{0}, rpc_put{0}, rpc_exceptions{0};
-  Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0}, put_unknown_metrics{0},
-      put_writes_blocked{0};
+  Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0},
+      put_unknown_metrics{0}, put_writes_blocked{0};
 
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};
 

@@ -1,5 +1,6 @@
 #pragma once
-// What the network edge is told by tsd/config; only tsd knows the settings' names. Units are in the field names.
+// What the network edge is told by tsd/config; only tsd knows the settings' names. Units are in the
+// field names.
 
 #include <cstdint>
 #include <optional>
@@ -14,15 +15,15 @@ struct Options {
   std::string bind = "127.0.0.1";
   uint16_t port = 4242;
   int backlog = 3072;
-  int loop_threads = 0;              // 0 = one per core
-  int worker_threads = 8;            // pool for handlers that may block
-  uint64_t connections_max = 0;      // 0 = unlimited
-  uint32_t idle_timeout_s = 0;       // 0 = never
+  int loop_threads = 0;          // 0 = one per core
+  int worker_threads = 8;        // pool for handlers that may block
+  uint64_t connections_max = 0;  // 0 = unlimited
+  uint32_t idle_timeout_s = 0;   // 0 = never
 
-  bool chunked_enabled = true;       // bodies above 8 KiB, chunked, or announced with Expect
+  bool chunked_enabled = true;         // bodies above 8 KiB, chunked, or announced with Expect
   uint64_t body_bytes_max = 67108864;  // as sent and unpacked; above: 413, connection closed
-  uint64_t line_bytes_max = 1024;    // one telnet line
-  bool telnet_return_errors = true;  // false: what the store refuses a put line is not said
+  uint64_t line_bytes_max = 1024;      // one telnet line
+  bool telnet_return_errors = true;    // false: what the store refuses a put line is not said
 
   Mode mode = Mode::kReadWrite;
   bool api_enabled = true;
@@ -31,12 +32,13 @@ struct Options {
 
   std::vector<std::string> cors_domains;  // {"*"} = all; empty = off
   std::string cors_headers =
-      "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, Keep-Alive, "
+      "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
+      "Keep-Alive, "
       "X-Requested-With, If-Modified-Since";
-  std::string static_root;           // "" = none
+  std::string static_root;  // "" = none
 
-  bool delete_enabled = false;       // tsd.http.query.allow_delete
-  bool stats_canonical = false;      // tag fqdn instead of host
+  bool delete_enabled = false;   // tsd.http.query.allow_delete
+  bool stats_canonical = false;  // tag fqdn instead of host
   bool stats_with_port = false;
   /// Codec id of simple histograms (tsd.core.histograms.config); none = no histograms.
   std::optional<uint8_t> histogram_codec_id;

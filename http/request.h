@@ -14,7 +14,9 @@ enum class Method { kGet, kPost, kPut, kDelete, kOptions, kHead, kOther };
 /// Query-string parameters in order of appearance, percent-decoded (spec http-api.md §4).
 class Parameters {
  public:
-  void Add(std::string name, std::string value) { items_.emplace_back(std::move(name), std::move(value)); }
+  void Add(std::string name, std::string value) {
+    items_.emplace_back(std::move(name), std::move(value));
+  }
   /// Presence is what flags mean, even "=false".
   [[nodiscard]] bool Has(std::string_view name) const { return Find(name) != nullptr; }
   /// The last one given; nullptr if none.
@@ -29,7 +31,9 @@ class Parameters {
       if (k == name) out.push_back(v);
     return out;
   }
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& items() const { return items_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& items() const {
+    return items_;
+  }
 
  private:
   std::vector<std::pair<std::string, std::string>> items_;
@@ -38,17 +42,18 @@ class Parameters {
 /// Owns everything it shows but the body. One request at a time per connection.
 struct Request {
   Method method = Method::kGet;
-  std::string method_text;             // as sent
-  std::string target;                  // path and query string as sent
-  std::vector<std::string> segments;   // path split at '/', as sent; "/api/v1/put" = {"api","v1","put"}
+  std::string method_text;  // as sent
+  std::string target;       // path and query string as sent
+  std::vector<std::string>
+      segments;  // path split at '/', as sent; "/api/v1/put" = {"api","v1","put"}
   /// API version; 1 if the path names none. -1 for unversioned paths (not below /api).
   int api_version = -1;
   /// Index in segments of the endpoint's name: after "api" and a version, if any.
   size_t endpoint_index = 0;
   Parameters parameters;
   std::vector<std::pair<std::string, std::string>> headers;  // names lower-case
-  std::string_view body;               // decoded (gzip, chunks); lives as long as the handler runs
-  std::string remote;                  // "127.0.0.1:51000"
+  std::string_view body;  // decoded (gzip, chunks); lives as long as the handler runs
+  std::string remote;     // "127.0.0.1:51000"
 
   /// The endpoint's name in lower case; "" if the path ends before.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }

@@ -1,14 +1,15 @@
 #pragma once
-// Where a handler puts its answer. Small answers go out in one piece with Content-Length; an answer that outgrows the
-// buffer is streamed in chunks, and Write then waits for a slow client (pool threads only).
+// Where a handler puts its answer. Small answers go out in one piece with Content-Length; an answer
+// that outgrows the buffer is streamed in chunks, and Write then waits for a slow client (pool
+// threads only).
 
 #include <string>
 #include <string_view>
 
 namespace hg::http {
 
-/// One thread at a time; lives while its request is handled. Implemented by the connection, and by a string buffer in
-/// tests/support.
+/// One thread at a time; lives while its request is handled. Implemented by the connection, and by
+/// a string buffer in tests/support.
 class ResponseWriter {
  public:
   virtual ~ResponseWriter() = default;
@@ -23,7 +24,8 @@ class ResponseWriter {
   virtual bool Write(std::string_view bytes) = 0;
   /// True once bytes have left, so that status and headers can no longer change.
   [[nodiscard]] virtual bool Started() const = 0;
-  /// Drops what was written so far, if nothing has left yet (a failure found late becomes a clean error reply).
+  /// Drops what was written so far, if nothing has left yet (a failure found late becomes a clean
+  /// error reply).
   virtual void Reset() = 0;
   /// The client closed its end: long work should stop. Cheap; may be polled.
   [[nodiscard]] virtual bool Cancelled() const = 0;

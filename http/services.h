@@ -38,17 +38,19 @@ struct Services {
   uid::Annotations& annotations;
   uid::Metadata& metadata;
   query::Engine& queries;
-  PointSink& sink;     // where put, telnet and import hand their points (storage/model/point_sink.h)
+  PointSink& sink;  // where put, telnet and import hand their points (storage/model/point_sink.h)
   Counters& counters;
   /// Numbers that other rooms wish to show in stats: name without "tsd.", tags as "k=v k=v", value.
-  std::function<void(const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
+  std::function<void(
+      const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;
   // storage/model/aggregate_sink.h; nullptr = the settings do not enable them.
   HistogramSink* histograms = nullptr;
   RollupSink* rollups = nullptr;
 };
 
-/// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through http/errors.h.
+/// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through
+/// http/errors.h.
 using Handler = void (*)(const Request&, Services&, ResponseWriter&);
 
 }  // namespace hg::http

@@ -1,6 +1,7 @@
 #pragma once
-// Which series a scan wants: the closed set that every engine can evaluate (spec region-store.md §11.3).
-// The embedded engine turns it into bitmaps, HBase into filter bytes; results are the same whatever is pushed down.
+// Which series a scan wants: the closed set that every engine can evaluate (spec region-store.md
+// §11.3). The embedded engine turns it into bitmaps, HBase into filter bytes; results are the same
+// whatever is pushed down.
 
 #include <optional>
 #include <string>
@@ -20,9 +21,11 @@ struct TagClause {
 
 /// Immutable value. All conditions hold together.
 struct SeriesMatcher {
-  std::vector<TagClause> clauses;  // sorted by tagk; a key may occur more than once, its clauses are ANDed
-  bool exact_tags = false;         // the series has no key that no clause names
-  /// When not empty: only series whose TSUID (metric ‖ pairs) is listed; sorted. Clauses then usually are empty.
+  std::vector<TagClause>
+      clauses;              // sorted by tagk; a key may occur more than once, its clauses are ANDed
+  bool exact_tags = false;  // the series has no key that no clause names
+  /// When not empty: only series whose TSUID (metric ‖ pairs) is listed; sorted. Clauses then
+  /// usually are empty.
   std::vector<Bytes> tsuids;
 };
 

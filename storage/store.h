@@ -1,11 +1,12 @@
 #pragma once
-// The cells door: tables of ordered rows and cells (spec region-store.md §11). Names and ids, metadata, annotations,
-// trees, dump and load enter here. Implementations: region/embedded_store (ours), tests/support/model_store (oracle),
-// later hbase. Nobody above storage can tell which is behind it.
+// The cells door: tables of ordered rows and cells (spec region-store.md §11). Names and ids,
+// metadata, annotations, trees, dump and load enter here. Implementations: region/embedded_store
+// (ours), tests/support/model_store (oracle), later hbase. Nobody above storage can tell which is
+// behind it.
 //
 // Threads: every call is thread-safe and blocks; call it from pools, not from a network loop.
-// Errors: NotFound (table or family), InvalidArgument, Busy, Unavailable, Corruption, IoError, Unsupported.
-// Acknowledged (ok) means durable at the store's level (spec region-store.md §11.4).
+// Errors: NotFound (table or family), InvalidArgument, Busy, Unavailable, Corruption, IoError,
+// Unsupported. Acknowledged (ok) means durable at the store's level (spec region-store.md §11.4).
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,8 @@
 
 namespace hg {
 
-/// One stored value. In results: newest version only, timestamps as stored (points: their data time in ms).
+/// One stored value. In results: newest version only, timestamps as stored (points: their data time
+/// in ms).
 struct Cell {
   Bytes family;
   Bytes qualifier;
@@ -76,16 +78,16 @@ struct TableDescriptor {
 
 struct ScanSpec {
   std::string table;
-  Bytes start;                       // first key; "" = from the beginning
-  Bytes stop;                        // first key not given; "" = to the end
-  Bytes family;                      // "" = all families
-  std::vector<Bytes> qualifiers;     // only these columns of `family`; empty = all
-  bool keys_only = false;            // cells come without values
-  size_t batch_rows = 128;           // rows per fetch; ≥ 1
+  Bytes start;                    // first key; "" = from the beginning
+  Bytes stop;                     // first key not given; "" = to the end
+  Bytes family;                   // "" = all families
+  std::vector<Bytes> qualifiers;  // only these columns of `family`; empty = all
+  bool keys_only = false;         // cells come without values
+  size_t batch_rows = 128;        // rows per fetch; ≥ 1
 };
 
-/// One reader's position. One thread at a time. Rows ascend by key; a row comes once, whole, as of a moment between
-/// the scan's start and its delivery.
+/// One reader's position. One thread at a time. Rows ascend by key; a row comes once, whole, as of
+/// a moment between the scan's start and its delivery.
 class ScanCursor {
  public:
   virtual ~ScanCursor() = default;
@@ -117,19 +119,21 @@ class Store {
   /// The row's cells; no such row = no cells. family "" = all; qualifiers empty = all.
   virtual Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
                           const std::vector<Bytes>& qualifiers = {}) = 0;
-  /// Adds to an 8-byte big-endian counter (absent = 0); the new value. Another width: InvalidArgument.
-  virtual Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
-                                    int64_t by) = 0;
+  /// Adds to an 8-byte big-endian counter (absent = 0); the new value. Another width:
+  /// InvalidArgument.
+  virtual Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                                    ByteView qualifier, int64_t by) = 0;
   /// Appends bytes to one cell (absent = empty), atomically.
   virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                         ByteView value) = 0;
   /// Applies the mutation iff family:qualifier of that row is as expected; false = it was not.
-  virtual Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
-                                        const std::string& table, const RowMutation& mutation) = 0;
-  /// Applies the mutation iff the row's cells of `family` are `cells`, as Get gave them: columns, values and times;
-  /// false = they are not. For a rewrite that rests on the whole row.
-  virtual Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells, const std::string& table,
-                                         const RowMutation& mutation) = 0;
+  virtual Result<bool> CompareAndMutate(ByteView family, ByteView qualifier,
+                                        const Expected& expected, const std::string& table,
+                                        const RowMutation& mutation) = 0;
+  /// Applies the mutation iff the row's cells of `family` are `cells`, as Get gave them: columns,
+  /// values and times; false = they are not. For a rewrite that rests on the whole row.
+  virtual Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                         const std::string& table, const RowMutation& mutation) = 0;
   virtual Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) = 0;
 
   virtual Result<std::vector<RegionInfo>> Regions(const std::string& table) = 0;

@@ -41,14 +41,16 @@ inline uint64_t ReadBig(const char* p, int width) {
 
 /// Appends the low `width` (0…8) bytes of v, most significant first.
 inline void AppendBig(Bytes* out, uint64_t v, int width) {
-  for (int shift = (width - 1) * 8; shift >= 0; shift -= 8) out->push_back(static_cast<char>(v >> shift));
+  for (int shift = (width - 1) * 8; shift >= 0; shift -= 8)
+    out->push_back(static_cast<char>(v >> shift));
 }
 
 /// Lower-case hexadecimal of the bytes.
 Bytes ToHex(ByteView bytes);
 /// Upper-case hexadecimal, as OpenTSDB prints UIDs and TSUIDs.
 Bytes ToHexUpper(ByteView bytes);
-/// The bytes of an even number of hexadecimal digits of either case; false (out untouched) otherwise.
+/// The bytes of an even number of hexadecimal digits of either case; false (out untouched)
+/// otherwise.
 bool FromHex(ByteView hex, Bytes* out);
 
 }  // namespace hg

@@ -4,17 +4,28 @@ namespace hg {
 
 std::string_view StatusCodeName(StatusCode code) {
   switch (code) {
-    case StatusCode::kOk: return "ok";
-    case StatusCode::kNotFound: return "not found";
-    case StatusCode::kInvalidArgument: return "invalid argument";
-    case StatusCode::kConflict: return "conflict";
-    case StatusCode::kCorruption: return "corruption";
-    case StatusCode::kIoError: return "I/O error";
-    case StatusCode::kBusy: return "busy";
-    case StatusCode::kUnavailable: return "unavailable";
-    case StatusCode::kUnsupported: return "unsupported";
-    case StatusCode::kDeadlineExceeded: return "deadline exceeded";
-    case StatusCode::kLimitExceeded: return "limit exceeded";
+    case StatusCode::kOk:
+      return "ok";
+    case StatusCode::kNotFound:
+      return "not found";
+    case StatusCode::kInvalidArgument:
+      return "invalid argument";
+    case StatusCode::kConflict:
+      return "conflict";
+    case StatusCode::kCorruption:
+      return "corruption";
+    case StatusCode::kIoError:
+      return "I/O error";
+    case StatusCode::kBusy:
+      return "busy";
+    case StatusCode::kUnavailable:
+      return "unavailable";
+    case StatusCode::kUnsupported:
+      return "unsupported";
+    case StatusCode::kDeadlineExceeded:
+      return "deadline exceeded";
+    case StatusCode::kLimitExceeded:
+      return "limit exceeded";
   }
   return "unknown";
 }

@@ -1,6 +1,7 @@
 #pragma once
-// How a call fails: Status (no value) and Result<T> (value or Status). Nothing in this project throws across a
-// function boundary. A code exists only where some caller acts on it; context is added on the way up (Prepend).
+// How a call fails: Status (no value) and Result<T> (value or Status). Nothing in this project
+// throws across a function boundary. A code exists only where some caller acts on it; context is
+// added on the way up (Prepend).
 
 #include <memory>
 #include <string>
@@ -12,14 +13,14 @@ namespace hg {
 
 enum class StatusCode : unsigned char {
   kOk = 0,
-  kNotFound,          // the named thing does not exist
-  kInvalidArgument,   // the caller's value is wrong; the message says which and why
-  kConflict,          // exists with another content; compare-and-set lost where that is an error
-  kCorruption,        // stored bytes are damaged; the message names file and offset, or the row
-  kIoError,           // the operating system refused; message holds errno's text
-  kBusy,              // over a budget: try again later (HTTP 503)
-  kUnavailable,       // the store is stopping or its log failed: retryable elsewhere or after a restart
-  kUnsupported,       // this backend cannot do it
+  kNotFound,         // the named thing does not exist
+  kInvalidArgument,  // the caller's value is wrong; the message says which and why
+  kConflict,         // exists with another content; compare-and-set lost where that is an error
+  kCorruption,       // stored bytes are damaged; the message names file and offset, or the row
+  kIoError,          // the operating system refused; message holds errno's text
+  kBusy,             // over a budget: try again later (HTTP 503)
+  kUnavailable,  // the store is stopping or its log failed: retryable elsewhere or after a restart
+  kUnsupported,  // this backend cannot do it
   kDeadlineExceeded,  // the caller's time ran out
   kLimitExceeded,     // a limit of bytes or points of a query (HTTP 413)
 };
@@ -35,19 +36,25 @@ class [[nodiscard]] Status {
 
   static Status Ok() { return {}; }
   static Status NotFound(std::string m) { return {StatusCode::kNotFound, std::move(m)}; }
-  static Status InvalidArgument(std::string m) { return {StatusCode::kInvalidArgument, std::move(m)}; }
+  static Status InvalidArgument(std::string m) {
+    return {StatusCode::kInvalidArgument, std::move(m)};
+  }
   static Status Conflict(std::string m) { return {StatusCode::kConflict, std::move(m)}; }
   static Status Corruption(std::string m) { return {StatusCode::kCorruption, std::move(m)}; }
   static Status IoError(std::string m) { return {StatusCode::kIoError, std::move(m)}; }
   static Status Busy(std::string m) { return {StatusCode::kBusy, std::move(m)}; }
   static Status Unavailable(std::string m) { return {StatusCode::kUnavailable, std::move(m)}; }
   static Status Unsupported(std::string m) { return {StatusCode::kUnsupported, std::move(m)}; }
-  static Status DeadlineExceeded(std::string m) { return {StatusCode::kDeadlineExceeded, std::move(m)}; }
+  static Status DeadlineExceeded(std::string m) {
+    return {StatusCode::kDeadlineExceeded, std::move(m)};
+  }
   static Status LimitExceeded(std::string m) { return {StatusCode::kLimitExceeded, std::move(m)}; }
 
   [[nodiscard]] bool ok() const { return rep_ == nullptr; }
   [[nodiscard]] StatusCode code() const { return rep_ ? rep_->code : StatusCode::kOk; }
-  [[nodiscard]] std::string_view message() const { return rep_ ? std::string_view(rep_->message) : ""; }
+  [[nodiscard]] std::string_view message() const {
+    return rep_ ? std::string_view(rep_->message) : "";
+  }
   /// "corruption: data/000012.pts at 4096: checksum differs", or "ok".
   [[nodiscard]] std::string ToString() const;
 
@@ -62,12 +69,15 @@ class [[nodiscard]] Status {
 /// The same failure with context in front of its message ("context: message"); ok stays ok.
 Status Prepend(const Status& status, std::string_view context);
 
-/// A T or the Status that says why there is none. Dereferencing a failed result is a programming error.
+/// A T or the Status that says why there is none. Dereferencing a failed result is a programming
+/// error.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}     // NOLINT: implicit on purpose
-  Result(Status status) : state_(std::in_place_index<0>, std::move(status)) {}  // NOLINT: implicit on purpose
+  Result(T value)
+      : state_(std::in_place_index<1>, std::move(value)) {}  // NOLINT: implicit on purpose
+  Result(Status status)
+      : state_(std::in_place_index<0>, std::move(status)) {}  // NOLINT: implicit on purpose
 
   [[nodiscard]] bool ok() const { return state_.index() == 1; }
   [[nodiscard]] Status status() const { return ok() ? Status() : std::get<0>(state_); }
@@ -87,8 +97,8 @@ class [[nodiscard]] Result {
 #define HG_CONCAT(a, b) HG_CONCAT_INNER(a, b)
 
 /// Returns from the enclosing function if the expression's Status is not ok.
-#define RETURN_IF_ERROR(expression)                  \
-  do {                                               \
+#define RETURN_IF_ERROR(expression)                                                  \
+  do {                                                                               \
     if (::hg::Status hg_status_ = (expression); !hg_status_.ok()) return hg_status_; \
   } while (false)
 

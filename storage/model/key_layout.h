@@ -1,5 +1,6 @@
 #pragma once
-// Widths that shape every row key (spec schema.md §4, §19 keys marked F). Fixed for the life of a data directory.
+// Widths that shape every row key (spec schema.md §4, §19 keys marked F). Fixed for the life of a
+// data directory.
 
 #include <cstdint>
 

@@ -1,12 +1,14 @@
 #pragma once
-// One number as it is stored: 64 value bits and the four type flags of its qualifier (spec schema.md §6.1, §7).
+// One number as it is stored: 64 value bits and the four type flags of its qualifier (spec
+// schema.md §6.1, §7).
 
 #include <bit>
 #include <cstdint>
 
 namespace hg {
 
-/// Low four bits of a qualifier: bit 3 = floating point, bits 2–0 = length in bytes − 1. Valid: 0 1 3 7 B F.
+/// Low four bits of a qualifier: bit 3 = floating point, bits 2–0 = length in bytes − 1. Valid: 0 1
+/// 3 7 B F.
 enum PointFlags : uint8_t {
   kInt8 = 0x0,
   kInt16 = 0x1,
@@ -19,22 +21,24 @@ inline constexpr uint8_t kFloatFlag = 0x8;
 inline constexpr uint8_t kLengthMask = 0x7;
 
 constexpr bool ValidPointFlags(uint8_t flags) {
-  return flags == kInt8 || flags == kInt16 || flags == kInt32 || flags == kInt64 || flags == kFloat32 ||
-         flags == kFloat64;
+  return flags == kInt8 || flags == kInt16 || flags == kInt32 || flags == kInt64 ||
+         flags == kFloat32 || flags == kFloat64;
 }
 /// Bytes of the stored value.
 constexpr int ValueWidth(uint8_t flags) { return (flags & kLengthMask) + 1; }
 
 /// A number and its stored form.
 struct PointValue {
-  uint64_t bits = 0;  // int: two's complement, sign-extended to 64; kFloat32: IEEE single in the low 32; else double
+  uint64_t bits = 0;  // int: two's complement, sign-extended to 64; kFloat32: IEEE single in the
+                      // low 32; else double
   uint8_t flags = kInt8;
 
   [[nodiscard]] bool is_float() const { return (flags & kFloatFlag) != 0; }
   [[nodiscard]] int64_t as_int() const { return static_cast<int64_t>(bits); }
   /// The number as a double; a stored single is widened exactly.
   [[nodiscard]] double as_double() const {
-    if (flags == kFloat32) return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+    if (flags == kFloat32)
+      return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
     if (flags == kFloat64) return std::bit_cast<double>(bits);
     return static_cast<double>(as_int());
   }

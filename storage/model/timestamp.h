@@ -1,5 +1,6 @@
 #pragma once
-// A point's time as OpenTSDB reads a number: seconds below 2^32, else milliseconds (spec schema.md §5).
+// A point's time as OpenTSDB reads a number: seconds below 2^32, else milliseconds (spec schema.md
+// §5).
 
 #include <cstdint>
 

@@ -27,8 +27,8 @@ class Generation {
     for (auto& cells : tables_) delete cells.load(std::memory_order_relaxed);
     if (counted_in_ != nullptr) *counted_in_ -= counted_;
   }
-  /// Adds its bytes to `total`, and takes them off when the last reader has let go of it. Once, when
-  /// it is frozen.
+  /// Adds its bytes to `total`, and takes them off when the last reader has let go of it. Once,
+  /// when it is frozen.
   void CountIn(std::shared_ptr<std::atomic<uint64_t>> total) {
     counted_ = bytes();
     *total += counted_;

@@ -1,7 +1,7 @@
 #pragma once
-// The points door: series handles, timestamps, typed values (design.md §1). Ingest and query enter here.
-// Implementations: points/embedded_points (row-hours in memory and in columns on disk), points/points_over_cells
-// (the codec over any Store: the oracle of the tests, and HBase).
+// The points door: series handles, timestamps, typed values (design.md §1). Ingest and query enter
+// here. Implementations: points/embedded_points (row-hours in memory and in columns on disk),
+// points/points_over_cells (the codec over any Store: the oracle of the tests, and HBase).
 
 #include <cstdint>
 #include <functional>
@@ -22,8 +22,9 @@ namespace hg {
 /// A series as this process knows it; given by Points::Register, stable while the process runs.
 using SeriesNumber = uint32_t;
 
-/// A point ready to be stored. `qualifier`: the 2-byte form in the low 16 bits, or the 4-byte form (top nibble F);
-/// it carries offset, resolution and value flags (spec schema.md §6.1). `bits` as in PointValue.
+/// A point ready to be stored. `qualifier`: the 2-byte form in the low 16 bits, or the 4-byte form
+/// (top nibble F); it carries offset, resolution and value flags (spec schema.md §6.1). `bits` as
+/// in PointValue.
 struct PointEntry {
   SeriesNumber series = 0;
   uint32_t base = 0;  // row base, seconds
@@ -46,42 +47,47 @@ struct ReconcileOptions {
 };
 
 struct PointScanSpec {
-  Bytes metric;           // metric UID bytes
+  Bytes metric;  // metric UID bytes
   SeriesMatcher matcher;
-  RowRange rows;          // row bases [begin, end)
-  bool objects = false;   // also give annotations and histograms (odd-length qualifiers 01… and 06…)
+  RowRange rows;         // row bases [begin, end)
+  bool objects = false;  // also give annotations and histograms (odd-length qualifiers 01… and 06…)
   size_t batch_rows = 128;  // rows per fetch of a remote store
 };
 
-/// One series, one hour, reconciled: at most one point per instant, ascending. The spans live until the next call of
-/// Next on the scan that gave them.
+/// One series, one hour, reconciled: at most one point per instant, ascending. The spans live until
+/// the next call of Next on the scan that gave them.
 struct RowHour {
   ByteView key;    // whole row key, salt included: order and errors
   ByteView tsuid;  // metric ‖ pairs
   uint32_t base = 0;
   std::span<const uint32_t> offset_ms;  // from base
   std::span<const uint64_t> value;      // int64, or the bits of a double (singles are widened)
-  /// Same length as value (1 = double) when the row mixes; empty when all are ints or all are doubles.
+  /// Same length as value (1 = double) when the row mixes; empty when all are ints or all are
+  /// doubles.
   std::span<const uint8_t> is_double;
-  bool all_double = false;              // meaningful when is_double is empty
-  uint32_t stored_cells = 0;            // cells OpenTSDB would have read for this row: limits are counted in them
-  std::span<const Cell> objects;        // annotations (01…) and histograms (06…), if asked for
+  bool all_double = false;  // meaningful when is_double is empty
+  uint32_t stored_cells =
+      0;  // cells OpenTSDB would have read for this row: limits are counted in them
+  std::span<const Cell> objects;  // annotations (01…) and histograms (06…), if asked for
 
-  [[nodiscard]] bool double_at(size_t i) const { return is_double.empty() ? all_double : is_double[i] != 0; }
+  [[nodiscard]] bool double_at(size_t i) const {
+    return is_double.empty() ? all_double : is_double[i] != 0;
+  }
 };
 
 /// One reader's position. One thread at a time.
 class PointScan {
  public:
   virtual ~PointScan() = default;
-  /// The next row-hour: true and filled, or false at the end. For each series hours ascend; series may interleave.
-  /// A row is given once. Corruption / InvalidArgument (duplicate instants) name the row; the query then fails.
-  /// Rows whose key does not fit the layout end the scan with InvalidArgument after all regular rows were given.
+  /// The next row-hour: true and filled, or false at the end. For each series hours ascend; series
+  /// may interleave. A row is given once. Corruption / InvalidArgument (duplicate instants) name
+  /// the row; the query then fails. Rows whose key does not fit the layout end the scan with
+  /// InvalidArgument after all regular rows were given.
   virtual Result<bool> Next(RowHour* row) = 0;
 };
 
-/// Told by scans of each row whose stored form is not what reconciling it gives: worth a rewrite once it is old
-/// (compaction/row_fold). Called on the scan's thread; thread-safe, does not block.
+/// Told by scans of each row whose stored form is not what reconciling it gives: worth a rewrite
+/// once it is old (compaction/row_fold). Called on the scan's thread; thread-safe, does not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 
 /// Thread-safe.
@@ -91,32 +97,36 @@ class Points {
 
   [[nodiscard]] virtual const KeyLayout& layout() const = 0;
 
-  /// The number of a series, new or known. tsuid = metric ‖ pairs sorted by UID bytes, at least one pair. Blocks
-  /// (slow path, once per new spelling). Durable no later than the first point that uses it.
+  /// The number of a series, new or known. tsuid = metric ‖ pairs sorted by UID bytes, at least one
+  /// pair. Blocks (slow path, once per new spelling). Durable no later than the first point that
+  /// uses it.
   virtual Result<SeriesNumber> Register(ByteView tsuid) = 0;
 
-  /// Applies all entries or none; they are visible when it returns. Busy over the memory budget, Unavailable after a
-  /// failed log write. The result is what Commit must reach before the points may be acknowledged. Never waits for a
-  /// disk: may be called on a network loop.
+  /// Applies all entries or none; they are visible when it returns. Busy over the memory budget,
+  /// Unavailable after a failed log write. The result is what Commit must reach before the points
+  /// may be acknowledged. Never waits for a disk: may be called on a network loop.
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
 
-  /// Makes the log durable up to `position` at the configured level, then calls done exactly once, on this thread
-  /// before returning (none, buffered, mostly logged) or later on another (synced). `logged` costs one write(2) for
-  /// everything pending, so call it once per turn of a loop. done must not block.
+  /// Makes the log durable up to `position` at the configured level, then calls done exactly once,
+  /// on this thread before returning (none, buffered, mostly logged) or later on another (synced).
+  /// `logged` costs one write(2) for everything pending, so call it once per turn of a loop. done
+  /// must not block.
   virtual void Commit(LogPosition position, std::function<void(Status)> done) = 0;
 
   /// Blocks.
-  virtual Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec, const ReconcileOptions& options) = 0;
+  virtual Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
+                                                  const ReconcileOptions& options) = 0;
 
   /// Deletes the matching rows whole: points, annotations, histograms (spec schema.md §17). Blocks.
   virtual Status DeleteRows(const PointScanSpec& spec) = 0;
 
-  /// Calls visit with the TSUID of each known series of the metric ("" = every metric) that matches, until it returns
-  /// false. Order: TSUID bytes.
+  /// Calls visit with the TSUID of each known series of the metric ("" = every metric) that
+  /// matches, until it returns false. Order: TSUID bytes.
   virtual Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                             const std::function<bool(ByteView tsuid)>& visit) = 0;
 
-  /// True if ListSeries costs far less than a scan: who picks series by their names then does so before he scans.
+  /// True if ListSeries costs far less than a scan: who picks series by their names then does so
+  /// before he scans.
   [[nodiscard]] virtual bool ListsFromIndex() const { return false; }
 
   /// At most once, before the first scan. An engine that never needs it may ignore it.

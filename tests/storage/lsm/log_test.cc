@@ -145,7 +145,8 @@ TEST_CASE("damage before what is known to be durable is refused, naming file and
     disk.FlipBit(file, byte, 0);
     auto recovered = Recover(disk, &records);
     CHECK(recovered.status().code() == StatusCode::kCorruption);
-    CHECK_MESSAGE(recovered.status().message().find(file) != std::string::npos, recovered.status().ToString());
+    CHECK_MESSAGE(recovered.status().message().find(file) != std::string::npos,
+                  recovered.status().ToString());
     disk.FlipBit(file, byte, 0);
     REQUIRE(Recover(disk, &records).ok());
     CHECK(records == Expected(1, 40));
