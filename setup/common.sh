@@ -6,8 +6,20 @@ export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,t
 
 say() { printf '\n== %s\n' "$*"; }
 
-# build PRESET TARGET...: configures once, builds. Ninja reconfigures by itself when a CMakeLists.txt changes.
+# build PRESET TARGET...: configures once, builds. Ninja reconfigures by itself when a CMakeLists.txt changes. Two of them at
+# once (./run in one terminal, ./test in another) take turns: ninja does not guard its folder.
 build() {
+  local preset=$1 turn status=0
+  shift
+  mkdir -p "$root/build/$preset"
+  exec {turn}>"$root/build/$preset/.turn"
+  flock -n "$turn" || { echo "another build of build/$preset is at work: waiting for it"; flock "$turn"; }
+  configure_and_build "$preset" "$@" {turn}>&- || status=$?
+  exec {turn}>&-
+  return $status
+}
+
+configure_and_build() {
   local preset=$1 out
   shift
   if [ ! -f "$root/build/$preset/build.ninja" ]; then
