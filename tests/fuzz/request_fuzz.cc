@@ -1,4 +1,5 @@
-// Requests off the socket: it does not matter in which pieces they arrive.
+// Requests off the socket: it does not matter in which pieces they arrive; what was packed unpacks
+// within its limit.
 
 #include <algorithm>
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/wire/body_coding.h"
 #include "http/wire/chunked.h"
 #include "http/wire/percent.h"
 #include "http/wire/request_head.h"
@@ -55,6 +57,45 @@ void Body(std::string_view bytes, size_t piece) {
   INVARIANT(at_once.compare(0, whole.decoded(), grown, 0, pieces.decoded()) == 0);
 }
 
+constexpr size_t kUnpackedMax = 1 << 16;
+
+/// `piece`: bytes of a packet while packing.
+void Packed(std::string_view bytes, size_t piece) {
+  for (const ContentCoding coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
+    std::string out;
+    const Status foreign = UnpackBody(coding, bytes, kUnpackedMax, 64, &out);
+    INVARIANT(!foreign.ok() || (out.size() <= kUnpackedMax && out.capacity() >= out.size() + 64));
+    INVARIANT(foreign.ok() || foreign.code() == StatusCode::kInvalidArgument ||
+              foreign.code() == StatusCode::kLimitExceeded);
+    BodyPacker packer(coding);
+    std::string packed;
+    for (std::string_view rest = bytes; !rest.empty();) {
+      packer.Pack(rest.substr(0, piece), false, &packed);
+      rest.remove_prefix(std::min(piece, rest.size()));
+    }
+    packer.Pack({}, true, &packed);
+    INVARIANT(UnpackBody(coding, packed, std::max<size_t>(bytes.size(), 1), 64, &out).ok());
+    INVARIANT(out == bytes);
+    if (bytes.size() < 2) continue;
+    INVARIANT(UnpackBody(coding, packed, bytes.size() - 1, 64, &out).code() ==
+              StatusCode::kLimitExceeded);
+  }
+}
+
+/// Escaping every byte and decoding gives the bytes; decoding what a client sent never grows it.
+void Percent(std::string_view bytes) {
+  std::string escaped, back;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    escaped += {'%', "0123456789abcdef"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
+  }
+  INVARIANT(DecodePercent(escaped, &back) && back == bytes);
+  if (DecodePercent(bytes, &back)) INVARIANT(back.size() <= bytes.size());
+  Parameters parameters;
+  if (!ParseQueryString(bytes, &parameters)) return;
+  for (const auto& [name, value] : parameters.items()) INVARIANT(!name.empty());
+}
+
 }  // namespace
 }  // namespace hg::http
 
@@ -62,7 +103,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(data) + 2, size - 2);
   const size_t piece = 1 + data[1] % 64;
-  if (data[0] % 2 == 0) hg::http::Head(rest, piece);
-  if (data[0] % 2 == 1) hg::http::Body(rest, piece);
+  switch (data[0] % 4) {
+    case 0:
+      hg::http::Head(rest, piece);
+      break;
+    case 1:
+      hg::http::Body(rest, piece);
+      break;
+    case 2:
+      hg::http::Packed(rest, piece);
+      break;
+    case 3:
+      hg::http::Percent(rest);
+      break;
+  }
   return 0;
 }

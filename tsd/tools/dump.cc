@@ -1,6 +1,7 @@
 // dump TABLE: every cell as the store would give it to OpenTSDB, in a form that `load` reads and a
 // text tool compares.
 
+#include "tsd/tools/cell_line.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
@@ -21,11 +22,7 @@ int RunDump(Invocation& call) {
     if (Status s = (*cursor)->Next(&rows); !s.ok()) return call.Fail(s);
     if (rows.empty()) break;
     for (const Row& row : rows) {
-      const Bytes key = ToHex(row.key);
-      for (const Cell& cell : row.cells) {
-        call.out << key << '\t' << cell.family << '\t' << ToHex(cell.qualifier) << '\t'
-                 << ToHex(cell.value) << '\n';
-      }
+      for (const Cell& cell : row.cells) call.out << CellLineText(row.key, cell) << '\n';
     }
   }
   call.out.flush();

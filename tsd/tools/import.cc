@@ -1,15 +1,14 @@
 // import: lines of points into the store (spec cli.md §5).
 
-#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
-#include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 #include "storage/points/points.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/settings.h"
+#include "tsd/tools/import_line.h"
 #include "tsd/tools/line_source.h"
 #include "tsd/tools/tools.h"
 
@@ -20,64 +19,6 @@ constexpr size_t kBatchPoints = 1024;
 constexpr uint64_t kBatchesPerCommit = 64;
 constexpr int kBusyRetries = 10;
 constexpr uint64_t kPointsPerReport = 1'000'000;
-
-/// A line split at its blanks; what stands for the tags is not split yet.
-struct LineParts {
-  std::string_view metric;
-  std::string_view time;
-  std::string_view value;
-  std::string_view tags;
-};
-
-/// Exactly one blank between the first three words, so a second one makes the next word empty.
-LineParts SplitLine(std::string_view line) {
-  const auto word = [&line] {
-    const size_t blank = line.find(' ');
-    const std::string_view taken = line.substr(0, blank);
-    line = blank == std::string_view::npos ? std::string_view() : line.substr(blank + 1);
-    return taken;
-  };
-  LineParts parts;
-  parts.metric = word();
-  parts.time = word();
-  parts.value = word();
-  parts.tags = line;
-  return parts;
-}
-
-/// "k=v k=v", blanks between them as many as there are. The same pair twice is one.
-Result<std::vector<TagText>> SplitTags(std::string_view text) {
-  std::vector<TagText> tags;
-  while (!text.empty()) {
-    const size_t blank = text.find(' ');
-    const std::string_view word = text.substr(0, blank);
-    text = blank == std::string_view::npos ? std::string_view() : text.substr(blank + 1);
-    if (word.empty()) continue;
-    const size_t equal = word.find('=');
-    if (equal == std::string_view::npos || equal == 0 || equal + 1 == word.size() ||
-        word.find('=', equal + 1) != std::string_view::npos)
-      return Status::InvalidArgument("invalid tag: " + std::string(word));
-    const TagText tag{word.substr(0, equal), word.substr(equal + 1)};
-    const auto same = std::find_if(tags.begin(), tags.end(),
-                                   [&tag](const TagText& t) { return t.key == tag.key; });
-    if (same == tags.end()) {
-      tags.push_back(tag);
-    } else if (same->value != tag.value) {
-      return Status::InvalidArgument("duplicate tag: " + std::string(word) + ", there is " +
-                                     std::string(same->value) + " already");
-    }
-  }
-  return tags;
-}
-
-/// The order in which OpenTSDB resolves tags, and so hands out ids (spec schema.md §3.3).
-void OrderTags(std::vector<TagText>* tags) {
-  std::vector<uint32_t> hashes;
-  for (const TagText& tag : *tags) hashes.push_back(JavaHashUtf8(tag.key));
-  std::vector<TagText> ordered;
-  for (size_t i : JavaMapOrder(hashes, Hash16Capacity(tags->size()))) ordered.push_back((*tags)[i]);
-  *tags = std::move(ordered);
-}
 
 class Importer {
  public:
@@ -122,37 +63,28 @@ class Importer {
 
  private:
   Status AddLine(std::string_view line) {
-    const LineParts parts = SplitLine(line);
-    if (parts.metric.empty())
-      return Status::InvalidArgument("a line begins with a metric: \"" + std::string(line) + "\"");
-    NumberError error;
-    Timestamp time;
-    if (!ParseLong(parts.time, &time.raw, &error))
-      return Status::InvalidArgument("invalid time: " + error.message);
-    if (time.raw <= 0) return Status::InvalidArgument("invalid time: " + std::string(parts.time));
-    if (parts.value.empty())
-      return Status::InvalidArgument("no value in \"" + std::string(line) + "\"");
+    ASSIGN_OR_RETURN(const ImportLine parts, ParseImportLine(line));
     // The series first: a line whose value is bad leaves its ids behind, as OpenTSDB's does (spec
     // cli.md §5).
-    ASSIGN_OR_RETURN(const SeriesNumber series, FindSeries(parts, time));
+    ASSIGN_OR_RETURN(const SeriesNumber series, FindSeries(parts));
     PointValue value;
+    NumberError error;
     if (!ParseValue(parts.value, EntryPath::kImport, &value, &error))
       return Status::InvalidArgument("invalid value: " + error.message);
-    RETURN_IF_ERROR(CheckOrder(series, time));
-    return Add(MakePointEntry(series, time, value));
+    RETURN_IF_ERROR(CheckOrder(series, parts.time));
+    return Add(MakePointEntry(series, parts.time, value));
   }
 
-  Result<SeriesNumber> FindSeries(const LineParts& parts, Timestamp time) {
+  Result<SeriesNumber> FindSeries(const ImportLine& parts) {
     spelling_.assign(parts.metric);
     spelling_ += ' ';
     spelling_ += parts.tags;
     if (auto it = series_.find(spelling_); it != series_.end()) return it->second;
-    ASSIGN_OR_RETURN(std::vector<TagText> tags, SplitTags(parts.tags));
-    OrderTags(&tags);
+    ASSIGN_OR_RETURN(const std::vector<TagText> tags, ParseImportTags(parts.tags));
     NamedPoint point;
     point.metric = parts.metric;
     point.tags = tags;
-    point.time = time;
+    point.time = parts.time;
     ASSIGN_OR_RETURN(const SeriesNumber number, ingest_.Resolve(point));
     series_.emplace(spelling_, number);
     return number;

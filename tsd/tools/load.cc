@@ -1,9 +1,7 @@
 // load: the lines of `dump`, with the table in front, into an empty database. Lines of one row that
 // follow each other become one mutation, so that a row comes back as it was (engine.md §8).
 
-#include <algorithm>
-#include <array>
-
+#include "tsd/tools/cell_line.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
@@ -11,30 +9,6 @@ namespace {
 
 /// Rows handed to the store in one call.
 constexpr size_t kRowsPerCall = 256;
-
-struct LoadedCell {
-  std::string table;
-  Bytes row;
-  Bytes family;
-  Bytes qualifier;
-  Bytes value;
-};
-
-Result<LoadedCell> ParseLine(std::string_view line) {
-  std::array<std::string_view, 5> field;
-  for (size_t i = 0; i < field.size(); ++i) {
-    const size_t tab = line.find('\t');
-    if ((tab == std::string_view::npos) != (i + 1 == field.size()))
-      return Status::InvalidArgument("a line needs five fields between tabs");
-    field[i] = line.substr(0, tab);
-    line = tab == std::string_view::npos ? std::string_view() : line.substr(tab + 1);
-  }
-  LoadedCell cell{std::string(field[0]), {}, Bytes(field[2]), {}, {}};
-  if (!FromHex(field[1], &cell.row) || !FromHex(field[3], &cell.qualifier) ||
-      !FromHex(field[4], &cell.value))
-    return Status::InvalidArgument("row, qualifier and value must be hexadecimal");
-  return cell;
-}
 
 /// Collects the rows of one table and hands them on in groups.
 class Loader {
@@ -92,7 +66,7 @@ int RunLoad(Invocation& call) {
   while (std::getline(call.in, line)) {
     ++number;
     if (line.empty()) continue;
-    Result<LoadedCell> cell = ParseLine(line);
+    Result<LoadedCell> cell = ParseCellLine(line);
     Status s = cell.ok() ? loader.Add(*std::move(cell)) : cell.status();
     if (!s.ok()) return call.Fail(Prepend(s, "line " + std::to_string(number)));
   }

@@ -8,10 +8,10 @@
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
 #include "storage/model/name_text.h"
-#include "storage/model/number_text.h"
 #include "storage/points/match_series.h"
 #include "storage/points/points_over_cells.h"
 #include "tsd/tools/cell_text.h"
+#include "tsd/tools/import_line.h"
 #include "tsd/tools/query_words.h"
 #include "tsd/tools/tools.h"
 
@@ -35,16 +35,8 @@ int64_t PointTime(const RowContext& row, const codec::StoredPoint& point) {
   return point.qualifier.is_millis() ? ms : ms / 1000;
 }
 
-std::string ValueText(const PointValue& value) {
-  if (!value.is_float()) return std::to_string(value.as_int());
-  std::string out;
-  AppendJavaDouble(&out, value.as_double());
-  return out;
-}
-
-std::string ImportLine(const RowContext& row, const codec::StoredPoint& point) {
-  return row.metric + " " + std::to_string(PointTime(row, point)) + " " + ValueText(point.value()) +
-         row.tags + "\n";
+std::string ImportLineOf(const RowContext& row, const codec::StoredPoint& point) {
+  return ImportLineText(row.metric, PointTime(row, point), point.value(), row.tags);
 }
 
 std::string RawPoint(const RowContext& row, codec::Qualifier qualifier, ByteView value) {
@@ -113,7 +105,7 @@ Result<std::vector<codec::StoredPoint>> PointsOf(const Cell& cell) {
 Result<std::string> ImportText(const RowContext& row, const Cell& cell) {
   ASSIGN_OR_RETURN(const auto points, PointsOf(cell));
   std::string out;
-  for (const codec::StoredPoint& point : points) out += ImportLine(row, point);
+  for (const codec::StoredPoint& point : points) out += ImportLineOf(row, point);
   return out;
 }
 

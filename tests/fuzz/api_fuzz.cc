@@ -1,0 +1,106 @@
+// Whole requests and telnet lines against a daemon's rooms over a store in memory: each gets an
+// answer of its dialect, whatever it says, and the next one is served as well.
+//
+// Input: "telnet\n" and lines; else "METHOD TARGET\n" and a body.
+
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/router.h"
+#include "http/telnet/lines.h"
+#include "http/wire/json_value.h"
+#include "storage/base/invariant.h"
+#include "tests/http/edge_fixture.h"
+
+namespace hg::http {
+namespace {
+
+/// What inputs may leave behind before a daemon is begun anew.
+constexpr int kInputsPerDaemon = 200;
+
+constexpr std::string_view kTelnet = "telnet\n";
+
+class Daemon {
+ public:
+  Daemon() {
+    INVARIANT(edge_->store.CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
+    edge_->options.histogram_codec_id = 0;
+    edge_->options.diediedie_enabled = false;
+    const BufferResponse first = edge_->Post(
+        "/api/put", R"([{"metric":"m","timestamp":1700000000,"value":1,"tags":{"h":"a","d":"x"}},
+          {"metric":"m","timestamp":1700000060,"value":2.5,"tags":{"h":"b"}}])");
+    INVARIANT(first.status == 204);
+  }
+
+  void Http(std::string_view head, std::string_view body) {
+    const size_t blank = head.find(' ');
+    if (blank == std::string_view::npos || head.substr(blank + 1, 1) != "/") return;
+    Request request;
+    request.method_text = head.substr(0, blank);
+    request.method = MethodOf(request.method_text);
+    request.target = head.substr(blank + 1);
+    request.body = body;
+    request.remote = "127.0.0.1:1";
+    if (!ParseTarget(&request)) return;
+    BufferResponse reply;
+    Dispatch(request, edge_->services, reply);
+    INVARIANT(reply.status >= 200 && reply.status < 600);
+    if (reply.content_type.starts_with("application/json") && !reply.body.empty() &&
+        !request.parameters.Has("jsonp"))
+      INVARIANT(ParseJson(reply.body).ok());
+    INVARIANT(reply.status < 400 || !reply.body.empty());
+  }
+
+  void Telnet(std::string_view lines) {
+    std::string text(lines);
+    text += '\n';
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const LinesResult result = RunTelnetLines(rest, edge_->services);
+      if (result.close || result.shut_down) break;
+      INVARIANT(result.used > 0 && result.used <= rest.size() && !result.busy);
+      INVARIANT(result.text.empty() || result.text.ends_with('\n'));
+      rest.remove_prefix(result.used);
+    }
+  }
+
+  /// Whatever came before, the next request is answered.
+  void CheckServes() {
+    BufferResponse reply;
+    const Request request = MakeRequest("GET", "/api/version");
+    Dispatch(request, edge_->services, reply);
+    INVARIANT(reply.status == 200);
+  }
+
+ private:
+  std::unique_ptr<EdgeFixture> edge_ = std::make_unique<EdgeFixture>();
+};
+
+}  // namespace
+}  // namespace hg::http
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace hg::http;
+  static doctest::Context context;  // for the fixture's own checks
+  static std::unique_ptr<Daemon> daemon;
+  static int inputs = 0;
+  if (inputs++ % kInputsPerDaemon == 0) {
+    context.setAsDefaultForAssertsOutOfTestCases();
+    daemon = std::make_unique<Daemon>();
+  }
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (text.starts_with(kTelnet)) {
+    daemon->Telnet(text.substr(kTelnet.size()));
+  } else {
+    const size_t end = std::min(text.find('\n'), text.size());
+    daemon->Http(text.substr(0, end), text.substr(std::min(end + 1, text.size())));
+  }
+  daemon->CheckServes();
+  return 0;
+}

@@ -1,0 +1,141 @@
+// Points as they are written: what the fast parsers take, the exact ones take too, and read the
+// same (http/README.md, "Two ways for points").
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/telnet/put_line.h"
+#include "http/wire/json_value.h"
+#include "http/wire/put_document.h"
+#include "http/wire/put_json.h"
+#include "http/wire/telnet_line.h"
+#include "storage/base/invariant.h"
+#include "storage/model/number_text.h"
+
+namespace hg::http {
+namespace {
+
+bool SameTags(const std::vector<PutTag>& a, const std::vector<PutTag>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i].key != b[i].key || a[i].value != b[i].value) return false;
+  return true;
+}
+
+/// The series that a spelling names, by the exact parser; none: it could never be in the table of
+/// accepted spellings, so the fast way hands the whole body on.
+std::optional<PutPoint> Series(const Spelling& spelling) {
+  auto points = ParsePutDocument(
+      "[{\"metric\":\"" + std::string(spelling.metric) +
+      "\",\"timestamp\":1,\"value\":1,\"tags\":" + std::string(spelling.tags) + "}]");
+  if (!points.ok() || points->size() != 1) return {};
+  PutPoint point = std::move(points->front());
+  if (!point.metric || !point.tags || point.timestamp != 1) return {};
+  return point;
+}
+
+void CheckPoint(const SpelledPoint& fast, const PutPoint& series, const PutPoint& exact) {
+  INVARIANT(!exact.null && exact.metric == series.metric && exact.timestamp == fast.time.raw);
+  INVARIANT(exact.tags && SameTags(*exact.tags, *series.tags));
+  PointValue value;
+  NumberError error;
+  INVARIANT(exact.value && ParseValue(*exact.value, EntryPath::kHttp, &value, &error));
+  INVARIANT(value == fast.value);
+  INVARIANT(fast.time.raw > 0 && fast.time.raw <= kTimestampMax);
+}
+
+void Json(std::string_view input) {
+  // A heap block of exactly the promised size: reading behind the padding is an error that ASAN
+  // sees.
+  const auto block = std::make_unique<char[]>(input.size() + kPutPadding);
+  std::memcpy(block.get(), input.data(), input.size());
+  const std::string_view body(block.get(), input.size());
+
+  static PutJsonParser parser;
+  std::vector<SpelledPoint> points;
+  const bool fast = parser.Parse(body, &points);
+  INVARIANT(body == input);
+  std::vector<PutPoint> series;
+  for (const SpelledPoint& point : points) {
+    if (!fast) break;
+    for (const std::string_view text : {point.series.metric, point.series.tags})
+      INVARIANT(text.data() >= body.data() &&
+                text.data() + text.size() <= body.data() + body.size());
+    if (auto named = Series(point.series)) series.push_back(std::move(*named));
+  }
+  const auto exact = ParsePutDocument(body);
+  if (fast && series.size() == points.size()) {
+    INVARIANT(exact.ok() && exact->size() == points.size());
+    for (size_t i = 0; i < points.size(); ++i) CheckPoint(points[i], series[i], (*exact)[i]);
+  }
+  std::vector<Spelling> spellings;
+  parser.ParseSpellings(body, &spellings);
+  if (exact.ok()) {
+    // A spelling that goes into the table must name the series of the point it came from.
+    for (size_t i = 0; i < std::min(spellings.size(), exact->size()); ++i) {
+      const auto named = Series(spellings[i]);
+      if (spellings[i].metric.empty() || !named) continue;
+      INVARIANT((*exact)[i].metric == named->metric && (*exact)[i].tags);
+      INVARIANT(SameTags(*(*exact)[i].tags, *named->tags));
+    }
+  }
+  (void)ParsePutDocument(body, PutKind::kRollups);
+  (void)ParsePutDocument(body, PutKind::kHistograms);
+}
+
+/// One line by the exact way; what it says.
+std::string Exact(std::string_view line, PutLines* lines) {
+  std::vector<std::string_view> words;
+  SplitWords(line, &words);
+  INVARIANT(words[0] == "put");
+  return lines->Add(line, words);
+}
+
+void Lines(std::string text) {
+  text += '\n';
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view line = TakeLine(&rest);
+    SpelledPoint fast;
+    if (!ParsePutLine(line, &fast)) {
+      PutLines lines;
+      if (line.starts_with("put ")) (void)Exact(line, &lines);
+      continue;
+    }
+    PutLines lines;
+    if (Exact(line, &lines).empty()) {
+      INVARIANT(lines.points()[0].time.raw == fast.time.raw);
+      INVARIANT(lines.points()[0].value == fast.value);
+      INVARIANT(lines.points()[0].spelling.metric == fast.series.metric);
+      INVARIANT(lines.points()[0].spelling.tags == fast.series.tags);
+      continue;
+    }
+    // The names are at fault, not the numbers: with others the line is good.
+    PutWords words;
+    INVARIANT(SplitPut(line, &words));
+    const std::string other =
+        "put m " + std::string(words.time) + " " + std::string(words.value) + " a=b";
+    PutLines again;
+    INVARIANT(Exact(other, &again).empty());
+    INVARIANT(again.points()[0].time.raw == fast.time.raw);
+    INVARIANT(again.points()[0].value == fast.value);
+  }
+}
+
+}  // namespace
+}  // namespace hg::http
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (text.starts_with("put ")) {
+    hg::http::Lines(std::string(text));
+  } else {
+    hg::http::Json(text);
+  }
+  return 0;
+}

@@ -1,0 +1,254 @@
+// Files and records of the embedded engine: whatever their bytes, reading ends with a value or a
+// refusal, and what was read can be written and read again without a change. Checksums are set
+// right here, since no fuzzer guesses them.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "storage/base/crc32c.h"
+#include "storage/base/invariant.h"
+#include "storage/base/varint.h"
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/cell_row.h"
+#include "storage/lsm/log_recovery.h"
+#include "storage/lsm/manifest.h"
+#include "storage/points/log_body.h"
+#include "storage/points/registry.h"
+#include "storage/points/row_codec.h"
+#include "storage/points/row_file.h"
+#include "storage/points/stored_row.h"
+#include "tests/fault/faulty_file.h"
+
+namespace hg {
+namespace {
+
+/// Points of a row that are worth the time: a few bytes can stand for millions.
+constexpr uint32_t kPointsMax = 4000;
+
+void AppendLittle(Bytes* out, uint64_t v, int width) {
+  for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
+}
+
+Bytes WithCrc(Bytes bytes) {
+  AppendLittle(&bytes, crc32c::Value(bytes), 4);
+  return bytes;
+}
+
+void WriteFile(FaultyFileSystem* disk, const std::string& path, ByteView content) {
+  auto file = disk->Open(path, OpenMode::kCreate);
+  INVARIANT(file.ok() && (*file)->WriteAt(0, content).ok());
+}
+
+void Manifest(ByteView body) {
+  lsm::Manifest manifest, again;
+  if (!lsm::DecodeManifest(WithCrc(Bytes("HGMAN\0\0\1", 8) + Bytes(body)), &manifest)) return;
+  const Bytes written = lsm::EncodeManifest(manifest);
+  INVARIANT(lsm::DecodeManifest(written, &again));
+  INVARIANT(lsm::EncodeManifest(again) == written);
+  const KeyLayout& layout = manifest.layout;
+  for (const int width : {layout.metric_width, layout.tagk_width, layout.tagv_width})
+    INVARIANT(width >= 1 && width <= 8);
+  INVARIANT(layout.salt_width >= 0 && layout.salt_width <= 8 && layout.salt_buckets >= 1);
+}
+
+/// Records of the input's pieces, then one byte of the file changed or its end cut: what comes back
+/// is what stands before the damage, and a second recovery finds the same.
+void Log(ByteView in, uint8_t damage) {
+  constexpr uint64_t kNumber = 3;
+  Bytes file(lsm::kLogFileHeaderBytes, '\0');
+  lsm::EncodeLogFileHeader({kNumber, 0, 0}, file.data());
+  std::vector<Bytes> bodies;
+  while (!in.empty()) {
+    const size_t size = std::min<size_t>(ByteAt(in, 0), in.size() - 1);
+    bodies.emplace_back(in.substr(1, size));
+    in.remove_prefix(1 + size);
+    char header[lsm::kLogRecordHeaderBytes];
+    lsm::EncodeLogRecordHeader(kNumber,
+                               {static_cast<uint32_t>(size), crc32c::Value(bodies.back()),
+                                bodies.size(), 0, 1},
+                               header);
+    file.append(header, sizeof header).append(bodies.back());
+  }
+  const size_t at = lsm::kLogFileHeaderBytes +
+                    (file.size() - lsm::kLogFileHeaderBytes) * damage / 256;
+  if (damage % 2 == 0) {
+    file.resize(at);
+  } else if (at < file.size()) {
+    file[at] = static_cast<char>(file[at] ^ 0x10);
+  }
+  FaultyFileSystem disk(1);
+  WriteFile(&disk, "d/" + lsm::LogFileName(kNumber), file);
+  size_t counts[2] = {};
+  for (size_t& count : counts) {
+    const auto recovered = lsm::RecoverLog(
+        disk, "d", kNumber, 0, 0, [&](const lsm::LogRecord& record) -> Status {
+          INVARIANT(count < bodies.size() && record.body == bodies[count]);
+          ++count;
+          return {};
+        });
+    INVARIANT(recovered.ok());
+  }
+  INVARIANT(counts[0] == counts[1]);
+}
+
+void LogBodies(ByteView in) {
+  std::vector<PointEntry> entries, again;
+  if (points::DecodePoints(in, &entries) && entries.size() <= points::kRecordPointsMax) {
+    Bytes out(2 + entries.size() * points::kEntryBytesMax + 8, '\0');
+    out.resize(points::EncodePoints(entries, out.data()));
+    INVARIANT(points::DecodePoints(out, &again) && again.size() == entries.size());
+    Bytes twice(out.size() + 64, '\0');
+    twice.resize(points::EncodePoints(again, twice.data()));
+    INVARIANT(twice == out);
+  }
+  uint32_t number = 0;
+  ByteView tsuid;
+  if (points::DecodeSeries(in, &number, &tsuid)) {
+    const Bytes out = points::EncodeSeries(number, tsuid);
+    uint32_t same = 0;
+    ByteView back;
+    INVARIANT(points::DecodeSeries(out, &same, &back) && same == number && back == tsuid);
+  }
+  points::RowRecord record, copy;
+  if (points::DecodeRowRecord(in, &record)) {
+    Bytes out, twice;
+    points::EncodeRowRecord(record, &out);
+    INVARIANT(points::DecodeRowRecord(out, &copy));
+    points::EncodeRowRecord(copy, &twice);
+    INVARIANT(twice == out);
+  }
+}
+
+void CellRows(ByteView in) {
+  lsm::CellRow row, again;
+  if (!lsm::DecodeCellRow(in, &row)) return;
+  Bytes out;
+  lsm::EncodeCellRow(row, &out);
+  INVARIANT(lsm::DecodeCellRow(out, &again));
+  INVARIANT(again == row);
+}
+
+/// The two ways of reading a row-hour agree, and the row survives being written again.
+void RowHours(ByteView in) {
+  const auto summary = points::ReadRowSummary(in);
+  if (summary.ok() && summary->count > kPointsMax) return;
+  std::vector<points::PartPoint> row;
+  const auto traits = points::DecodeRow(in, 7, &row);
+  points::RowColumns columns;
+  const Status read = points::DecodeColumns(in, &columns);
+  if (!traits.ok()) {
+    INVARIANT(traits.status().code() == StatusCode::kCorruption);
+    return;
+  }
+  INVARIANT(summary.ok() && summary->count == row.size() && !row.empty());
+  INVARIANT(read.ok() && columns.offset_ms.size() == row.size());
+  for (size_t i = 0; i < row.size(); ++i) {
+    INVARIANT(columns.offset_ms[i] == row[i].offset_ms());
+    INVARIANT(row[i].qualifier.valid_flags());
+    INVARIANT(i == 0 || row[i - 1].offset_ms() <= row[i].offset_ms());
+  }
+  Bytes out;
+  points::EncodeRow(row, *traits, &out);
+  std::vector<points::PartPoint> again;
+  INVARIANT(points::DecodeRow(out, 7, &again).ok());
+  if (!traits->has_raw)
+    for (points::PartPoint& point : row) point.generation = 7;
+  INVARIANT(again == row);
+}
+
+void RowKeys(ByteView in, uint8_t shape) {
+  KeyLayout layout;
+  layout.metric_width = 1 + shape % 4;
+  layout.tagk_width = 1 + shape / 4 % 4;
+  layout.salt_width = shape / 16 % 2;
+  Bytes tsuid;
+  uint32_t base = 0;
+  if (points::SplitRowFileKey(layout, in, &tsuid, &base))
+    INVARIANT(points::RowFileKey(layout, tsuid, base) == in);
+  (void)points::IsRegularKey(layout, in, &tsuid, &base);
+  points::Registry registry(layout);
+  const size_t width = static_cast<size_t>(layout.metric_width + layout.pair_width());
+  for (; in.size() >= width; in.remove_prefix(width)) {
+    const ByteView series = in.substr(0, width);
+    if (registry.Find(series)) continue;
+    const uint32_t number = registry.size();
+    registry.Add(series);
+    INVARIANT(registry.Find(series) == number && registry.Tsuid(number) == series);
+  }
+  const std::vector<uint32_t> all = registry.Match("", SeriesMatcher());
+  INVARIANT(all.size() == registry.size());
+  for (size_t i = 1; i < all.size(); ++i)
+    INVARIANT(registry.Tsuid(all[i - 1]) < registry.Tsuid(all[i]));
+}
+
+/// One block and an index of the input's bytes.
+void BlockFiles(ByteView in, uint8_t cut) {
+  const size_t index_bytes = in.size() * (cut % 64) / 256;
+  Bytes file = WithCrc(Bytes(in.substr(index_bytes)));
+  Bytes index(in.substr(0, index_bytes));
+  if (cut % 64 == 0) {
+    index.assign(1, '\0');  // first key ""
+    AppendVarint(&index, 0);
+    AppendVarint(&index, file.size());
+  }
+  Bytes trailer;
+  AppendLittle(&trailer, file.size(), 8);
+  AppendLittle(&trailer, index.size(), 8);
+  AppendLittle(&trailer, cut, 8);
+  AppendLittle(&trailer, crc32c::Value(index), 4);
+  trailer = WithCrc(std::move(trailer));
+  trailer.append("HGBLOCK\1", 8);
+  FaultyFileSystem disk(1);
+  WriteFile(&disk, "f", file + index + trailer);
+  const auto opened = lsm::BlockFile::Open(disk, "f");
+  if (!opened.ok()) {
+    INVARIANT(opened.status().code() == StatusCode::kCorruption);
+    return;
+  }
+  const Status check = lsm::BlockFile::Check(*opened);
+  INVARIANT(check.ok() || check.code() == StatusCode::kCorruption);
+  lsm::BlockFileScan scan(*opened, "a", "");
+  Bytes value;
+  for (int i = 0; i < 100; ++i) {
+    const auto more = scan.Next();
+    if (!more.ok() || !*more) break;
+    INVARIANT(scan.key() >= "a");
+    (void)(*opened)->Get(scan.key(), &value);
+  }
+  scan.Seek("b");
+  (void)scan.Next();
+}
+
+}  // namespace
+}  // namespace hg
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 2) return 0;
+  const hg::ByteView rest(reinterpret_cast<const char*>(data) + 2, size - 2);
+  switch (data[0] % 7) {
+    case 0:
+      hg::Manifest(rest);
+      break;
+    case 1:
+      hg::Log(rest, data[1]);
+      break;
+    case 2:
+      hg::LogBodies(rest);
+      break;
+    case 3:
+      hg::CellRows(rest);
+      break;
+    case 4:
+      hg::RowHours(rest);
+      break;
+    case 5:
+      hg::RowKeys(rest, data[1]);
+      break;
+    case 6:
+      hg::BlockFiles(rest, data[1]);
+      break;
+  }
+  return 0;
+}
