@@ -30,6 +30,13 @@ int64_t ShownTimeMs(const Part& row, uint32_t base, const PartPoint& point) {
   return time;
 }
 
+/// Whether two points of one instant came in one record. Of those the smaller qualifier counts as
+/// the newer, so they stand with falling qualifiers; single cells are put one by one only to other
+/// instants, or fold what stood there.
+bool WrittenTogether(const Part& row, const PartPoint& older, const PartPoint& newer) {
+  return row.form == RowForm::kSingle && older.qualifier.bits > newer.qualifier.bits;
+}
+
 Cell JoinedCell(const Part& row, uint32_t base) {
   std::vector<codec::StoredPoint> points;
   points.reserve(row.points.size());
@@ -66,7 +73,11 @@ std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& op
     for (size_t i = 0; i < row.points.size(); ++i) {
       const PartPoint& point = row.points[i];
       const bool repeats = i > 0 && row.points[i - 1].offset_ms() == point.offset_ms();
-      rank = repeats ? rank + 1 : 0;
+      if (!repeats) {
+        rank = 0;
+      } else if (!WrittenTogether(row, row.points[i - 1], point)) {
+        ++rank;
+      }
       cells.push_back({Bytes(kFamily), point.qualifier.Encode(),
                        codec::EncodeValue({point.bits, point.qualifier.flags()}),
                        ShownTimeMs(row, base, point) + rank});

@@ -25,8 +25,9 @@ constexpr bool IsOldRow(uint32_t base, int64_t now_s) { return int64_t{base} <= 
 bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options);
 
 /// Cells of the row, by qualifier. `row` is the merge of all its parts; marks say nothing here,
-/// operands are values. Cell time of a point: its data time in ms; of a compacted cell: that of its
-/// last point.
+/// operands are values. Cell time of a point: its data time in ms, moved where the ages of several
+/// of one instant must show; those of a row of single cells (form kSingle) that stand as one record
+/// leaves them have the same time. Of a compacted cell: that of its last point.
 std::vector<Cell> Render(const Part& row, uint32_t base, const RenderOptions& options);
 
 /// The part that deletes column `qualifier` of the row as rendered: a single cell by its name; a

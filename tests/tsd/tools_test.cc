@@ -1,71 +1,21 @@
 // The commands from outside: words in, standard output and exit status out, over the model store.
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "storage/base/bytes.h"
 #include "tests/support/model_backend.h"
-#include "tsd/program.h"
+#include "tests/support/tool_program.h"
 
 namespace hg::tsd {
 namespace {
 
-struct Outcome {
-  int exit = 0;
-  std::string out;
-  std::string err;
-};
-
-/// A data directory with settings, and the program over it.
-class Program {
+class Program : public ToolProgram {
  public:
-  explicit Program(const std::string& settings = "")
-      : folder_(std::filesystem::temp_directory_path() /
-                ("tools_test." + std::to_string(getpid()) + "." + std::to_string(++count_))) {
-    std::filesystem::create_directories(folder_);
-    Write("conf", "tsd.storage.path = " + Path("data") + "\ntsd.core.auto_create_metrics = true\n" +
-                      settings);
-  }
-  ~Program() { std::filesystem::remove_all(folder_); }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  [[nodiscard]] std::string Path(const std::string& name) const {
-    return (folder_ / name).string();
-  }
-  void Write(const std::string& name, const std::string& text) const {
-    std::ofstream(Path(name), std::ios::binary) << text;
-  }
-
-  [[nodiscard]] Outcome Run(std::vector<std::string> arguments,
-                            const std::string& input = "") const {
-    if (!arguments.empty()) arguments.insert(arguments.begin() + 1, "--config=" + Path("conf"));
-    std::istringstream in(input);
-    std::ostringstream out;
-    std::ostringstream err;
-    const int exit = RunProgram(arguments, OpenModelBackend, in, out, err);
-    return {exit, out.str(), err.str()};
-  }
-  /// Imports lines and expects them all to be good.
-  void Import(const std::string& lines) const {
-    REQUIRE(Run({"import", "--", "-"}, lines).exit == 0);
-  }
-  [[nodiscard]] std::string Scan(std::vector<std::string> query) const {
-    query.insert(query.begin(), {"scan", "--import"});
-    const Outcome outcome = Run(query);
-    CHECK(outcome.exit == 0);
-    return outcome.out;
-  }
-
- private:
-  static inline int count_ = 0;
-  std::filesystem::path folder_;
+  explicit Program(const std::string& settings = "") : ToolProgram(OpenModelBackend, settings) {}
 };
 
 TEST_CASE("an unknown command fails, an unknown option is misuse, help is neither") {
@@ -350,6 +300,19 @@ TEST_CASE("scan prints rows raw: points, compacted cells, annotations and what i
             "  [-1]\t[Not a data point]\n"
             "  [-16, 0, -6, 11]\t[63, -64, 0, 0]\t1000\tf\t1699999201000\t"
             "(Tue Nov 14 22:00:01 UTC 2023)\n");
+}
+
+TEST_CASE("scan ends at a key that is cut short inside of its time, and names it") {
+  const Program cut;
+  const std::string names =
+      "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
+      "tsdb-uid\t6d\tid\t6d657472696373\t000001\n";
+  // The key sorts between the hours of the query.
+  REQUIRE(cut.Run({"load"}, "tsdb\t000001655400\tt\t0010\t18\n" + names).exit == 0);
+  const Outcome outcome = cut.Run({"scan", "1699999200", "sum", "m"});
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find("000001655400") != std::string::npos);
 }
 
 TEST_CASE("scan --delete prints the rows and takes them away") {

@@ -8,11 +8,10 @@
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
 #include "storage/model/name_text.h"
-#include "storage/points/match_series.h"
-#include "storage/points/points_over_cells.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/import_line.h"
 #include "tsd/tools/query_words.h"
+#include "tsd/tools/selected_rows.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
@@ -143,33 +142,24 @@ class Scanner {
   const KeyLayout& layout() const { return call_.session.layout(); }
 
   Status ScanSelection(const WordQueries& queries, const Selection& selection) {
-    RowRange hours;
-    hours.begin = static_cast<uint32_t>(queries.start_s / kRowSpan * kRowSpan);
-    // Always the next hour, also for an end on the hour (spec schema.md §16.1).
-    if (queries.end_s)
-      hours.end = static_cast<uint64_t>(*queries.end_s / kRowSpan * kRowSpan + kRowSpan);
-    for (const ScanSpec& spec :
-         points::BucketScans(layout(), call_.session.data_table(), selection.metric, hours, 128)) {
+    for (const ScanSpec& spec : ScansOf(layout(), call_.session.data_table(), queries, selection)) {
       ASSIGN_OR_RETURN(auto cursor, call_.session.cells().Scan(spec));
       std::vector<Row> rows;
       while (true) {
         RETURN_IF_ERROR(cursor->Next(&rows));
         if (rows.empty()) break;
         for (const Row& row : rows)
-          if (Matches(row.key, selection)) RETURN_IF_ERROR(PrintRow(row));
+          if (IsSelected(layout(), selection, row.key)) RETURN_IF_ERROR(PrintRow(row));
       }
     }
     return {};
   }
 
-  [[nodiscard]] bool Matches(ByteView key, const Selection& selection) const {
-    const ByteView pairs = key.substr(static_cast<size_t>(layout().prefix_width()));
-    return points::MatchesSeries(selection.matcher, layout(), selection.metric, pairs);
-  }
-
   Status PrintRow(const Row& row) {
     const size_t salt = static_cast<size_t>(layout().salt_width);
     const size_t metric_width = static_cast<size_t>(layout().metric_width);
+    if (row.key.size() < static_cast<size_t>(layout().prefix_width()))
+      return Status::Corruption("the row key is cut short: " + ToHexUpper(row.key));
     RowContext context;
     context.base = ReadBig32(row.key.data() + salt + metric_width);
     ASSIGN_OR_RETURN(context.metric, call_.session.names().NameOf(

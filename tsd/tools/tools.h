@@ -10,6 +10,7 @@ extern const Command kTsdCommand;       // tsd/tsd_command.cc, the daemon
 extern const Command kImportCommand;    // import.cc
 extern const Command kQueryCommand;     // query.cc
 extern const Command kScanCommand;      // scan.cc
+extern const Command kFsckCommand;      // fsck.cc
 extern const Command kSearchCommand;    // search.cc
 extern const Command kUidCommand;       // uid.cc
 extern const Command kMkmetricCommand;  // uid.cc

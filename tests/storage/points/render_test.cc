@@ -84,6 +84,16 @@ TEST_CASE("cell times tell the ages of points at one instant and beside raw cell
   CHECK(Render(beside, kBase, {kOld, true})[0].timestamp_ms == 5);  // the qualifiers decide
 }
 
+TEST_CASE("single cells put as one record are as old as each other, those put apart are not") {
+  Part row = Row(RowForm::kSingle, {{"0011", "0008"}, {"0010", "07"}});
+  const char* together = "0010=07@1356998401000 0011=0008@1356998401000";
+  CHECK(Text(Render(row, kBase, {kOld, true})) == together);
+  row.form = RowForm::kAuto;  // points: written one after the other
+  CHECK(Text(Render(row, kBase, {kOld, true})) == "0010=07@1356998401001 0011=0008@1356998401000");
+  row = Row(RowForm::kSingle, {{"0010", "07"}, {"0011", "0008"}});
+  CHECK(Text(Render(row, kBase, {kOld, true})) == "0010=07@1356998401000 0011=0008@1356998401001");
+}
+
 TEST_CASE("deleting a rendered cell deletes what it shows, and a point's own name its point") {
   const RenderOptions old{kOld, true};
   Part row = Row(RowForm::kAuto, {{"0000", "2A"}, {"0010", "18"}});

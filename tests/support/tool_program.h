@@ -1,0 +1,77 @@
+#pragma once
+// The program from outside, for tests of its commands: words in, exit status and both streams out,
+// over a data directory of its own.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tsd/program.h"
+
+namespace hg::tsd {
+
+struct Outcome {
+  int exit = 0;
+  std::string out;
+  std::string err;
+};
+
+/// A data directory with settings, and the program over it. Gone with the object.
+class ToolProgram {
+ public:
+  ToolProgram(BackendOpener opener, const std::string& settings)
+      : opener_(std::move(opener)),
+        folder_(std::filesystem::temp_directory_path() /
+                ("tool_program." + std::to_string(getpid()) + "." + std::to_string(++count_))) {
+    std::filesystem::create_directories(folder_);
+    Write("conf", "tsd.storage.path = " + Path("data") + "\ntsd.core.auto_create_metrics = true\n" +
+                      settings);
+  }
+  ~ToolProgram() { std::filesystem::remove_all(folder_); }
+  ToolProgram(const ToolProgram&) = delete;
+  ToolProgram& operator=(const ToolProgram&) = delete;
+
+  [[nodiscard]] std::string Path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+  void Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name), std::ios::binary) << text;
+  }
+
+  [[nodiscard]] Outcome Run(std::vector<std::string> arguments,
+                            const std::string& input = "") const {
+    if (!arguments.empty()) arguments.insert(arguments.begin() + 1, "--config=" + Path("conf"));
+    std::istringstream in(input);
+    std::ostringstream out;
+    std::ostringstream err;
+    const int exit = RunProgram(arguments, opener_, in, out, err);
+    return {exit, out.str(), err.str()};
+  }
+  /// Imports lines and expects them all to be good.
+  void Import(const std::string& lines) const {
+    REQUIRE(Run({"import", "--", "-"}, lines).exit == 0);
+  }
+  /// Loads cells, "TABLE ROW FAMILY QUALIFIER VALUE" between tabs, into an empty database.
+  void Load(const std::string& lines) const { REQUIRE(Run({"load"}, lines).exit == 0); }
+  [[nodiscard]] std::string Dump(const std::string& table) const {
+    return Run({"dump", table}).out;
+  }
+  [[nodiscard]] std::string Scan(std::vector<std::string> query) const {
+    query.insert(query.begin(), {"scan", "--import"});
+    const Outcome outcome = Run(query);
+    CHECK(outcome.exit == 0);
+    return outcome.out;
+  }
+
+ private:
+  static inline int count_ = 0;
+  const BackendOpener opener_;
+  const std::filesystem::path folder_;
+};
+
+}  // namespace hg::tsd
