@@ -114,7 +114,8 @@ void Lines(std::string_view text) {
     if (Read(tags) && ParseValue(line->value, EntryPath::kImport, &value, &error)) {
       const std::string written =
           tsd::ImportLineText(line->metric, line->time.raw, value, " " + std::string(line->tags));
-      const auto again = tsd::ParseImportLine(std::string_view(written).substr(0, written.size() - 1));
+      const auto again =
+          tsd::ParseImportLine(std::string_view(written).substr(0, written.size() - 1));
       INVARIANT(again.ok() && again->metric == line->metric && again->tags == line->tags);
       PointValue same;
       INVARIANT(ParseValue(again->value, EntryPath::kImport, &same, &error));

@@ -37,7 +37,8 @@ bool ReadHexLines(const std::filesystem::path& path, std::vector<Input>* inputs)
   for (size_t number = 1; std::getline(file, line); ++number) {
     std::string bytes;
     const std::string name = path.string() + ":" + std::to_string(number);
-    if (!hg::FromHex(line, &bytes)) return std::printf("FAIL %s is no input\n", name.c_str()), false;
+    if (!hg::FromHex(line, &bytes))
+      return std::printf("FAIL %s is no input\n", name.c_str()), false;
     inputs->push_back({name, std::move(bytes)});
   }
   return true;

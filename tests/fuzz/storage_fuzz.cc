@@ -65,14 +65,13 @@ void Log(ByteView in, uint8_t damage) {
     bodies.emplace_back(in.substr(1, size));
     in.remove_prefix(1 + size);
     char header[lsm::kLogRecordHeaderBytes];
-    lsm::EncodeLogRecordHeader(kNumber,
-                               {static_cast<uint32_t>(size), crc32c::Value(bodies.back()),
-                                bodies.size(), 0, 1},
-                               header);
+    lsm::EncodeLogRecordHeader(
+        kNumber, {static_cast<uint32_t>(size), crc32c::Value(bodies.back()), bodies.size(), 0, 1},
+        header);
     file.append(header, sizeof header).append(bodies.back());
   }
-  const size_t at = lsm::kLogFileHeaderBytes +
-                    (file.size() - lsm::kLogFileHeaderBytes) * damage / 256;
+  const size_t at =
+      lsm::kLogFileHeaderBytes + (file.size() - lsm::kLogFileHeaderBytes) * damage / 256;
   if (damage % 2 == 0) {
     file.resize(at);
   } else if (at < file.size()) {
@@ -82,8 +81,8 @@ void Log(ByteView in, uint8_t damage) {
   WriteFile(&disk, "d/" + lsm::LogFileName(kNumber), file);
   size_t counts[2] = {};
   for (size_t& count : counts) {
-    const auto recovered = lsm::RecoverLog(
-        disk, "d", kNumber, 0, 0, [&](const lsm::LogRecord& record) -> Status {
+    const auto recovered =
+        lsm::RecoverLog(disk, "d", kNumber, 0, 0, [&](const lsm::LogRecord& record) -> Status {
           INVARIANT(count < bodies.size() && record.body == bodies[count]);
           ++count;
           return {};

@@ -195,7 +195,8 @@ Result<Fsck::KeyKind> Fsck::CheckKey(ByteView key) {
 
 void Fsck::Log(ByteView key, const std::vector<std::string>& findings) {
   std::lock_guard lock(mutex_);
-  for (const std::string& finding : findings) log_ << "row " << ToHexUpper(key) << ": " << finding << "\n";
+  for (const std::string& finding : findings)
+    log_ << "row " << ToHexUpper(key) << ": " << finding << "\n";
 }
 
 void Fsck::Add(const FsckCounts& counts, uint64_t errors_in_status) {

@@ -114,15 +114,14 @@ TEST_CASE("integers on more bytes than they need are shortened and are no error"
 }
 
 TEST_CASE("in a row that is rewritten wide integers stay, which OpenTSDB loses there") {
-  CHECK(Text(Check("0007=0000000000000004 0037=0000000100000000",
-                   FixWith(&FsckOptions::compact)).changes) ==
-        "+00000037=04000000010000000000 -0007 -0037");
+  CHECK(Text(Check("0007=0000000000000004 0037=0000000100000000", FixWith(&FsckOptions::compact))
+                 .changes) == "+00000037=04000000010000000000 -0007 -0037");
 }
 
 TEST_CASE("an integer is not shortened over another column of its instant") {
   CHECK(Check("0000=09 0007=0000000000000004", Fix()).changes.empty());
-  const FsckRow row = Check("0000=09@2 0007=0000000000000004@1",
-                            FixWith(&FsckOptions::resolve_duplicates));
+  const FsckRow row =
+      Check("0000=09@2 0007=0000000000000004@1", FixWith(&FsckOptions::resolve_duplicates));
   CHECK(Text(row.changes) == "-0000");
   CHECK(row.counts.long_integers_shortened == 0);
 }
@@ -139,9 +138,8 @@ TEST_CASE("a single on eight bytes is cut to its own four") {
 }
 
 TEST_CASE("values that cannot be read are deleted only by --delete-bad-values") {
-  for (const char* bad :
-       {"001b=0000000140866666", "f00fa00b=ffffffff40866666", "000f=40866666", "0009=0102",
-        "0001=010203", "0000=", "f0001f43=01"}) {
+  for (const char* bad : {"001b=0000000140866666", "f00fa00b=ffffffff40866666", "000f=40866666",
+                          "0009=0102", "0001=010203", "0000=", "f0001f43=01"}) {
     CAPTURE(bad);
     const std::string cells = std::string(bad) + " e0f0=01";
     const FsckRow kept = Check(cells, Fix());
@@ -235,7 +233,8 @@ TEST_CASE("a compacted cell whose last byte is above 1 is never touched") {
 }
 
 TEST_CASE("a compacted cell that does not add up is deleted only by --delete-bad-compacts") {
-  for (const char* bad : {"000000110020=2a012c00", "00000010=2a180000", "00000010=", "0000f000=01"}) {
+  for (const char* bad :
+       {"000000110020=2a012c00", "00000010=2a180000", "00000010=", "0000f000=01"}) {
     CAPTURE(bad);
     const std::string cells = std::string(bad) + " 0030=05";
     CHECK(Check(cells, Fix()).changes.empty());
@@ -270,7 +269,8 @@ TEST_CASE("unknown columns are deleted only by --delete-unknown-columns") {
 }
 
 TEST_CASE("objects of three and five bytes are never touched, and are no error") {
-  const FsckRow row = Check("010000=7b7d 0100000001=7b7d 020000=2a 060000=2a 0600000001=2a", FixAll());
+  const FsckRow row =
+      Check("010000=7b7d 0100000001=7b7d 020000=2a 060000=2a 0600000001=2a", FixAll());
   CHECK(row.counts.annotations == 2);
   CHECK(row.counts.future_objects == 3);
   CHECK(row.counts.errors() == 0);
@@ -308,8 +308,7 @@ TEST_CASE("with tsd.storage.use_otsdb_timestamp repairs keep cell times as OpenT
   options.use_otsdb_timestamp = true;
   CHECK(Text(Check("0007=0000000000000004@77", options).changes) == "+0000=04@77 -0007");
   CHECK(Text(Check("001b=0000000040866666@77", options).changes) == "+001b=40866666");
-  CHECK(Text(Check("00000010=2a1800@9 0000=2b@8", options).changes) ==
-        "+00000010=2b1800@8 -0000");
+  CHECK(Text(Check("00000010=2a1800@9 0000=2b@8", options).changes) == "+00000010=2b1800@8 -0000");
 }
 
 }  // namespace

@@ -131,8 +131,7 @@ TEST_CASE("what is written one after the other is a duplicate by age, also after
       if (last) words.emplace_back("--last-write-wins");
       const Outcome outcome = program.Run(words);
       CHECK(outcome.exit == 1);
-      CHECK(program.Dump("tsdb") ==
-            std::string(kRowA) + (last ? "0000\t07\n" : "0001\t012c\n"));
+      CHECK(program.Dump("tsdb") == std::string(kRowA) + (last ? "0000\t07\n" : "0001\t012c\n"));
       CHECK(program.Run({"fsck", "--full-scan"}).exit == 0);
     }
   }
@@ -148,7 +147,8 @@ TEST_CASE("keys without tags, cut keys and rows without names are told apart") {
     const std::string short_key = "000001655400\tt\t0010\t18\n";
     const std::string orphan = "0000016553ede0000002000001\tt\t0010\t18\n";
     std::string lines = kNames;
-    for (const std::string& cell : {good, no_tags, cut, short_key, orphan}) lines += "tsdb\t" + cell;
+    for (const std::string& cell : {good, no_tags, cut, short_key, orphan})
+      lines += "tsdb\t" + cell;
     program.Load(lines);
     Outcome outcome = program.Run({"fsck", "--full-scan", "--fix", "--delete-bad-rows"});
     CHECK(outcome.exit == 1);
@@ -166,7 +166,8 @@ TEST_CASE("rows behind global annotations are repaired and reported, only the st
   for (const Engine& engine : Engines()) {
     CAPTURE(engine.name);
     const ToolProgram program(engine.open, "");
-    program.Load(std::string(kNames) + "tsdb\t" + kGlobal + "tsdb\t" + kRowA + "001b\t0000000040866666\n");
+    program.Load(std::string(kNames) + "tsdb\t" + kGlobal + "tsdb\t" + kRowA +
+                 "001b\t0000000040866666\n");
     const Outcome outcome = program.Run({"fsck", "--full-scan", "--threads=1", "--fix"});
     CHECK(outcome.exit == 0);
     CHECK(outcome.err.find("Total Errors: 1\n") != std::string::npos);
