@@ -1,6 +1,7 @@
 #include "storage/points/embedded_scan.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "storage/codec/cell_class.h"
@@ -24,12 +25,14 @@ bool ByBase(const T& a, const T& b) {
   return a.base < b.base;
 }
 
-// The first of the rows (sorted by base) of that base, else their end.
+// The rows (sorted by base) of that base.
 template <typename Rows>
-auto FirstOf(const Rows& rows, uint32_t base) {
-  auto it = std::lower_bound(rows.begin(), rows.end(), base,
-                             [](const auto& row, uint32_t b) { return row.base < b; });
-  return it != rows.end() && it->base == base ? it : rows.end();
+auto RowsOf(const Rows& rows, uint32_t base) {
+  const auto first = std::lower_bound(rows.begin(), rows.end(), base,
+                                      [](const auto& row, uint32_t b) { return row.base < b; });
+  auto end = first;
+  while (end != rows.end() && end->base == base) ++end;
+  return std::pair(first, end);
 }
 
 // Nothing to settle: one point at each instant and no other cell that holds points.
@@ -51,6 +54,7 @@ EmbeddedScan::EmbeddedScan(const Engine& engine, const PointScanSpec& spec,
       spec_(spec),
       options_(options),
       listener_(std::move(listener)),
+      render_options_(engine.render_options()),
       version_(engine.Pin()),
       series_(engine.registry().Match(spec.metric, spec.matcher)) {}
 
@@ -162,6 +166,7 @@ Status EmbeddedScan::StartSeries(uint32_t series) {
     }
   }
   std::stable_sort(memory_rows_.begin(), memory_rows_.end(), ByBase<MemoryRow>);
+  prefetched_ = memory_rows_.begin();
   RETURN_IF_ERROR(ReadFileRows(engine_.registry().Tsuid(series)));
   for (const FileRow& row : file_rows_) bases_.push_back(row.base);
   for (auto it = cells_.lower_bound({series, 0}); it != cells_.end() && it->first.first == series;
@@ -205,21 +210,50 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   return {};
 }
 
-// A row that only one file holds, and nothing but points, goes to the query as it is decoded.
-// False: it is another.
-Result<bool> EmbeddedScan::GiveMoved(uint32_t series, uint32_t base, RowHour* row) {
-  const auto it = FirstOf(file_rows_, base);
-  if (it == file_rows_.end()) return false;
-  if (it + 1 != file_rows_.end() && it[1].base == base) return false;
-  if (cells_.count({series, base}) != 0) return false;
-  if (FirstOf(memory_rows_, base) != memory_rows_.end()) return false;
-  auto summary = ReadRowSummary(it->encoded);
-  if (!summary.ok()) return Prepend(summary.status(), "row " + ToHexUpper(key_));
-  const RowTraits& traits = summary->traits;
-  if (traits.dups || traits.has_raw || summary->count == 0) return false;
-  if (Status status = DecodeColumns(it->encoded, &columns_); !status.ok()) {
-    return Prepend(status, "row " + ToHexUpper(key_));
+// Most rows hold nothing but points, one at each instant: what each source has of them is decoded
+// behind what the older ones have. False: it is another row.
+Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
+  columns_.Clear();
+  const auto [first_file, end_file] = RowsOf(file_rows_, base);
+  for (auto it = end_file; it != first_file;) {
+    --it;
+    auto summary = ReadRowSummary(it->encoded);
+    if (!summary.ok()) return Prepend(summary.status(), "row " + ToHexUpper(key_));
+    const RowTraits& traits = summary->traits;
+    if (traits.dups || traits.has_raw) return false;
+    if (Status status = AppendColumns(it->encoded, &columns_); !status.ok()) {
+      return Prepend(status, "row " + ToHexUpper(key_));
+    }
+    *form = JoinForms(*form, traits.form);
   }
+  const auto [first, end] = RowsOf(memory_rows_, base);
+  if (end > prefetched_) PrefetchFrom(first);
+  for (auto it = end; it != first;) {
+    --it;
+    RowForm memory_form;
+    if (!it->row->AppendTo(&columns_, &memory_form)) return false;
+    // Whoever changes both points and cells of a row sets the flag first.
+    if ((it->row->flags() & RowHourMemory::kRaw) != 0) return false;
+    *form = JoinForms(*form, memory_form);
+  }
+  return columns_.size() > 0 && columns_.SortByTime();
+}
+
+// The next rows at once; not so many that the first of them are forgotten before they are read.
+void EmbeddedScan::PrefetchFrom(std::vector<MemoryRow>::const_iterator row) {
+  constexpr ptrdiff_t kRows = 24;
+  std::array<const RowHourMemory*, kRows> rows;
+  size_t count = 0;
+  for (; row != memory_rows_.end() && count < rows.size(); ++row) rows[count++] = row->row;
+  RowHourMemory::Prefetch({rows.data(), count});
+  prefetched_ = row;
+}
+
+Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {
+  if (!cells_.empty() && cells_.count({series, base}) != 0) return false;
+  RowForm form = RowForm::kNone;
+  ASSIGN_OR_RETURN(const bool read, ReadColumns(base, &form));
+  if (!read) return false;
   *row = {};
   row->key = key_;
   row->tsuid = tsuid_;
@@ -228,11 +262,8 @@ Result<bool> EmbeddedScan::GiveMoved(uint32_t series, uint32_t base, RowHour* ro
   row->value = columns_.value;
   row->is_double = columns_.is_double;
   row->all_double = columns_.all_double;
-  const RenderOptions options = engine_.render_options();
-  const bool one =
-      traits.form == RowForm::kOne ||
-      (traits.form == RowForm::kAuto && options.enable_compaction && IsOldRow(base, options.now_s));
-  row->stored_cells = one ? 1 : summary->count;
+  row->stored_cells =
+      WantsOne(form, base, render_options_) ? 1 : static_cast<uint32_t>(columns_.size());
   return true;
 }
 
@@ -254,6 +285,8 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
   result->regular = true;
   result->base = base;
   const auto cells = cells_.find({series, base});
+  const auto [memory_begin, memory_end] = RowsOf(memory_rows_, base);
+  const auto [file_begin, file_end] = RowsOf(file_rows_, base);
   size_t source = 0;
   bool first = true;
   auto join = [&](StoredRow older) {
@@ -266,8 +299,7 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
   };
   for (const auto& generation : version_->generations) {
     const RowHourMemory* row = nullptr;
-    for (auto it = FirstOf(memory_rows_, base); it != memory_rows_.end() && it->base == base;
-         ++it) {
+    for (auto it = memory_begin; it != memory_end; ++it) {
       if (it->source == source) row = it->row;
     }
     const bool has_cells = cells != cells_.end() &&
@@ -293,7 +325,7 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
         found = true;
       }
     }
-    for (auto it = FirstOf(file_rows_, base); it != file_rows_.end() && it->base == base; ++it) {
+    for (auto it = file_begin; it != file_end; ++it) {
       if (it->source != source) continue;
       if (!DecodeFileRow(it->encoded, run->generation(), &older.part)) {
         return run->points()->Damaged(0, "a row-hour cannot be read");
@@ -347,7 +379,7 @@ Result<bool> EmbeddedScan::Next(RowHour* row) {
     if (irregular) {
       RETURN_IF_ERROR(ReadIrregular(&stored));
     } else {
-      ASSIGN_OR_RETURN(const bool given, GiveMoved(series, base, row));
+      ASSIGN_OR_RETURN(const bool given, GiveColumns(series, base, row));
       if (given) return true;
       RETURN_IF_ERROR(ReadRow(series, base, &stored));
     }
@@ -369,7 +401,7 @@ Result<bool> EmbeddedScan::Next(RowHour* row) {
     row->key = key_;
     row->tsuid = tsuid_;
     row->base = stored.base;
-    const bool one = RendersAsOne(stored.part, stored.base, engine_.render_options());
+    const bool one = RendersAsOne(stored.part, stored.base, render_options_);
     row->stored_cells =
         static_cast<uint32_t>((one ? 1 : stored.part.points.size()) + stored.part.raw.size());
     row->objects = objects_;

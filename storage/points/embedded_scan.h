@@ -33,6 +33,11 @@ class EmbeddedScan : public PointScan {
     Bytes key;
     uint32_t base;
   };
+  struct MemoryRow {
+    uint32_t base;
+    size_t source;
+    const RowHourMemory* row;
+  };
 
   EmbeddedScan(const Engine& engine, const PointScanSpec& spec, const ReconcileOptions& options,
                UnsettledRowListener listener);
@@ -44,7 +49,9 @@ class EmbeddedScan : public PointScan {
   Status StartSeries(uint32_t series);
   Status ReadFileRows(ByteView tsuid);
   Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);
-  Result<bool> GiveMoved(uint32_t series, uint32_t base, RowHour* row);
+  Result<bool> GiveColumns(uint32_t series, uint32_t base, RowHour* row);
+  Result<bool> ReadColumns(uint32_t base, RowForm* form);
+  void PrefetchFrom(std::vector<MemoryRow>::const_iterator row);
   void Give(const Part& part, RowHour* row);
   void Give(const std::vector<codec::StoredPoint>& points, RowHour* row);
 
@@ -52,6 +59,7 @@ class EmbeddedScan : public PointScan {
   const PointScanSpec spec_;
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
+  const RenderOptions render_options_;  // of the moment at which the scan began
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // that match, by TSUID
   size_t next_series_ = 0;
@@ -73,12 +81,8 @@ class EmbeddedScan : public PointScan {
     Bytes encoded;
   };
   std::vector<FileRow> file_rows_;
-  struct MemoryRow {
-    uint32_t base;
-    size_t source;
-    const RowHourMemory* row;
-  };
-  std::vector<MemoryRow> memory_rows_;  // likewise
+  std::vector<MemoryRow> memory_rows_;                 // likewise
+  std::vector<MemoryRow>::const_iterator prefetched_;  // up to here
   std::map<const Run*, lsm::BlockFileScan> cursors_;
   RowColumns columns_;
 

@@ -51,12 +51,6 @@ void InsertPoint(PartPoint point, std::vector<PartPoint>* points) {
   points->insert(at, point);
 }
 
-RowForm JoinForms(RowForm a, RowForm b) {
-  if (a == RowForm::kNone) return b;
-  if (b == RowForm::kNone) return a;
-  return a == b ? a : RowForm::kAuto;
-}
-
 // Whatever an operand under a point's name ends up as, the row counts as put by single cells.
 RowForm FormOf(const Part& part) {
   for (const RawCell& cell : part.raw) {
@@ -192,6 +186,12 @@ void SortPoints(std::vector<PartPoint>* points) {
 }
 
 }  // namespace
+
+RowForm JoinForms(RowForm a, RowForm b) {
+  if (a == RowForm::kNone) return b;
+  if (b == RowForm::kNone) return a;
+  return a == b ? a : RowForm::kAuto;
+}
 
 bool CanonicalQualifier(ByteView qualifier, codec::Qualifier* q) {
   ByteView rest = qualifier;

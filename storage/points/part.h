@@ -50,6 +50,9 @@ enum class RowForm : uint8_t {
   kOne = 3,     // put as one compacted cell
 };
 
+/// The form of points of both forms.
+RowForm JoinForms(RowForm a, RowForm b);
+
 /// Plain value. No qualifier is in two of points, raw and gone; the marks speak of older parts
 /// only.
 struct Part {

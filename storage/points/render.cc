@@ -49,11 +49,7 @@ Cell JoinedCell(const Part& row, uint32_t base) {
 }  // namespace
 
 bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options) {
-  if (row.points.empty()) return false;
-  const bool wanted =
-      row.form == RowForm::kOne ||
-      (row.form != RowForm::kSingle && options.enable_compaction && IsOldRow(base, options.now_s));
-  if (!wanted) return false;
+  if (row.points.empty() || !WantsOne(row.form, base, options)) return false;
   for (const RawCell& cell : row.raw) {
     if (TouchesPoints(cell.qualifier)) return false;
   }

@@ -21,6 +21,12 @@ struct RenderOptions {
 /// True if OpenTSDB would join the cells of such a row (spec schema.md §9.1).
 constexpr bool IsOldRow(uint32_t base, int64_t now_s) { return int64_t{base} <= now_s - 3601; }
 
+/// True if the points of a row in this form are to be shown as one cell, where they can be.
+constexpr bool WantsOne(RowForm form, uint32_t base, const RenderOptions& options) {
+  return form == RowForm::kOne ||
+         (form != RowForm::kSingle && options.enable_compaction && IsOldRow(base, options.now_s));
+}
+
 /// True if the points come as one compacted cell (a lone point: as itself).
 bool RendersAsOne(const Part& row, uint32_t base, const RenderOptions& options);
 

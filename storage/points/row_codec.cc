@@ -1,6 +1,7 @@
 #include "storage/points/row_codec.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "storage/base/invariant.h"
 #include "storage/points/number_stream.h"
@@ -334,23 +335,88 @@ Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<P
   return head.traits;
 }
 
-Status DecodeColumns(ByteView encoded, RowColumns* columns) {
+void RowColumns::Clear() {
+  offset_ms.clear();
+  value.clear();
+  is_double.clear();
+  all_double = false;
+}
+
+void RowColumns::Push(uint32_t offset, const PointValue& stored) {
+  offset_ms.push_back(offset);
+  value.push_back(stored.is_float() ? std::bit_cast<uint64_t>(stored.as_double()) : stored.bits);
+  AppendKind(1, stored.is_float());
+}
+
+void RowColumns::AppendKind(size_t count, bool doubles) {
+  const size_t before = size() - count;
+  if (before == 0) all_double = doubles;
+  if (is_double.empty()) {
+    if (all_double == doubles) return;
+    is_double.assign(before, all_double ? 1 : 0);
+  }
+  is_double.insert(is_double.end(), count, doubles ? 1 : 0);
+}
+
+bool RowColumns::SortByTime() {
+  if (std::adjacent_find(offset_ms.begin(), offset_ms.end(), std::greater_equal<>()) ==
+      offset_ms.end()) {
+    return true;
+  }
+  // Time and place. Points of several connections come nearly in order: each has a few places to
+  // go, which insertion does best, and another sort where that is not so.
+  std::vector<uint64_t> keys(size());
+  size_t moves_left = size() * 16;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const uint64_t key = uint64_t{offset_ms[i]} << 32 | i;
+    size_t at = i;
+    for (; at > 0 && keys[at - 1] > key && moves_left > 0; --at, --moves_left) {
+      keys[at] = keys[at - 1];
+    }
+    keys[at] = key;
+  }
+  if (moves_left == 0) std::sort(keys.begin(), keys.end());
+  Permute(keys);
+  return std::adjacent_find(offset_ms.begin(), offset_ms.end()) == offset_ms.end();
+}
+
+void RowColumns::Permute(const std::vector<uint64_t>& keys) {
+  std::vector<uint64_t> values(size());
+  for (size_t i = 0; i < size(); ++i) {
+    offset_ms[i] = static_cast<uint32_t>(keys[i] >> 32);
+    values[i] = value[static_cast<uint32_t>(keys[i])];
+  }
+  value.swap(values);
+  if (is_double.empty()) return;
+  std::vector<uint8_t> kinds(size());
+  for (size_t i = 0; i < size(); ++i) kinds[i] = is_double[static_cast<uint32_t>(keys[i])];
+  is_double.swap(kinds);
+}
+
+Status AppendColumns(ByteView encoded, RowColumns* columns) {
   ByteReader in(encoded);
   Head head;
   if (!TakeHead(&in, &head)) return Damaged("head");
-  columns->offset_ms.resize(head.count);
-  columns->value.resize(head.count);
-  columns->is_double.clear();
-  columns->all_double = head.how == kFloats;
+  const size_t before = columns->size();
+  columns->offset_ms.resize(before + head.count);
+  columns->value.resize(before + head.count);
+  uint64_t* const value = columns->value.data() + before;
   bool millis = false;
   ByteView resolution;
-  if (!TakeTimes(&in, head.count, columns->offset_ms.data(), &millis, &resolution)) {
+  if (!TakeTimes(&in, head.count, columns->offset_ms.data() + before, &millis, &resolution)) {
     return Damaged("times");
   }
-  if (head.how != kPlain) {
+  if (head.how == kInts || head.how == kFloats) {
     Values values;
-    if (!TakeValues(&in, head, columns->value.data(), &values)) return Damaged("values");
-    for (size_t i = 0; head.how == kMixed && i < head.count; ++i) {
+    if (!TakeValues(&in, head, value, &values)) return Damaged("values");
+    columns->AppendKind(head.count, head.how == kFloats);
+    return {};
+  }
+  if (columns->is_double.empty()) columns->is_double.assign(before, columns->all_double ? 1 : 0);
+  if (head.how == kMixed) {
+    Values values;
+    if (!TakeValues(&in, head, value, &values)) return Damaged("values");
+    for (size_t i = 0; i < head.count; ++i) {
       columns->is_double.push_back(Values::Mark(values.marks, i));
     }
     return {};
@@ -360,7 +426,7 @@ Status DecodeColumns(ByteView encoded, RowColumns* columns) {
   for (size_t i = 0; i < head.count; ++i) {
     const bool is_float = stored[i].is_float();
     columns->is_double.push_back(is_float);
-    columns->value[i] = is_float ? std::bit_cast<uint64_t>(stored[i].as_double()) : stored[i].bits;
+    value[i] = is_float ? std::bit_cast<uint64_t>(stored[i].as_double()) : stored[i].bits;
   }
   return {};
 }

@@ -40,13 +40,26 @@ Result<RowSummary> ReadRowSummary(ByteView encoded);
 /// The points as they were encoded. `generation`: of points that have none of their own.
 Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<PartPoint>* points);
 
-/// The same points as columns of numbers, for rows without dups and has_raw: the way of queries.
+/// The same points as columns of numbers: the way of queries.
 struct RowColumns {
   std::vector<uint32_t> offset_ms;
   std::vector<uint64_t> value;     // int64, or the bits of a double (singles are widened)
   std::vector<uint8_t> is_double;  // empty unless the row mixes
   bool all_double = false;         // meaningful when is_double is empty
+
+  [[nodiscard]] size_t size() const { return offset_ms.size(); }
+  void Clear();
+  void Push(uint32_t offset, const PointValue& stored);
+  /// The kind of `count` points that were appended to the other columns.
+  void AppendKind(size_t count, bool doubles);
+  /// Brings the points into the order of their times. False: an instant repeats.
+  bool SortByTime();
+
+ private:
+  void Permute(const std::vector<uint64_t>& keys);
 };
-Status DecodeColumns(ByteView encoded, RowColumns* columns);
+/// Appends the points of a row without dups and has_raw. After a failure the columns are good for
+/// Clear only.
+Status AppendColumns(ByteView encoded, RowColumns* columns);
 
 }  // namespace hg::points

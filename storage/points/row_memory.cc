@@ -236,12 +236,17 @@ void RowHourMemory::Copy(Snapshot* to) const {
   }
 }
 
-template <typename Visit>
-void RowHourMemory::VisitRuns(const Run* newest, Visit&& visit) {
+std::vector<const RowHourMemory::Run*> RowHourMemory::OldestFirst(const Run* newest) {
   std::vector<const Run*> runs;
   for (const Run* run = newest; run != nullptr; run = run->older) runs.push_back(run);
+  std::reverse(runs.begin(), runs.end());
+  return runs;
+}
+
+template <typename Visit>
+void RowHourMemory::VisitRuns(const Run* newest, Visit&& visit) {
   std::vector<PartPoint> points;
-  for (auto it = runs.rbegin(); it != runs.rend(); ++it) VisitRun(**it, &points, visit);
+  for (const Run* run : OldestFirst(newest)) VisitRun(*run, &points, visit);
 }
 
 void RowHourMemory::Read(Part* part, uint32_t generation) const {
@@ -278,6 +283,41 @@ void RowHourMemory::Read(Part* part, uint32_t generation) const {
   VisitRuns(now.runs, apply);
   for (uint8_t i = 0; i < now.count; ++i) apply(now.ops[i], now.bits[i]);
   if (!rising || !part->gone.empty()) Normalize(part);
+}
+
+bool RowHourMemory::AppendTo(RowColumns* columns, RowForm* form) const {
+  Snapshot now;
+  Copy(&now);
+  *form = static_cast<RowForm>(now.form);
+  bool puts = true;
+  auto push = [&](uint32_t op, uint64_t bits) {
+    const codec::Qualifier q{op};
+    puts = puts && IsPut(op);
+    if (puts) columns->Push(q.offset_ms(), {bits, q.flags()});
+  };
+  for (const Run* run : OldestFirst(now.runs)) {
+    if (run->plain) {
+      VisitRun(*run, nullptr, push);
+    } else {
+      INVARIANT(AppendColumns({run->bytes, run->size}, columns).ok());
+    }
+  }
+  for (uint8_t i = 0; i < now.count; ++i) push(now.ops[i], now.bits[i]);
+  return puts;
+}
+
+void RowHourMemory::Prefetch(std::span<const RowHourMemory* const> rows) {
+  std::vector<const Run*> at;
+  for (const RowHourMemory* row : rows) {
+    if (const Run* run = row->runs_.load(kAcquire)) at.push_back(run);
+  }
+  while (!at.empty()) {
+    for (const Run*& run : at) {
+      __builtin_prefetch(run->bytes + 48);  // a run of eight mostly ends in the next line
+      run = run->older;
+    }
+    std::erase(at, nullptr);
+  }
 }
 
 }  // namespace hg::points

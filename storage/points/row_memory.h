@@ -11,11 +11,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "storage/points/arena.h"
 #include "storage/points/part.h"
+#include "storage/points/row_codec.h"
 
 namespace hg::points {
 
@@ -38,6 +40,12 @@ class RowHourMemory {
   /// The part that the history means; raw stays empty. `part` comes empty. `generation`: of the
   /// points written before the row had raw cells; the others have their record's.
   void Read(Part* part, uint32_t generation = 0) const;
+  /// Appends the points in order of arrival, if the history is nothing but puts. False: it is
+  /// another one, and the columns are good for Clear only. Tells the form.
+  bool AppendTo(RowColumns* columns, RowForm* form) const;
+  /// Has the processor fetch what AppendTo reads: all rows at once, where one after the other would
+  /// wait for memory at each run.
+  static void Prefetch(std::span<const RowHourMemory* const> rows);
 
   // The writer.
   [[nodiscard]] uint64_t last_sequence() const { return last_sequence_; }
@@ -70,6 +78,7 @@ class RowHourMemory {
   static void VisitRun(const Run& run, std::vector<PartPoint>* points, Visit&& visit);
   template <typename Visit>
   static void VisitRuns(const Run* newest, Visit&& visit);
+  static std::vector<const Run*> OldestFirst(const Run* newest);
 
   std::atomic<const Run*> runs_{nullptr};  // newest
   RowHourMemory* older_ = nullptr;

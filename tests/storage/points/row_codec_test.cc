@@ -53,7 +53,7 @@ Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {R
   REQUIRE(back == expected);
 
   RowColumns columns;
-  REQUIRE(DecodeColumns(encoded, &columns).ok());
+  REQUIRE(AppendColumns(encoded, &columns).ok());
   REQUIRE(columns.value.size() == points.size());
   for (size_t i = 0; i < points.size(); ++i) {
     const PointValue value{points[i].bits, points[i].qualifier.flags()};
@@ -288,16 +288,82 @@ TEST_CASE("bytes that no encoder wrote are refused or decode to something, and n
       CHECK(read.status().code() == StatusCode::kCorruption);
       ++refused;
     } else {
-      CHECK(DecodeColumns(view, &columns).ok());
+      CHECK(AppendColumns(view, &columns).ok());
       for (const PartPoint& point : points) {
         codec::Qualifier q;
         if (!CanonicalQualifier(point.qualifier.Encode(), &q)) REQUIRE(false);
       }
     }
-    (void)DecodeColumns(view, &columns);
+    (void)AppendColumns(view, &columns);
     (void)ReadRowSummary(view);
   }
   CHECK(refused > 1000);
+}
+
+TEST_CASE("columns come into the order of their times, however far from it they are") {
+  std::mt19937_64 random(8);
+  for (const size_t count : {0, 1, 2, 17, 3600}) {
+    for (const size_t disorder : {1, 4, 5000}) {
+      std::vector<std::pair<uint32_t, int64_t>> points;
+      for (size_t i = 0; i < count; ++i) points.emplace_back(1000 * i, int64_t(i * i));
+      for (size_t i = 0; i < count; ++i) {
+        std::swap(points[i], points[std::min(count - 1, i + random() % disorder)]);
+      }
+      RowColumns columns;
+      for (const auto& [offset, number] : points) {
+        columns.Push(
+            offset, number % 2 == 0 ? PointValue::Int(number) : PointValue::Double(double(number)));
+      }
+      REQUIRE(columns.SortByTime());
+      for (size_t i = 0; i < count; ++i) {
+        const auto number = static_cast<int64_t>(i * i);
+        const bool is_double =
+            columns.is_double.empty() ? columns.all_double : columns.is_double[i] != 0;
+        REQUIRE(columns.offset_ms[i] == 1000 * i);
+        REQUIRE(is_double == (number % 2 != 0));
+        REQUIRE((is_double ? int64_t(std::bit_cast<double>(columns.value[i]))
+                           : int64_t(columns.value[i])) == number);
+      }
+      if (count < 2) continue;
+      columns.Push(1000, PointValue::Int(5));
+      CHECK_FALSE(columns.SortByTime());
+    }
+  }
+}
+
+TEST_CASE("rows decode one behind the other, whatever their kinds") {
+  const std::vector<PointValue> ints = {PointValue::Int(7), PointValue::Int(-3)};
+  const std::vector<PointValue> doubles = {PointValue::Double(0.25), PointValue::Float(1.5F)};
+  const std::vector<PointValue> both = {PointValue::Int(300), PointValue::Double(1e300)};
+  const std::vector<const std::vector<PointValue>*> kinds = {&ints, &doubles, &both};
+  for (const auto* first : kinds) {
+    for (const auto* second : kinds) {
+      for (const auto* third : kinds) {
+        RowColumns columns;
+        std::vector<PointValue> expected;
+        uint32_t offset = 0;
+        for (const auto* values : {first, second, third}) {
+          std::vector<PartPoint> points;
+          for (const PointValue& value : *values) {
+            points.push_back({codec::Qualifier::Seconds(offset++, value.flags), 0, value.bits});
+            expected.push_back(value);
+          }
+          Bytes encoded;
+          EncodeRow(points, {RowForm::kAuto}, &encoded);
+          REQUIRE(AppendColumns(encoded, &columns).ok());
+        }
+        REQUIRE(columns.size() == expected.size());
+        for (size_t i = 0; i < expected.size(); ++i) {
+          const PointValue& value = expected[i];
+          CHECK(columns.offset_ms[i] == i * 1000);
+          CHECK((columns.is_double.empty() ? columns.all_double : columns.is_double[i] != 0) ==
+                value.is_float());
+          CHECK(columns.value[i] ==
+                (value.is_float() ? std::bit_cast<uint64_t>(value.as_double()) : value.bits));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

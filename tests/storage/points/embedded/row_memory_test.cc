@@ -5,8 +5,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <new>
+#include <random>
+#include <set>
+#include <utility>
 
 #include "storage/codec/qualifier.h"
 
@@ -78,6 +82,68 @@ TEST_CASE(
       REQUIRE(part.points[before + 1].bits == 7);
     }
   }
+}
+
+// Integers of one byte, singles and doubles, which make rows of one kind and mixed ones.
+std::pair<uint32_t, uint64_t> ValueOf(uint32_t kind, uint32_t i) {
+  switch (kind) {
+    case 0:
+      return {0, i % 100};
+    case 1:
+      return {kFloat32, std::bit_cast<uint32_t>(0.1F * float(i))};
+    default:
+      return {kFloat64, std::bit_cast<uint64_t>(0.1 * double(i))};
+  }
+}
+
+TEST_CASE("columns hold what a history of puts means, in whatever order they came") {
+  std::mt19937 random(11);
+  size_t given = 0;
+  for (int round = 0; round < 600; ++round) {
+    RowMemory rows;
+    RowHourMemory* row = rows.FindOrMake(1, 0);
+    const uint32_t count = random() % 60;
+    const uint32_t kinds = 1 + random() % 3;
+    const uint32_t spread = round % 4 == 0 ? 1 : 1 + random() % 30;  // how far a point may go back
+    const bool repeats = round % 5 == 1;
+    const bool deletes = round % 5 == 2;
+    std::set<uint32_t> instants;
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto [flags, bits] = ValueOf(random() % kinds, i);
+      // Different instants, unless some are to repeat.
+      const uint32_t offset = (i + 30 - random() % spread) * 100 + (repeats ? 0 : i);
+      instants.insert(offset);
+      rows.Put(row, i + 1, Millis(offset) | flags, bits, RowForm::kAuto);
+    }
+    if (deletes) {
+      rows.Begin(row);
+      rows.WriteDelete(row, count + 1, Millis(0));
+      rows.Publish(row);
+    }
+    RowColumns columns;
+    RowForm form = RowForm::kOne;
+    const bool puts = row->AppendTo(&columns, &form);
+    CHECK(puts == !deletes);
+    if (!puts) continue;
+    const bool sorted = columns.SortByTime();
+    CHECK(sorted == (instants.size() == count));
+    if (!sorted) continue;
+    ++given;
+    Part part;
+    row->Read(&part);
+    CHECK(form == part.form);
+    REQUIRE(columns.size() == part.points.size());
+    REQUIRE(columns.value.size() == part.points.size());
+    for (size_t i = 0; i < part.points.size(); ++i) {
+      const PointValue value{part.points[i].bits, part.points[i].qualifier.flags()};
+      REQUIRE(columns.offset_ms[i] == part.points[i].offset_ms());
+      CHECK((columns.is_double.empty() ? columns.all_double : columns.is_double[i] != 0) ==
+            value.is_float());
+      CHECK(columns.value[i] ==
+            (value.is_float() ? std::bit_cast<uint64_t>(value.as_double()) : value.bits));
+    }
+  }
+  CHECK(given > 200);
 }
 
 }  // namespace
