@@ -136,7 +136,7 @@ void RowHours(ByteView in) {
   std::vector<points::PartPoint> row;
   const auto traits = points::DecodeRow(in, 7, &row);
   points::RowColumns columns;
-  const Status read = points::DecodeColumns(in, &columns);
+  const Status read = points::AppendColumns(in, &columns);
   if (!traits.ok()) {
     INVARIANT(traits.status().code() == StatusCode::kCorruption);
     return;
