@@ -1,5 +1,7 @@
 #include "storage/lsm/block_file.h"
 
+#include <snappy.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,8 +12,14 @@
 namespace hg::lsm {
 namespace {
 
-constexpr char kMagic[9] = "HGBLOCK\1";
+constexpr ByteView kMagicBegin = "HGBLOCK";
+constexpr char kVersion = 2;
+constexpr char kVersionOfPlainBlocks = 1;
 constexpr size_t kBlockBytes = 32 << 10;
+
+enum Packing : char { kPlain = 0, kSnappy = 1 };
+// Three bytes stand for 64 at most: more is no output of Snappy, and must not ask for memory.
+constexpr size_t kSnappyRatioMax = 22;
 // index offset, index size, entries, index crc, crc of the trailer so far, magic
 constexpr size_t kTrailerBytes = 8 + 8 + 8 + 4 + 4 + 8;
 
@@ -91,9 +99,14 @@ Status BlockFileWriter::Add(ByteView key, ByteView value) {
 
 Status BlockFileWriter::EndBlock() {
   if (block_.empty()) return {};
-  AppendCrc(&block_);
-  index_.push_back({block_first_, offset_, block_.size()});
-  RETURN_IF_ERROR(Write(block_));
+  Bytes compressed;
+  snappy::Compress(block_.data(), block_.size(), &compressed);
+  const bool smaller = compressed.size() <= block_.size() - block_.size() / 8;
+  packed_.assign(1, smaller ? kSnappy : kPlain);
+  packed_ += smaller ? compressed : block_;
+  AppendCrc(&packed_);
+  index_.push_back({block_first_, offset_, packed_.size()});
+  RETURN_IF_ERROR(Write(packed_));
   block_.clear();
   return {};
 }
@@ -113,7 +126,8 @@ Status BlockFileWriter::Finish() {
   AppendLittle(&trailer, entries_, 8);
   AppendLittle(&trailer, crc32c::Value(index), 4);
   AppendCrc(&trailer);
-  trailer.append(kMagic, 8);
+  trailer += kMagicBegin;
+  trailer.push_back(kVersion);
   RETURN_IF_ERROR(Write(index));
   RETURN_IF_ERROR(Write(trailer));
   return file_->Sync();
@@ -137,9 +151,12 @@ Status BlockFile::Load() {
   const uint64_t trailer_offset = size - kTrailerBytes;
   Bytes bytes;
   RETURN_IF_ERROR(file_->ReadAt(trailer_offset, kTrailerBytes, &bytes));
-  if (bytes.size() != kTrailerBytes || std::memcmp(&bytes[kTrailerBytes - 8], kMagic, 8) != 0) {
-    return Damaged(trailer_offset, "not the trailer of a block file of this version");
+  if (bytes.size() != kTrailerBytes ||
+      ByteView(bytes).substr(kTrailerBytes - 8, 7) != kMagicBegin || bytes.back() > kVersion ||
+      bytes.back() < kVersionOfPlainBlocks) {
+    return Damaged(trailer_offset, "not the trailer of a block file of a known version");
   }
+  packs_ = bytes.back() != kVersionOfPlainBlocks;
   ByteView in = ByteView(bytes).substr(0, kTrailerBytes - 8);
   if (!CheckCrc(&in)) return Damaged(trailer_offset, "checksum of the trailer differs");
   const uint64_t index_offset = TakeLittle(&in, 8);
@@ -177,7 +194,32 @@ Status BlockFile::ReadBlock(size_t i, Bytes* block) const {
   if (block->size() != entry.size || !CheckCrc(&in)) {
     return Damaged(entry.offset, "checksum of a block differs");
   }
+  if (packs_) {
+    if (in.empty()) return Damaged(entry.offset, "an empty block");
+    const char packing = in.front();
+    in.remove_prefix(1);
+    if (packing == kSnappy) {
+      Bytes unpacked;
+      RETURN_IF_ERROR(Unpack(entry.offset, in, &unpacked));
+      block->swap(unpacked);
+      return {};
+    }
+    if (packing != kPlain) return Damaged(entry.offset, "a block packed in an unknown way");
+    block->erase(0, 1);
+  }
   block->resize(in.size());
+  return {};
+}
+
+Status BlockFile::Unpack(uint64_t offset, ByteView stored, Bytes* block) const {
+  size_t size = 0;
+  if (!snappy::GetUncompressedLength(stored.data(), stored.size(), &size) ||
+      size / kSnappyRatioMax > stored.size()) {
+    return Damaged(offset, "a compressed block of an impossible length");
+  }
+  if (!snappy::Uncompress(stored.data(), stored.size(), block)) {
+    return Damaged(offset, "a block cannot be decompressed");
+  }
   return {};
 }
 

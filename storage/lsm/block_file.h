@@ -1,6 +1,6 @@
 #pragma once
-// An immutable file of rows sorted by key, in checksummed blocks with an index (FORMAT.md "Cell
-// file").
+// An immutable file of rows sorted by key, in checksummed blocks with an index (FORMAT.md "Block
+// file"). A block is stored as Snappy makes it where that saves an eighth, else as it is.
 
 #include <memory>
 #include <string>
@@ -39,6 +39,7 @@ class BlockFileWriter {
   uint64_t offset_ = 0;
   uint64_t entries_ = 0;
   Bytes block_;
+  Bytes packed_;
   Bytes block_first_;
   Bytes last_key_;
   std::vector<BlockEntry> index_;
@@ -67,11 +68,13 @@ class BlockFile {
       : file_(std::move(file)), path_(std::move(path)) {}
   Status Load();
   Status ReadBlock(size_t i, Bytes* block) const;
+  Status Unpack(uint64_t offset, ByteView stored, Bytes* block) const;
   /// The block that may hold the key: the last whose first key is not after it, else the first.
   [[nodiscard]] size_t BlockOf(ByteView key) const;
 
   const std::unique_ptr<File> file_;
   const std::string path_;
+  bool packs_ = true;  // blocks begin with how they are packed; in files of version 1 they do not
   uint64_t entries_ = 0;
   std::vector<BlockEntry> index_;
 };

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "storage/base/crc32c.h"
 #include "tests/fault/faulty_file.h"
 
 namespace hg::lsm {
@@ -40,6 +41,33 @@ Entries ReadAll(BlockFileScan& scan) {
     CHECK(entries.emplace(scan.key(), scan.value()).second);
   }
 }
+
+// Puts other bytes, with their checksum, in the place of a file's only block.
+void ReplaceFirstBlock(FaultyFileSystem& disk, ByteView block) {
+  Bytes out(block);
+  auto append_little = [&out](uint64_t v, int width) {
+    for (int i = 0; i < width; ++i) out.push_back(static_cast<char>(v >> (8 * i)));
+  };
+  append_little(crc32c::Value(out), 4);
+  const size_t index_offset = out.size();
+  const Bytes index = Bytes("\3key") + Bytes(1, '\0') + static_cast<char>(index_offset);
+  out += index;
+  const size_t trailer = out.size();
+  append_little(index_offset, 8);
+  append_little(index.size(), 8);
+  append_little(1, 8);
+  append_little(crc32c::Value(index), 4);
+  append_little(crc32c::Value(out.substr(trailer)), 4);
+  out += "HGBLOCK\2";
+  auto file = disk.Open("d/file", OpenMode::kCreate);
+  REQUIRE(file.ok());
+  REQUIRE((*file)->WriteAt(0, out).ok());
+}
+
+// As version 1 wrote key1 = one, key2 = "", kez = three.
+constexpr ByteView kVersion1File =
+    "00046b657931036f6e650301320002017a057468726565c8067367046b657931001b1b000000000000000700000000"
+    "00000003000000000000004174af3645619d0f4847424c4f434b01";
 
 TEST_CASE("entries come back by get, by scan and by seek") {
   for (const size_t count : {0, 1, 5000}) {
@@ -98,6 +126,61 @@ TEST_CASE("any flipped bit is found, and costs its own block only") {
     CHECK(status.message().find("d/file at ") != std::string::npos);
     (void)Write(disk, entries);
   }
+}
+
+TEST_CASE("blocks that repeat themselves are compressed, others are stored as they are") {
+  FaultyFileSystem disk(1);
+  std::mt19937_64 random(5);
+  for (const bool repeats : {true, false}) {
+    Entries entries;
+    size_t bytes = 0;
+    for (int i = 0; i < 4000; ++i) {
+      Bytes value;
+      for (int n = 0; n < 8; ++n) AppendBig(&value, repeats ? 7 : random(), 8);
+      Bytes key;
+      AppendBig(&key, static_cast<uint64_t>(i), 8);
+      bytes += value.size();
+      entries.emplace(key, value);
+    }
+    const auto file = Write(disk, entries);
+    const uint64_t size = *(*disk.Open("d/file", OpenMode::kRead))->Size();
+    CHECK((size < bytes / 2) == repeats);
+    CHECK(BlockFile::Check(file).ok());
+    BlockFileScan all(file, "", "");
+    CHECK(ReadAll(all) == entries);
+  }
+}
+
+// What is checked behind the checksum: a block whose bytes and sum are right, and mean nothing.
+TEST_CASE("a block that cannot be unpacked is damage with a place") {
+  FaultyFileSystem disk(1);
+  for (const ByteView block :
+       {ByteView("\2 odd packing"), ByteView("\1\xFF\xFF\xFF\xFF\x0Ftoo much"),
+        ByteView("\1\x05\xFFno copy"), ByteView("\1"), ByteView("")}) {
+    CAPTURE(ToHexUpper(block));
+    auto writer = BlockFileWriter::Create(disk, "d/file");
+    REQUIRE(writer.ok());
+    REQUIRE((*writer)->Add("key", Bytes(200, 'v')).ok());
+    REQUIRE((*writer)->Finish().ok());
+    ReplaceFirstBlock(disk, block);
+    auto file = BlockFile::Open(disk, "d/file");
+    REQUIRE(file.ok());
+    const Status status = BlockFile::Check(*file);
+    CHECK(status.code() == StatusCode::kCorruption);
+    CHECK(status.message().find("d/file at 0") != std::string::npos);
+  }
+}
+
+TEST_CASE("a file of version 1, whose blocks are not packed, stays readable") {
+  Bytes bytes;
+  REQUIRE(FromHex(kVersion1File, &bytes));
+  FaultyFileSystem disk(1);
+  REQUIRE((*disk.Open("d/file", OpenMode::kCreate))->WriteAt(0, bytes).ok());
+  auto file = BlockFile::Open(disk, "d/file");
+  REQUIRE(file.ok());
+  CHECK(BlockFile::Check(*file).ok());
+  BlockFileScan all(*file, "", "");
+  CHECK(ReadAll(all) == Entries{{"key1", "one"}, {"key2", ""}, {"kez", "three"}});
 }
 
 }  // namespace
