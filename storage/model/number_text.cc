@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -185,6 +186,18 @@ Decimal ShortestDigits(Float v) {
   return d;
 }
 
+// Digits of a whole number from 2^53 up to 2^63 as JVMs before 19 print them: its own, the last one
+// or two rounded away where that cannot make it another number.
+Decimal WholeDigits(double v) {
+  const int exponent = std::ilogb(v);
+  const uint64_t unit = exponent >= 61 ? 100 : exponent >= 58 ? 10 : 1;
+  const uint64_t whole = (static_cast<uint64_t>(v) + unit / 2) / unit * unit;
+  Decimal d;
+  d.count = static_cast<int>(std::to_chars(d.digits, std::end(d.digits), whole).ptr - d.digits);
+  d.point = d.count;
+  return d;
+}
+
 // Appends the digits at positions [from, to) counted from the decimal point's left end; outside of
 // the known ones zeros.
 void AppendDigits(std::string* out, const Decimal& d, int from, int to) {
@@ -339,7 +352,9 @@ void AppendJavaFloat(std::string* out, float v) { AppendJava(out, v); }
 void AppendFixed6(std::string* out, double v) {
   constexpr int kDecimals = 6;
   if (AppendSpecial(out, v, "0.000000")) return;
-  Decimal d = ShortestDigits(std::abs(v));
+  const double magnitude = std::abs(v);
+  const bool whole = magnitude >= 0x1p53 && magnitude < 0x1p63;
+  Decimal d = whole ? WholeDigits(magnitude) : ShortestDigits(magnitude);
   RoundHalfUp(&d, kDecimals);
   if (d.point <= 0) out->push_back('0');
   AppendDigits(out, d, 0, d.point);

@@ -61,7 +61,9 @@ bool ParseJavaFloat(std::string_view text, float* out);
 void AppendJavaDouble(std::string* out, double v);
 /// Appends Float.toString.
 void AppendJavaFloat(std::string* out, float v);
-/// Appends Java's "%f": six decimals, half up on the shortest digits. NaN and infinities as above.
+/// Appends Java's "%f": six decimals, half up on the shortest digits; whole numbers from 2^53 up to
+/// 2^63 with the digits of OpenTSDB's JVMs, which are not the shortest. NaN and infinities as
+/// above.
 void AppendFixed6(std::string* out, double v);
 
 std::string JavaDouble(double v);

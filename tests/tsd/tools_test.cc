@@ -170,7 +170,8 @@ TEST_CASE("names are assigned, looked up, found by expression, renamed and delet
         "metrics one: [0, 0, 1]\nmetrics two: [0, 0, 2]\n");
   CHECK(program.Run({"uid", "assign", "tagv", "one"}).out == "tagv one: [0, 0, 1]\n");
   CHECK(program.Run({"uid", "one"}).out == "metrics one: [0, 0, 1]\ntagv one: [0, 0, 1]\n");
-  CHECK(program.Run({"uid", "2"}).out == "metrics two: [0, 0, 2]\n");
+  for (const char* id : {"2", "002", "+2"})
+    CHECK(program.Run({"uid", id}).out == "metrics two: [0, 0, 2]\n");
   CHECK(program.Run({"uid", "grep", "-i", "^O"}).out ==
         "metrics one: [0, 0, 1]\ntagv one: [0, 0, 1]\n");
   CHECK(program.Run({"uid", "rename", "metrics", "two", "three"}).out == "metrics two -> three\n");
@@ -227,9 +228,25 @@ TEST_CASE(
   CHECK(program.Run({"uid", "fsck"}).exit == 0);
 }
 
+TEST_CASE("uid fsck lets a counter above the number of entries pass, and repairs no damaged one") {
+  const Program behind;
+  LoadUids(behind, {{"00", "id", "metrics", "0000000000000002"},
+                    {"6d", "id", "metrics", "000003"},
+                    {"000003", "name", "metrics", "6d"}});
+  CHECK(behind.Run({"uid", "fsck", "fix"}).exit == 0);
+  CHECK(behind.Dump("tsdb-uid").find("0000000000000002") != std::string::npos);
+  const Program damaged;
+  LoadUids(damaged, {{"00", "id", "metrics", "ffff"},
+                     {"6d", "id", "metrics", "000003"},
+                     {"000003", "name", "metrics", "6d"}});
+  for (const char* word : {"fix", "delete_unknown"})
+    CHECK(damaged.Run({"uid", "fsck", word}).exit == 2);
+  CHECK(damaged.Dump("tsdb-uid").find("\tffff\n") != std::string::npos);
+}
+
 TEST_CASE("uid fsck deletes unknown columns only when told to") {
   const Program program;
-  LoadUids(program, {{"000001", "name", "strange", "78"}});
+  LoadUids(program, {{"000001", "name", "strange_meta", "78"}});
   CHECK(program.Run({"uid", "fsck", "fix"}).exit == 0);
   CHECK_FALSE(program.Run({"dump", "tsdb-uid"}).out.empty());
   CHECK(program.Run({"uid", "fsck", "fix", "delete_unknown"}).exit == 0);
@@ -252,6 +269,47 @@ TEST_CASE("metasync describes series that have points, metapurge takes the descr
   CHECK(program.Run({"uid", "metapurge"}).exit == 0);
   CHECK(program.Run({"dump", "tsdb-uid"}).out == before);
   CHECK(program.Run({"dump", "tsdb-meta"}).out.empty());
+}
+
+TEST_CASE("metasync corrects what is stored of series and ids, and keeps what people said") {
+  const auto object = [](const std::string& text) { return ToHex(text) + "\n"; };
+  const std::string row = "tsdb-meta\t000001000001000001\tname\t";
+  const std::string said =
+      "\"displayName\":\"Mine\",\"description\":\"\",\"notes\":\"\",\"created\":";
+  const std::string rest =
+      ",\"custom\":null,\"units\":\"\",\"dataType\":\"\",\"retention\":0,\"max\":\"NaN\",\"min\":"
+      "\"NaN\"}";
+  const auto load = [&](const std::string& created) {
+    return "tsdb\t0000016553ede0000001000001\tt\t0010\t2a\n"
+           "tsdb\t0000026553d1c0000001000001\tt\t0010\t2a\n"
+           "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
+           "tsdb-uid\t000002\tname\t6d657472696373\t6e\n"
+           "tsdb-uid\t000001\tname\t7461676b\t68\n"
+           "tsdb-uid\t000001\tname\t74616776\t61\n"
+           "tsdb-uid\t000001\tname\t" +
+           ToHex("tagv_meta") + "\t" +
+           object("{\"type\":\"TAGV\"," + said + created + ",\"custom\":null}") + row +
+           ToHex("ts_meta") + "\t" +
+           object("{\"tsuid\":\"000001000001000001\"," + said + created + rest) +
+           "tsdb-meta\t000002000001000001\tname\t" + ToHex("ts_meta") + "\t" + object("damage");
+  };
+  // Base of m's row: 1699999200; of n's, which has the same tag: two hours before.
+  for (const auto& [stored, series, id] : {std::array{"0", "1699999200", "1699992000"},
+                                           std::array{"1700010000", "1699999200", "1699992000"},
+                                           std::array{"1699999900", "1699999900", "1699992000"},
+                                           std::array{"1699992100", "1699992100", "1699992100"}}) {
+    CAPTURE(stored);
+    const Program one;
+    REQUIRE(one.Run({"load"}, load(stored)).exit == 0);
+    CHECK(one.Run({"uid", "metasync"}).exit == 0);
+    CHECK(one.Dump("tsdb-uid").find(ToHex("{\"type\":\"TAGV\"," + said + id + ",")) !=
+          std::string::npos);
+    const std::string meta = one.Dump("tsdb-meta");
+    CHECK(meta.find(ToHex("{\"tsuid\":\"000001000001000001\"," + said + series + rest)) !=
+          std::string::npos);
+    CHECK(meta.find(ToHex("damage")) == std::string::npos);
+    CHECK(meta.find(ToHex("{\"tsuid\":\"000002000001000001\"")) != std::string::npos);
+  }
 }
 
 TEST_CASE("treepurge empties a tree, and with true forgets it") {

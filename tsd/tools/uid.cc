@@ -6,6 +6,7 @@
 
 #include "query/regexp.h"
 #include "storage/model/name_text.h"
+#include "storage/model/number_text.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/tools.h"
 #include "tsd/tools/uid_fsck.h"
@@ -39,12 +40,12 @@ void PrintMapping(Invocation& call, UidKind kind, std::string_view name, ByteVie
   call.out << UidKindName(kind) << " " << name << ": " << ByteListText(id) << "\n";
 }
 
-/// A word of digits, which therefore is an id; none if it is a name.
+/// A number, which therefore is an id; none if it is a name, as what no int64 holds.
 std::optional<uint64_t> ParseId(std::string_view word) {
-  uint64_t id = 0;
-  auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return id;
+  int64_t id = 0;
+  NumberError error;
+  if (!ParseLong(word, &id, &error) || id < 0) return std::nullopt;
+  return static_cast<uint64_t>(id);
 }
 
 /// Bytes of ids looked up by number; 0 = as wide as each kind is configured.

@@ -17,7 +17,10 @@ namespace {
 const Bytes kCounterRow(1, '\0');
 
 bool IsMetadata(ByteView qualifier) {
-  return qualifier == "ts_meta" || qualifier == "ts_ctr" || qualifier.ends_with("_meta");
+  constexpr std::string_view kQualifiers[] = {"ts_meta", "ts_ctr", "metric_meta", "tagk_meta",
+                                              "tagv_meta"};
+  return std::find(std::begin(kQualifiers), std::end(kQualifiers), qualifier) !=
+         std::end(kQualifiers);
 }
 
 std::optional<UidKind> KindOf(ByteView qualifier) {
@@ -35,6 +38,7 @@ class KindCheck {
   void AddCounter(ByteView value) {
     if (value.size() != 8) {
       Error("the counter is not on 8 bytes: " + ByteListText(value));
+      counter_damaged_ = true;
       return;
     }
     counter_ = static_cast<int64_t>(ReadBig64(value.data()));
@@ -142,16 +146,20 @@ class KindCheck {
     return {};
   }
 
+  /// A counter above the number of entries passes, even where it is behind the largest id: so
+  /// OpenTSDB has it, and assignment steps over ids that are taken.
   Status CheckCounter() {
-    const auto entries = static_cast<int64_t>(forward_.size());
+    const auto entries = static_cast<int64_t>(std::max(forward_.size(), reverse_.size()));
     const auto largest = static_cast<int64_t>(largest_);
-    if (counter_ > entries)
+    if (counter_ > entries) {
       LogWarning(word_ + ": the counter is " + std::to_string(counter_) + " for " +
                  std::to_string(entries) + " names: ids were deleted or lost");
+      return {};
+    }
     if (counter_ >= largest) return {};
     Error("the largest id is " + std::to_string(largest) + ", the counter only " +
           std::to_string(counter_));
-    if (!fix_) return {};
+    if (!fix_ || counter_damaged_) return {};
     return session_.cells()
         .Increment(session_.uid_table(), kCounterRow, "id", word_, largest - counter_)
         .status();
@@ -181,6 +189,7 @@ class KindCheck {
   std::map<Bytes, Bytes> forward_;  // name -> id
   std::map<Bytes, Bytes> reverse_;  // id -> name
   int64_t counter_ = 0;
+  bool counter_damaged_ = false;
   uint64_t largest_ = 0;
   size_t width_ = 0;  // 0 = no id seen
   uint64_t errors_ = 0;

@@ -1,7 +1,7 @@
 #include "tsd/tools/uid_meta.h"
 
+#include <algorithm>
 #include <map>
-#include <set>
 
 #include "storage/codec/row_key.h"
 #include "tsd/settings.h"
@@ -55,35 +55,46 @@ class MetaSync {
 
   Status Run() {
     ASSIGN_OR_RETURN(const auto series, FirstRows(session_));
-    for (const auto& [tsuid, base] : series) {
-      RETURN_IF_ERROR(SyncIds(tsuid, base));
-      RETURN_IF_ERROR(SyncSeries(tsuid, base));
+    for (const auto& [id, base] : FirstUses(series)) {
+      RETURN_IF_ERROR(SyncId(id.first, id.second, base));
     }
+    for (const auto& [tsuid, base] : series) RETURN_IF_ERROR(SyncSeries(tsuid, base));
     return {};
   }
 
  private:
-  Status SyncIds(const Bytes& tsuid, uint32_t base) {
+  using Ids = std::map<std::pair<UidKind, Bytes>, uint32_t>;
+
+  /// Base time of the first row that has an id, for each id.
+  [[nodiscard]] Ids FirstUses(const std::map<Bytes, uint32_t>& series) const {
+    Ids ids;
     const auto width = static_cast<size_t>(session_.layout().metric_width);
-    RETURN_IF_ERROR(SyncId(UidKind::kMetric, tsuid.substr(0, width), base));
-    Status status;
-    codec::ForEachPair(session_.layout(), tsuid, [&](ByteView tagk, ByteView tagv) {
-      if (status.ok()) status = SyncId(UidKind::kTagk, Bytes(tagk), base);
-      if (status.ok()) status = SyncId(UidKind::kTagv, Bytes(tagv), base);
-    });
-    return status;
+    for (const auto& [tsuid, base] : series) {
+      const auto use = [&ids, base = base](UidKind kind, ByteView id) {
+        const auto [place, fresh] = ids.try_emplace({kind, Bytes(id)}, base);
+        if (!fresh) place->second = std::min(place->second, base);
+      };
+      use(UidKind::kMetric, ByteView(tsuid).substr(0, width));
+      codec::ForEachPair(session_.layout(), tsuid, [&use](ByteView tagk, ByteView tagv) {
+        use(UidKind::kTagk, tagk);
+        use(UidKind::kTagv, tagv);
+      });
+    }
+    return ids;
+  }
+
+  static bool IsAccurate(int64_t created, uint32_t base) {
+    return created != 0 && created <= base + kCreatedToleranceS;
   }
 
   Status SyncId(UidKind kind, const Bytes& id, uint32_t base) {
-    if (!seen_.emplace(kind, id).second) return {};
     const auto stored = metadata_.FindUid(kind, id);
     // An id without a name has no metadata.
     if (stored.status().code() == StatusCode::kNotFound) return {};
-    if (!stored.ok() && stored.status().code() != StatusCode::kCorruption) return stored.status();
-    const int64_t created = stored.ok() ? stored->created : 0;
-    if (created != 0 && created <= base + kCreatedToleranceS) return {};
-    if (created == 0)
+    if (stored.status().code() == StatusCode::kCorruption)
       return uid::StoreFreshUidMeta(session_.cells(), session_.uid_table(), kind, id, base);
+    RETURN_IF_ERROR(stored.status());
+    if (IsAccurate(stored->created, base)) return {};
     uid::UidMeta earlier;
     earlier.kind = kind;
     earlier.id = id;
@@ -92,16 +103,22 @@ class MetaSync {
   }
 
   Status SyncSeries(const Bytes& tsuid, uint32_t base) {
-    ASSIGN_OR_RETURN(const bool has, metadata_.HasSeries(tsuid));
-    if (has) return {};
-    uid::TsMeta fresh;
-    fresh.tsuid = tsuid;
-    fresh.created = base;
-    const Status created = metadata_.CreateSeries(fresh).status();
+    uid::TsMeta meta;
+    meta.tsuid = tsuid;
+    meta.created = base;
+    const auto stored = metadata_.FindSeries(tsuid);
+    if (stored.ok()) {
+      if (IsAccurate(stored->created, base)) return {};
+      return metadata_.WriteSeries(meta, false).status();
+    }
+    const bool damaged = stored.status().code() == StatusCode::kCorruption;
+    if (!damaged && stored.status().code() != StatusCode::kNotFound) return stored.status();
+    const Status created = metadata_.CreateSeries(meta).status();
     // A series whose ids have no names has no metadata either.
     if (created.code() == StatusCode::kNotFound || created.code() == StatusCode::kCorruption)
       return {};
     RETURN_IF_ERROR(created);
+    if (damaged) return {};
     ASSIGN_OR_RETURN(const Row row, session_.cells().Get(meta_table_, tsuid, "name", {"ts_ctr"}));
     if (!row.empty() && row.cells[0].value.size() == 8 && ReadBig64(row.cells[0].value.data()) > 0)
       return {};
@@ -115,7 +132,6 @@ class MetaSync {
   const std::string meta_table_;
   uid::Metadata metadata_;
   uid::TreeSorter trees_;
-  std::set<std::pair<UidKind, Bytes>> seen_;
 };
 
 /// Deletes columns of family "name" of one row.

@@ -10,8 +10,8 @@
 namespace hg::tsd {
 
 /// Gives every series that has a row its TSMeta with a counter of 1, and every id in it its
-/// UIDMeta, where they are missing. `created` is the first row's time, also where what is stored
-/// says 0 or is more than an hour later.
+/// UIDMeta, where they are missing or cannot be read. `created` is the first row's time, also where
+/// what is stored says 0 or is more than an hour later; whatever else it says stays.
 Status RunMetaSync(Session& session);
 
 /// Deletes UIDMeta of all ids up to the highest metric's, and TSMeta with its counter of all series
