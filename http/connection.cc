@@ -1,5 +1,7 @@
 #include "http/connection.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -18,9 +20,10 @@ constexpr size_t kHttpRoom = 64 * 1024;
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
 constexpr int64_t kLingerS = 2;
-/// A client that takes nothing of its reply for so long is cut off: its handler waits for it, and
-/// there are only so many threads for handlers.
-constexpr int64_t kStalledReplyS = 60;
+/// A client that takes less of its reply than this in so long is cut off: its handler waits for it,
+/// and there are only so many threads for handlers.
+constexpr int64_t kSlowReplyS = 60;
+constexpr uint64_t kSlowReplyBytes = 256 * 1024;
 /// Writers over telnet often never read: after so long their lines go on, and replies are dropped.
 constexpr int64_t kDeafAfterS = 5;
 
@@ -144,7 +147,10 @@ void Connection::Transmit(std::string_view bytes) {
     const ssize_t n =
         ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno != EAGAIN && errno != EINTR) return Close();
-    if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
+    if (n > 0) {
+      sent_bytes_ += static_cast<size_t>(n);
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
     if (bytes.empty()) return;
   }
   out_.append(bytes);
@@ -152,8 +158,10 @@ void Connection::Transmit(std::string_view bytes) {
   write_pending_ = true;
   writing_.swap(out_);
   // Asked between the pieces that the socket takes: each is progress.
-  auto go_on = [this](const boost::system::error_code& error, size_t) -> size_t {
+  auto go_on = [this, before = sent_bytes_](const boost::system::error_code& error,
+                                            size_t taken) -> size_t {
     active_s_ = loop_.now_s();
+    sent_bytes_ = before + taken;
     return error ? 0 : writing_.size();
   };
   boost::asio::async_write(socket_, boost::asio::buffer(writing_), go_on,
@@ -205,17 +213,39 @@ void Connection::Sweep() {
     state_ = State::kReading;
     return Advance();
   }
-  auto timeout = static_cast<int64_t>(edge_.options.idle_timeout_s);
-  if (protocol_ == Protocol::kHttp && write_pending_) {
-    timeout = timeout > 0 ? std::min(timeout, kStalledReplyS) : kStalledReplyS;
-  } else if (state_ != State::kReading) {
-    return;
-  }
-  if (timeout > 0 && idle > timeout) {
+  const bool replying = protocol_ == Protocol::kHttp && write_pending_;
+  const bool slow = ReadsTooSlowly();
+  if (!replying && state_ != State::kReading) return;
+  const auto timeout = static_cast<int64_t>(edge_.options.idle_timeout_s);
+  if ((timeout > 0 && idle > timeout) || (replying && slow)) {
     edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
     return Close();
   }
   if (idle > kReleaseAfterS && buffer_.size() == 0 && state_ == State::kReading) buffer_.Release();
+}
+
+/// Goes by what the client has taken, not by what the system has: that takes megabytes, and then
+/// nothing for a while.
+bool Connection::ReadsTooSlowly() {
+  if (!write_pending_) {
+    slow_since_s_ = 0;
+    return false;
+  }
+  const int64_t now = loop_.now_s();
+  const bool begins = slow_since_s_ == 0;
+  if (!begins && now - slow_since_s_ <= kSlowReplyS) return false;
+  const uint64_t taken = TakenBytes();
+  const bool slow = !begins && taken - slow_taken_bytes_ < kSlowReplyBytes;
+  slow_since_s_ = now;
+  slow_taken_bytes_ = taken;
+  return slow;
+}
+
+uint64_t Connection::TakenBytes() const {
+  int waiting = 0;  // not sent, or not acknowledged
+  auto& socket = const_cast<boost::asio::ip::tcp::socket&>(socket_);
+  if (::ioctl(socket.native_handle(), SIOCOUTQ, &waiting) != 0) return sent_bytes_;
+  return sent_bytes_ - std::min<uint64_t>(sent_bytes_, static_cast<uint64_t>(waiting));
 }
 
 void Connection::Close() {

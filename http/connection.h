@@ -64,6 +64,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Transmit(std::string_view bytes);
   void OnWritten(const boost::system::error_code& error);
   void Linger();
+  bool ReadsTooSlowly();
+  [[nodiscard]] uint64_t TakenBytes() const;
   [[nodiscard]] bool stopping() const;
   void ShutdownSend();
 
@@ -106,6 +108,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Output: what the socket did not take at once.
   std::string out_, writing_;
   bool write_pending_ = false;
+  uint64_t sent_bytes_ = 0;  // that the system took
+  // Since when the system has not taken all, as far as Sweep saw; 0 = it has. And what the client
+  // had taken then.
+  int64_t slow_since_s_ = 0;
+  uint64_t slow_taken_bytes_ = 0;
 
   // HTTP.
   Part part_ = Part::kHead;

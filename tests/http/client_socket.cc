@@ -55,6 +55,16 @@ std::string ClientSocket::ReadAll() {
   return std::move(received_);
 }
 
+bool ClientSocket::Skip(size_t bytes) {
+  while (received_.size() < bytes) {
+    bytes -= received_.size();
+    received_.clear();
+    if (!ReadMore()) return false;
+  }
+  received_.erase(0, bytes);
+  return true;
+}
+
 std::string ClientSocket::Read(size_t bytes) {
   while (received_.size() < bytes) REQUIRE(ReadMore());
   std::string taken = received_.substr(0, bytes);

@@ -22,6 +22,8 @@ class ClientSocket {
 
   /// Everything until the server closes.
   std::string ReadAll();
+  /// Reads so many bytes and drops them; false: the server has closed before.
+  bool Skip(size_t bytes);
   /// Exactly so many bytes.
   std::string Read(size_t bytes);
   /// One HTTP response with Content-Length or in chunks: its head with the blank line, and its

@@ -390,6 +390,29 @@ TEST_CASE("clients that stop reading are cut off, and with them no other request
   CHECK(idle.ReadResponse().status() == 200);
 }
 
+TEST_CASE("a client that reads a little now and then is cut off, one that reads slowly is not") {
+  Running edge([](Options& options) { options.loop_threads = 1; });
+  const std::string request =
+      Post("/api/put?details", RefusedPoints(80000), "Connection: close\r\n");
+  ClientSocket trickle(edge.server.port(), 4096);
+  trickle.Send(request);
+  CHECK(AgeUntil(edge, 5'000, [&] {
+    return !trickle.Skip(8192) || edge.counters.exceptions_timeout.load() == 1;
+  }));
+  // Some kilobytes a second, as long as the trickle took.
+  ClientSocket slow(edge.server.port());
+  slow.Send(request);
+  std::string reply;
+  for (int i = 0; i < 6; ++i) {
+    reply += slow.Read(256 * 1024);
+    edge.clock.AdvanceMs(30'000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the server looks once a second
+  }
+  reply += slow.ReadAll();
+  CHECK(reply.ends_with("to a number\"}]}"));
+  CHECK(edge.counters.exceptions_timeout.load() == 1);
+}
+
 TEST_CASE("idle connections of both dialects are closed after the timeout, busy ones are not") {
   Running edge([](Options& options) {
     options.loop_threads = 1;
