@@ -46,6 +46,7 @@ class PutRequest {
     if (kind_ == PutKind::kPoints) ReadSpellings();
     for (size_t i = 0; i < points_.size(); ++i) {
       outcomes_[i] = kind_ == PutKind::kHistograms ? TakeHistogram(points_[i]) : TakePoint(i);
+      if (!refusal_.ok()) return SendStatus(out_, request_, refusal_);
     }
     if (!Store()) return;
     Answer();
@@ -221,12 +222,8 @@ class PutRequest {
     std::vector<Status> verdicts;
     const auto position = services_.sink.AppendNamed(named_, &verdicts);
     for (size_t k = 0; k < verdicts.size(); ++k) {
-      if (verdicts[k].code() == StatusCode::kBusy ||
-          verdicts[k].code() == StatusCode::kUnavailable) {
-        counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
-        return SendStatus(out_, request_, verdicts[k]), false;
-      }
       outcomes_[places_[k]] = Judge(verdicts[k]);
+      if (!refusal_.ok()) return SendStatus(out_, request_, refusal_), false;
     }
     const Status committed = CommitAndWait(services_.sink, position,
                                            flags_.sync ? std::max(flags_.sync_timeout_ms, 0) : 0);
@@ -252,6 +249,12 @@ class PutRequest {
       case StatusCode::kNotFound:
         counters_.put_unknown_metrics.fetch_add(1, std::memory_order_relaxed);
         return {"Unknown metric", false};
+      case StatusCode::kBusy:
+      case StatusCode::kUnavailable:
+        // Of the whole request: a client that is told of single points would drop them.
+        counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+        refusal_ = verdict;
+        return {std::string(verdict.message()), true};
       default:
         counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
         return {"Storage exception: " + std::string(verdict.message()), true};
@@ -363,6 +366,7 @@ class PutRequest {
   std::vector<std::vector<TagText>> tags_;  // of named_
   std::vector<size_t> places_;              // of named_ among points_
   bool timed_out_ = false;
+  Status refusal_;  // the store takes nothing now: what was stored may be sent again
 };
 
 }  // namespace

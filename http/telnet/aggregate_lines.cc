@@ -59,8 +59,9 @@ std::optional<Result<Bytes>> EncodeValue(std::string_view id, std::string_view v
   return codec::EncodeSimpleHistogram(std::move(*decoded));
 }
 
-/// What to say behind "histogram: ", or nothing.
-std::string PutHistogram(const std::vector<std::string_view>& words, Services& services) {
+/// What to say behind "histogram: ", or nothing. Fills *stored, of what came so far.
+std::string PutHistogram(const std::vector<std::string_view>& words, Services& services,
+                         Status* stored) {
   if (services.histograms == nullptr) return IllegalArgument(kHistogramsOff);
   if (words.size() < 5) return TooFew(5, words.size());
   LineTexts texts;
@@ -74,13 +75,13 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
   const std::optional<Result<Bytes>> encoded = EncodeValue(
       has_id ? words[3] : std::string_view(), words[value], *services.options.histogram_codec_id);
   if (!encoded) return {};
-  Status stored = encoded->status();
-  if (stored.ok()) stored = services.histograms->Put({head.metric, tags, head.time, **encoded});
-  if (stored.ok()) {
+  *stored = encoded->status();
+  if (stored->ok()) *stored = services.histograms->Put({head.metric, tags, head.time, **encoded});
+  if (stored->ok()) {
     services.counters.points_added.fetch_add(1, std::memory_order_relaxed);
     return {};
   }
-  return "HBase error: " + std::string(stored.message());
+  return "HBase error: " + std::string(stored->message());
 }
 
 /// "<interval>-<aggregator>[:<group by>]" or "<group by>". In front of a colon only what has a dash
@@ -98,8 +99,9 @@ void ReadSource(std::string_view text, NamedRollup* rollup) {
   }
 }
 
-/// What to say behind "rollup: ", or nothing.
-std::string PutRollup(const std::vector<std::string_view>& words, Services& services) {
+/// What to say behind "rollup: ", or nothing. Fills *stored, of what came so far.
+std::string PutRollup(const std::vector<std::string_view>& words, Services& services,
+                      Status* stored) {
   if (words.size() < 6) return TooFew(7, words.size());
   if (services.rollups == nullptr)
     return IllegalArgument("No rollup or aggregations were configured");
@@ -128,9 +130,9 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
                            " for metric=" + std::string(rollup.metric) +
                            " timestamp=" + std::to_string(rollup.time.raw));
   }
-  const Status stored = services.rollups->Put(rollup);
-  const std::string message(stored.message());
-  switch (stored.code()) {
+  *stored = services.rollups->Put(rollup);
+  const std::string message(stored->message());
+  switch (stored->code()) {
     case StatusCode::kOk:
       services.counters.points_added.fetch_add(1, std::memory_order_relaxed);
       return {};
@@ -145,18 +147,23 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
   }
 }
 
-std::string Reply(std::string_view command, const std::string& text) {
-  return text.empty() ? text : std::string(command) + ": " + text + "\n";
+AggregateReply Reply(std::string_view command, const std::string& text, const Status& stored) {
+  if (stored.code() == StatusCode::kBusy) return {{}, true};
+  return {text.empty() ? text : std::string(command) + ": " + text + "\n", false};
 }
 
 }  // namespace
 
-std::string RunHistogramLine(const std::vector<std::string_view>& words, Services& services) {
-  return Reply("histogram", PutHistogram(words, services));
+AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services) {
+  Status stored;
+  const std::string text = PutHistogram(words, services, &stored);
+  return Reply("histogram", text, stored);
 }
 
-std::string RunRollupLine(const std::vector<std::string_view>& words, Services& services) {
-  return Reply("rollup", PutRollup(words, services));
+AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services) {
+  Status stored;
+  const std::string text = PutRollup(words, services, &stored);
+  return Reply("rollup", text, stored);
 }
 
 }  // namespace hg::http

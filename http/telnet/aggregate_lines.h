@@ -9,11 +9,16 @@ namespace hg::http {
 
 struct Services;
 
-/// Stores the histogram of a line, given as its words ("histogram" first). What to reply, with its
-/// LF; empty if there is nothing to say. Blocks.
-std::string RunHistogramLine(const std::vector<std::string_view>& words, Services& services);
+struct AggregateReply {
+  std::string text;   // with its LF; empty if there is nothing to say
+  bool busy = false;  // the store took nothing: the line is to be run again after a while
+};
+
+/// Stores the histogram of a line, given as its words ("histogram" first). Blocks, but not for a
+/// busy store.
+AggregateReply RunHistogramLine(const std::vector<std::string_view>& words, Services& services);
 
 /// The same of a value of a rollup or pre-aggregate table.
-std::string RunRollupLine(const std::vector<std::string_view>& words, Services& services);
+AggregateReply RunRollupLine(const std::vector<std::string_view>& words, Services& services);
 
 }  // namespace hg::http

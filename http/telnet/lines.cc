@@ -77,18 +77,31 @@ class LineRunner {
     }
     // Whatever else answers, answers behind the points before it.
     if (!Flush()) return false;
+    if (writes() && (words_[0] == "rollup" || words_[0] == "histogram")) {
+      if (!RunAggregate()) return false;
+    } else {
+      RunCommand(words_[0]);
+    }
     counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
-    RunCommand(words_[0]);
     result_.used = end;
     return true;
   }
 
+  /// False: the store is busy.
+  bool RunAggregate() {
+    const AggregateReply reply = words_[0] == "rollup" ? RunRollupLine(words_, services_)
+                                                       : RunHistogramLine(words_, services_);
+    if (reply.busy) {
+      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+      result_.busy = true;
+      return false;
+    }
+    Tell(reply.text);
+    return true;
+  }
+
   void RunCommand(std::string_view command) {
-    if (command == "rollup" && writes()) {
-      Tell(RunRollupLine(words_, services_));
-    } else if (command == "histogram" && writes()) {
-      Tell(RunHistogramLine(words_, services_));
-    } else if (command == "version") {
+    if (command == "version") {
       Tell(BuildText());
     } else if (command == "stats") {
       if (!muted_) Tell(StatsText(services_));

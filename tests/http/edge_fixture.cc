@@ -78,6 +78,24 @@ size_t GatedPoints::held() {
   return held_.size();
 }
 
+Status GatedAggregates::Take(std::string what) {
+  if (refusals > 0) {
+    --refusals;
+    return Status::Busy("the memory for new points is full");
+  }
+  taken.push_back(std::move(what));
+  return {};
+}
+
+Status GatedAggregates::Put(const NamedHistogram& histogram) {
+  return Take("histogram " + std::string(histogram.metric) + " " +
+              std::to_string(histogram.time.raw));
+}
+
+Status GatedAggregates::Put(const NamedRollup& rollup) {
+  return Take("rollup " + std::string(rollup.metric) + " " + std::to_string(rollup.time.raw));
+}
+
 tsd::IngestOptions EdgeFixture::AllAutomatic() {
   tsd::IngestOptions options;
   options.auto_create_metrics = true;

@@ -11,6 +11,7 @@
 
 #include "http/services.h"
 #include "query/engine.h"
+#include "storage/model/aggregate_sink.h"
 #include "storage/points/points_over_cells.h"
 #include "tests/support/buffer_response.h"
 #include "tests/support/manual_clock.h"
@@ -45,6 +46,22 @@ class GatedPoints : public points::PointsOverCells {
   std::mutex mutex_;
   bool holding_ = false;
   std::vector<std::function<void(Status)>> held_;
+};
+
+/// Histograms and rollups that can be told to refuse; keeps what it took, a line each.
+class GatedAggregates : public HistogramSink, public RollupSink {
+ public:
+  Status Put(const NamedHistogram& histogram) override;
+  Status Put(const NamedRollup& rollup) override;
+  [[nodiscard]] std::string_view aggregate_key() const override { return "_aggregate"; }
+  [[nodiscard]] std::string_view raw_value() const override { return ""; }
+
+  /// The next `puts` calls answer Busy.
+  int refusals = 0;
+  std::vector<std::string> taken;
+
+ private:
+  Status Take(std::string what);
 };
 
 class EdgeFixture {

@@ -126,6 +126,32 @@ TEST_CASE("a busy store is not waited for: the lines that it refuses are handed 
   CHECK(edge.counters.points_added.load() == 2);
 }
 
+TEST_CASE("histograms and rollups wait for a busy store as points do") {
+  EdgeFixture edge;
+  GatedAggregates aggregates;
+  edge.options.histogram_codec_id = 0;
+  edge.services.histograms = &aggregates;
+  edge.services.rollups = &aggregates;
+  const std::string lines =
+      "put m 1 1 a=b\nhistogram m 2 0,1=5 a=b\nrollup 1h-sum m 3 1 a=b\nput m 4 1 a=b\n";
+  const std::string_view text = lines;
+  aggregates.refusals = 1;
+  LinesResult result = RunTelnetLines(text, edge.services);
+  CHECK(result.busy);
+  CHECK(result.text.empty());
+  CHECK(result.used == text.find("histogram"));
+  CHECK(edge.Cells().size() == 1);
+  CHECK(Say(edge, text.substr(result.used, text.find("rollup") - result.used)).empty());
+  aggregates.refusals = 1;
+  result = RunTelnetLines(text.substr(text.find("rollup")), edge.services, {.after_busy = true});
+  CHECK(result.busy);
+  CHECK(result.used == 0);
+  CHECK(Say(edge, text.substr(text.find("rollup"))).empty());
+  CHECK(aggregates.taken == std::vector<std::string>{"histogram m 2", "rollup m 3"});
+  CHECK(edge.Cells().size() == 2);
+  CHECK(edge.counters.rpc_telnet.load() == 4);
+}
+
 TEST_CASE("what the store refuses is said unless the settings keep it back") {
   EdgeFixture edge;
   for (const bool said : {true, false}) {

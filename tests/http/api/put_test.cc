@@ -353,4 +353,30 @@ TEST_CASE("the fast way and the exact way agree") {
   CHECK(left > 400);
 }
 
+TEST_CASE(
+    "a busy store refuses histograms and rollups with 503, however the body asks for details") {
+  EdgeFixture edge;
+  GatedAggregates aggregates;
+  edge.options.histogram_codec_id = 0;
+  edge.services.histograms = &aggregates;
+  edge.services.rollups = &aggregates;
+  const std::pair<std::string, std::string> requests[] = {
+      {"/api/histogram",
+       R"([{"metric":"m","timestamp":1,"tags":{"a":"b"},"buckets":{"0,1":5}},
+           {"metric":"m","timestamp":2,"tags":{"a":"b"},"buckets":{"0,1":5}}])"},
+      {"/api/rollup",
+       R"([{"metric":"m","timestamp":1,"value":1,"tags":{"a":"b"},"interval":"1h","aggregator":"sum"}])"}};
+  for (const auto& [path, body] : requests) {
+    for (const char* flags : {"", "?details", "?summary"}) {
+      CAPTURE(path + flags);
+      aggregates.refusals = 1;
+      const BufferResponse refused = edge.Post(path + flags, body);
+      CHECK(refused.status == 503);
+      REQUIRE(refused.Header("Retry-After") != nullptr);
+      CHECK(edge.Post(path + flags, body).status < 300);
+    }
+  }
+  CHECK(edge.counters.put_writes_blocked.load() == 6);
+}
+
 }  // namespace hg::http

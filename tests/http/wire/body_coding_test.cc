@@ -37,6 +37,10 @@ TEST_CASE("what is packed in pieces unpacks to the same bytes") {
       CHECK(out.capacity() >= out.size() + 64);
     }
   }
+  std::string out;
+  REQUIRE(Unpacked(ContentCoding::kGzip, "", &out).ok());
+  CHECK(out.empty());
+  CHECK(out.capacity() >= 64);
 }
 
 TEST_CASE("gzip members in a row are one body") {

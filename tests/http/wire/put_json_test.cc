@@ -38,6 +38,12 @@ TEST_CASE("fields come in any order, and their bytes are given as they stand") {
   CHECK(points[0].value == PointValue::Double(-1.5));
 }
 
+TEST_CASE("a body without anything in it is not plain") {
+  std::vector<SpelledPoint> points;
+  CHECK_FALSE(Parse("", &points));
+  CHECK_FALSE(Parse(" ", &points));
+}
+
 TEST_CASE("long arrays are parsed in windows, whatever stands between the points") {
   for (const char* separator : {",", ", ", " ,\r\n\t"}) {
     std::string body = "[";
