@@ -74,6 +74,7 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
     if (coding != ContentCoding::kGzip) break;
   }
   out->resize(size);  // the capacity keeps the padding
+  out->reserve(size + padding);
   return {};
 }
 

@@ -161,6 +161,7 @@ PutJsonParser::~PutJsonParser() = default;
 
 bool PutJsonParser::Parse(std::string_view body, std::vector<SpelledPoint>* points) {
   points->clear();
+  if (body.empty()) return false;
   const auto parse = [this, points](std::string_view text) {
     return Walk(impl_->parser, text, [points](const RawPoint& raw, bool regular) {
       return regular && Convert(raw, &points->emplace_back());

@@ -44,6 +44,13 @@ class Reader {
   bool ok_ = true;
 };
 
+/// Widths that a row key can have.
+bool Possible(const KeyLayout& layout) {
+  const auto id = [](int width) { return width >= 1 && width <= 8; };
+  return id(layout.metric_width) && id(layout.tagk_width) && id(layout.tagv_width) &&
+         layout.salt_width >= 0 && layout.salt_width <= 8 && layout.salt_buckets >= 1;
+}
+
 }  // namespace
 
 Bytes EncodeManifest(const Manifest& m) {
@@ -110,7 +117,7 @@ bool DecodeManifest(ByteView in, Manifest* m) {
       *v = r.Number();
     }
   }
-  return r.ok() && r.at_end();
+  return r.ok() && r.at_end() && Possible(m->layout);
 }
 
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {

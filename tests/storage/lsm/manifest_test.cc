@@ -37,6 +37,20 @@ TEST_CASE("a manifest is read as it was written, and nothing damaged is one") {
   }
 }
 
+TEST_CASE("a manifest whose keys cannot be is none, though its checksum is right") {
+  const auto read = [](const KeyLayout& layout) {
+    Manifest manifest = Some(), back;
+    manifest.layout = layout;
+    return DecodeManifest(EncodeManifest(manifest), &back);
+  };
+  CHECK(read({8, 1, 8, 8, 1}));
+  CHECK_FALSE(read({0, 3, 3, 0, 20}));
+  CHECK_FALSE(read({3, 9, 3, 0, 20}));
+  CHECK_FALSE(read({3, 3, -1, 0, 20}));
+  CHECK_FALSE(read({3, 3, 3, 9, 20}));
+  CHECK_FALSE(read({3, 3, 3, 0, 0}));
+}
+
 TEST_CASE("a replaced manifest is the old or the new one, whatever fails") {
   for (uint64_t n = 1;; ++n) {
     CAPTURE(n);
