@@ -10,6 +10,8 @@
 #include "storage/codec/append_cell.h"
 #include "storage/codec/compacted.h"
 #include "storage/codec/histogram.h"
+#include "storage/codec/qualifier.h"
+#include "storage/codec/rollup.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/key_layout.h"
 
@@ -48,6 +50,54 @@ void Note(ByteView json) {
   INVARIANT(EncodeAnnotation(*again) == written);
 }
 
+void Histogram(ByteView value) {
+  const auto histogram = DecodeSimpleHistogram(value);
+  if (!histogram.ok()) return;
+  const auto written = EncodeSimpleHistogram(*histogram);
+  INVARIANT(written.ok());
+  const auto again = DecodeSimpleHistogram(*written);
+  if (written->size() < kHistogramBytesMin) return;
+  INVARIANT(again.ok());
+  const auto twice = EncodeSimpleHistogram(*again);
+  INVARIANT(twice.ok() && *twice == *written);
+}
+
+void Key(ByteView key, uint8_t shape) {
+  KeyLayout layout;
+  layout.salt_width = shape % 3;
+  layout.metric_width = 1 + shape / 4 % 4;
+  layout.tagv_width = 1 + shape / 16 % 4;
+  (void)IsGlobalRowKey(layout, key);
+  const auto row = RowKey::Decode(layout, key);
+  if (!row.ok()) {
+    INVARIANT(row.status().code() == StatusCode::kCorruption);
+    return;
+  }
+  const Bytes tsuid = row->tsuid();
+  INVARIANT(CheckTsuid(layout, tsuid).ok());
+  Bytes pairs;
+  for (size_t i = 0; i < row->pair_count(); ++i) pairs.append(row->tagk(i)).append(row->tagv(i));
+  INVARIANT(pairs == row->pairs());
+  // The salt is a function of the series: all else of the key comes back.
+  const Bytes made = MakeRowKey(layout, tsuid, row->base());
+  INVARIANT(made.size() == key.size());
+  INVARIANT(made.substr(row->salt().size()) == key.substr(row->salt().size()));
+  INVARIANT(*TsuidOf(layout, made) == tsuid);
+}
+
+void Qualifiers(ByteView bytes) {
+  if (const auto rollup = DecodeRollupQualifier(bytes); rollup.ok()) {
+    INVARIANT(rollup->Encode() == bytes && rollup->aggregator_id < 128);
+  }
+  (void)HistogramOffsetMs(bytes);
+  for (Qualifier one; !bytes.empty();) {
+    const ByteView before = bytes;
+    if (!TakeQualifier(&bytes, &one)) break;
+    INVARIANT(one.Encode() == before.substr(0, before.size() - bytes.size()));
+    INVARIANT(one.with_flags(one.flags()) == one);
+  }
+}
+
 }  // namespace
 }  // namespace hg::codec
 
@@ -56,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const ByteView rest(reinterpret_cast<const char*>(data) + 2, size - 2);
   const size_t cut = data[1] % (rest.size() + 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 6) {
     case 0:
       codec::PointCell(rest.substr(0, cut), rest.substr(cut));
       break;
@@ -67,14 +117,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       codec::Note(rest);
       break;
     case 3:
-      (void)codec::DecodeSimpleHistogram(rest);
+      codec::Histogram(rest);
       break;
-    case 4: {
-      KeyLayout layout;
-      layout.salt_width = data[1] % 3;
-      (void)codec::RowKey::Decode(layout, rest);
+    case 4:
+      codec::Key(rest, data[1]);
       break;
-    }
+    case 5:
+      codec::Qualifiers(rest);
+      break;
   }
   return 0;
 }
