@@ -9,6 +9,7 @@
 
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
+#include "storage/model/utf8.h"
 
 namespace hg::uid {
 namespace {
@@ -75,6 +76,13 @@ Status WrongType(const char* field) {
   return Status::Corruption(std::string("metadata: field ") + field + " has another type");
 }
 
+/// What is no UTF-8, such as a half of a surrogate pair, becomes the replacement character.
+std::string Utf8(const Json& value) {
+  std::string text(value.GetString(), value.GetStringLength());
+  ReplaceInvalidUtf8(&text);
+  return text;
+}
+
 /// Reads members of one object; absent ones leave their target alone.
 class ObjectReader {
  public:
@@ -95,7 +103,7 @@ class ObjectReader {
       return {};
     }
     if (!value->IsString()) return WrongType(key);
-    out->emplace(value->GetString(), value->GetStringLength());
+    *out = Utf8(*value);
     return {};
   }
   template <typename T>
@@ -126,8 +134,7 @@ class ObjectReader {
     out->emplace();
     for (const auto& field : value->GetObject()) {
       if (!field.value.IsString()) return WrongType(key);
-      (*out)->emplace_back(std::string(field.name.GetString(), field.name.GetStringLength()),
-                           std::string(field.value.GetString(), field.value.GetStringLength()));
+      (*out)->emplace_back(Utf8(field.name), Utf8(field.value));
     }
     return {};
   }

@@ -2,6 +2,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include "storage/model/utf8.h"
 #include "uid/tree.h"
 
 namespace hg::uid {
@@ -64,6 +65,7 @@ Status Read(const Json& object, const char* key, std::string* out) {
   if (value == nullptr) return {};
   if (!value->IsString()) return Damaged(key);
   out->assign(value->GetString(), value->GetStringLength());
+  ReplaceInvalidUtf8(out);
   return {};
 }
 

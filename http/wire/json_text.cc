@@ -8,7 +8,8 @@ constexpr char kDigits[] = "0123456789ABCDEF";
 /// A half of a surrogate pair, in the three bytes that UTF-8 would have for it: no text, so it is
 /// escaped.
 bool IsSurrogate(std::string_view text) {
-  return text.size() >= 3 && text[0] == '\xED' && static_cast<unsigned char>(text[1]) >= 0xA0;
+  return text.size() >= 3 && text[0] == '\xED' && (text[1] & 0xE0) == 0xA0 &&
+         (text[2] & 0xC0) == 0x80;
 }
 
 void AppendSurrogate(std::string* out, std::string_view text) {

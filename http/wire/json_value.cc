@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "storage/model/utf8.h"
+
 namespace hg::http {
 namespace {
 
@@ -28,10 +30,12 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     return Add(JsonValue::Kind::kNumber, {text, size}) != nullptr;
   }
   bool String(const char* text, rapidjson::SizeType size, bool) {
-    return Add(JsonValue::Kind::kString, {text, size}) != nullptr;
+    ReplaceInvalidUtf8(&Add(JsonValue::Kind::kString, {text, size})->text);
+    return true;
   }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     key_.assign(text, size);
+    ReplaceInvalidUtf8(&key_);
     return true;
   }
   bool StartObject() { return Open(JsonValue::Kind::kObject); }

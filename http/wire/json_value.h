@@ -1,8 +1,9 @@
 #pragma once
 // JSON documents in, with the leniency of spec http-api.md §4: bare NaN and Infinity are numbers,
 // the last of equal keys counts, text after the first complete value is ignored, numbers keep the
-// text of their token so that they can stand where a string is expected. For requests; the write
-// path of points has its own parser.
+// text of their token so that they can stand where a string is expected, bytes that are no UTF-8
+// and halves of surrogate pairs become U+FFFD. For requests; the write path of points has its own
+// parser.
 
 #include <cstdint>
 #include <optional>

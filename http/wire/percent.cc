@@ -1,5 +1,7 @@
 #include "http/wire/percent.h"
 
+#include "storage/model/utf8.h"
+
 namespace hg::http {
 namespace {
 
@@ -43,6 +45,8 @@ bool ParseQueryString(std::string_view query, Parameters* parameters) {
     if (equals != std::string_view::npos && !DecodePercent(pair.substr(equals + 1), &value)) {
       return false;
     }
+    ReplaceInvalidUtf8(&name);
+    ReplaceInvalidUtf8(&value);
     if (!name.empty()) parameters->Add(std::move(name), std::move(value));
   }
   return true;

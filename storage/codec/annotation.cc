@@ -8,6 +8,7 @@
 #include "storage/codec/cell_class.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/timestamp.h"
+#include "storage/model/utf8.h"
 
 namespace hg::codec {
 namespace {
@@ -23,11 +24,18 @@ Status WrongType(const char* field) {
   return Status::Corruption(std::string("annotation: field ") + field + " has another type");
 }
 
+/// A half of a surrogate pair, which an escape may hide, becomes the replacement character.
+std::string TextOf(const Json& value) {
+  std::string text(value.GetString(), value.GetStringLength());
+  ReplaceInvalidUtf8(&text);
+  return text;
+}
+
 Status ReadText(const Json& object, const char* field, std::string* out) {
   const auto member = object.FindMember(field);
   if (member == object.MemberEnd() || member->value.IsNull()) return Status::Ok();
   if (!member->value.IsString()) return WrongType(field);
-  out->assign(member->value.GetString(), member->value.GetStringLength());
+  *out = TextOf(member->value);
   return Status::Ok();
 }
 
@@ -46,8 +54,7 @@ Status ReadCustom(const Json& object, std::optional<Annotation::Custom>* out) {
   out->emplace();
   for (const auto& entry : member->value.GetObject()) {
     if (!entry.value.IsString()) return WrongType("custom");
-    (**out)[std::string(entry.name.GetString(), entry.name.GetStringLength())] =
-        std::string(entry.value.GetString(), entry.value.GetStringLength());
+    (**out)[TextOf(entry.name)] = TextOf(entry.value);
   }
   return Status::Ok();
 }

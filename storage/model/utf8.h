@@ -54,4 +54,20 @@ inline void AppendCodePoint(std::string* out, char32_t c) {
   put(0x80 | (c & 0x3F));
 }
 
+inline bool IsUtf8(std::string_view text) {
+  bool valid = true;
+  while (!text.empty() && valid) (void)TakeCodePoint(&text, &valid);
+  return valid;
+}
+
+/// Puts U+FFFD in place of every byte that begins no valid sequence, as the JVM's decoder does.
+inline void ReplaceInvalidUtf8(std::string* text) {
+  if (IsUtf8(*text)) return;
+  std::string good;
+  bool valid = true;
+  for (std::string_view rest = *text; !rest.empty();)
+    AppendCodePoint(&good, TakeCodePoint(&rest, &valid));
+  *text = std::move(good);
+}
+
 }  // namespace hg

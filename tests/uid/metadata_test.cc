@@ -5,9 +5,11 @@
 #include <cmath>
 #include <string>
 
+#include "storage/model/utf8.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 #include "uid/metadata_json.h"
+#include "uid/tree.h"
 
 namespace hg::uid {
 namespace {
@@ -167,6 +169,16 @@ TEST_CASE("an id without a name makes the series' object unreadable") {
   request.notes = "x";
   CHECK(f.metadata.CreateSeries(request).status().code() == StatusCode::kCorruption);
   CHECK(f.metadata.WriteSeries(request, false).status().code() == StatusCode::kCorruption);
+}
+
+TEST_CASE("texts of stored objects are UTF-8, whatever their escapes say") {
+  UidMeta meta;
+  REQUIRE(DecodeUidMeta(R"({"description":"x\udc00","custom":{"k\udc00":"v"}})", &meta).ok());
+  CHECK(IsUtf8(*meta.description));
+  CHECK(IsUtf8((*meta.custom)[0].first));
+  Tree tree;
+  REQUIRE(DecodeTree(R"({"name":"x\udc00"})", &tree).ok());
+  CHECK(IsUtf8(tree.name));
 }
 
 TEST_CASE("stored objects that are damaged are told from good ones") {

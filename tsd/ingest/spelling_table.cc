@@ -162,7 +162,7 @@ bool SpellingTable::FindAll(std::span<const SpelledPoint> points, SeriesNumber* 
       const Record* record =
           table.slots[hashes[i] & table.mask].record.load(std::memory_order_acquire);
       __builtin_prefetch(record);
-      __builtin_prefetch(reinterpret_cast<const char*>(record) + 64);
+      __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(record) + 64));
     }
     for (size_t i = 0; i < n; ++i) {
       const Record* record = Lookup(table, hashes[i], points[i].series);

@@ -46,6 +46,19 @@ TEST_CASE("POST merges, PUT replaces, and both say nothing changed if nothing wa
   Check(f, "DELETE", "/api/annotation", "{" + key + "}", 204, "");
 }
 
+TEST_CASE("a text that is no UTF-8 is stored so that it can be read again") {
+  ApiFixture f;
+  const std::string key = R"("startTime":1700000101,"tsuid":")" + kSeries + "\"";
+  for (const char* bad : {"\xFF", "\xC3(", "\xED\xB0\x80", "\\udc00"}) {
+    CAPTURE(bad);
+    CHECK(f.Ask("PUT", "/api/annotation",
+                "{" + key + R"(,"description":"x)" + bad + R"(","custom":{"k)" + bad + R"(":"v"}})")
+              .status == 200);
+    CHECK(f.Ask("GET", "/api/annotation?tsuid=" + kSeries + "&start_time=1700000101").status ==
+          200);
+  }
+}
+
 TEST_CASE("the verb may stand in the query string of a GET") {
   ApiFixture f;
   const std::string key = "/api/annotation?start_time=1700000171&tsuid=" + kSeries;

@@ -91,6 +91,17 @@ TEST_CASE("what is no JSON is refused with its place") {
   }
 }
 
+TEST_CASE("what is no UTF-8 becomes the replacement character, in keys too") {
+  const std::string sign = "\xEF\xBF\xBD";
+  const Result<JsonValue> value =
+      ParseJson("{\"a\xFF\":\"x\xC3(y\",\"low\":\"\\udc00!\",\"good\":\"\xC3\xA9\\ud83d\\ude00\"}");
+  REQUIRE(value.ok());
+  CHECK(value->members[0].name == "a" + sign);
+  CHECK(value->members[0].value.text == "x" + sign + "(y");
+  CHECK(value->members[1].value.text == sign + sign + sign + "!");
+  CHECK(value->members[2].value.text == "\xC3\xA9\xF0\x9F\x98\x80");
+}
+
 TEST_CASE("nesting has a limit") {
   const std::string open(kJsonDepthMax, '['), close(kJsonDepthMax, ']');
   CHECK(ParseJson(open + close).ok());

@@ -29,6 +29,18 @@ class PieceCounter : public ResponseWriter {
   [[nodiscard]] bool Cancelled() const override { return false; }
 };
 
+TEST_CASE("half a surrogate pair is escaped; what only begins like one is not") {
+  const auto written = [](std::string_view text) {
+    std::string out;
+    JsonWriter(&out).String(text);
+    return out;
+  };
+  CHECK(written("\xED\xB0\x80") == R"("\uDC00")");
+  CHECK(written("\xED\xE0\x80") == "\"\xED\xE0\x80\"");
+  CHECK(written("\xED\xB0(") == "\"\xED\xB0(\"");
+  CHECK(written("\xED\x95\x9C") == "\"\xED\x95\x9C\"");
+}
+
 TEST_CASE("commas stand between values and nowhere else") {
   std::string out;
   JsonWriter json(&out);

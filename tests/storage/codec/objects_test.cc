@@ -101,6 +101,15 @@ TEST_CASE("stored annotations of others are read leniently, damaged ones refused
   }
 }
 
+TEST_CASE("half a surrogate pair in a stored annotation does not make it unreadable for ever") {
+  const Result<Annotation> read =
+      DecodeAnnotation(R"({"startTime":1,"description":"x\udc00","custom":{"k\udfff":"v\udc00"}})");
+  REQUIRE(read.ok());
+  const Result<Annotation> again = DecodeAnnotation(EncodeAnnotation(*read));
+  REQUIRE(again.ok());
+  CHECK(*again == *read);
+}
+
 TEST_CASE("a modified annotation keeps what the request leaves out, a replaced one does not") {
   Annotation stored;
   stored.start_time = 100;
