@@ -15,6 +15,7 @@
 #include "tsd/ingest/rollup_ingest.h"
 #include "tsd/ingest/tracking_ingest.h"
 #include "tsd/log.h"
+#include "tsd/open_files.h"
 #include "tsd/settings.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
@@ -178,6 +179,10 @@ class Daemon {
 Status RunDaemon(Invocation& call) {
   ASSIGN_OR_RETURN(DaemonOptions options, ReadDaemonOptions(call.session.config()));
   const Signals signals;
+  const uint64_t open_files_max = RaiseOpenFilesLimit();
+  options.http.connections_max = ConnectionsWithin(open_files_max, options.http.connections_max);
+  LogInfo("up to " + std::to_string(options.http.connections_max) + " connections, of " +
+          std::to_string(open_files_max) + " open files");
   RETURN_IF_ERROR(call.Open());
   options.fold.native_points = call.session.backend().native_points();
   Daemon daemon(call.session, call.clock, std::move(options));
