@@ -103,12 +103,13 @@ Result<codec::RollupTables> ParseRollupConfig(std::string_view json) {
   rapidjson::Document document;
   document.Parse(json.data(), json.size());
   if (document.HasParseError() || !document.IsObject()) return Wrong("is not a JSON object");
+  const rapidjson::Value& object = document;
   codec::RollupTables out;
-  const auto ids = document.FindMember("aggregationIds");
-  if (ids == document.MemberEnd()) return Wrong("\"aggregationIds\" is missing");
+  const auto ids = object.FindMember("aggregationIds");
+  if (ids == object.MemberEnd()) return Wrong("\"aggregationIds\" is missing");
   RETURN_IF_ERROR(ReadIds(ids->value, &out));
-  const auto intervals = document.FindMember("intervals");
-  if (intervals == document.MemberEnd() || !intervals->value.IsArray())
+  const auto intervals = object.FindMember("intervals");
+  if (intervals == object.MemberEnd() || !intervals->value.IsArray())
     return Wrong("\"intervals\" must be a list");
   int defaults = 0;
   for (const auto& value : intervals->value.GetArray()) {

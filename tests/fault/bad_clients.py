@@ -1,0 +1,484 @@
+#!/usr/bin/env python3
+"""Clients that are slow, lie, break off or send what nobody can read: each is refused or cut off, and the daemon serves on.
+
+    bad_clients.py --tsdb build/release/tsdb [--only TEXT] [--connections 10000]
+
+After each case the daemon must answer a question, take a point and give it back. The last line reads "N passed, N failed".
+"""
+import argparse
+import gzip
+import json
+import resource
+import socket
+import sys
+import tempfile
+import time
+import urllib.parse
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from daemon import Daemon  # noqa: E402
+
+PATIENCE_S = 30
+IDLE_TIMEOUT_S = 2
+BODY_MAX = 1 << 20
+OPEN_FILES_FEW = 200
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+class Wrong(Exception):
+    pass
+
+
+def check(good, what):
+    if not good:
+        raise Wrong(what)
+
+
+class Client:
+    def __init__(self, port, receive_bytes=None):
+        self.socket = socket.socket()
+        if receive_bytes:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self.socket.settimeout(PATIENCE_S)
+        self.socket.connect(("127.0.0.1", port))
+        self.received = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def send(self, content):
+        """False: the daemon has closed."""
+        try:
+            self.socket.sendall(content)
+            return True
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+
+    def more(self):
+        try:
+            content = self.socket.recv(1 << 16)
+        except ConnectionResetError:
+            return False
+        except socket.timeout:
+            raise Wrong(f"silent for {PATIENCE_S} s") from None
+        self.received += content
+        return bool(content)
+
+    def rest(self):
+        """Everything until the daemon closes."""
+        while self.more():
+            pass
+        return self.received
+
+    def reply(self):
+        """(status, body) of one answer with a length."""
+        while b"\r\n\r\n" not in self.received:
+            check(self.more(), f"closed instead of an answer, behind {self.received[-100:]!r}")
+        head, _, rest = self.received.partition(b"\r\n\r\n")
+        length = 0
+        for line in head.split(b"\r\n")[1:]:
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        self.received = rest
+        while len(self.received) < length:
+            check(self.more(), "closed in the middle of an answer")
+        body, self.received = self.received[:length], self.received[length:]
+        return int(head.split()[1]), body
+
+
+GET = b"GET /api/version HTTP/1.1\r\n\r\n"
+
+
+def post(path, body, *fields):
+    head = [f"POST {path} HTTP/1.1", f"Content-Length: {len(body)}", *fields]
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + body
+
+
+def point(at=1700000000, metric="m", value="1", host="a"):
+    return f'{{"metric":"{metric}","timestamp":{at},"value":{value},"tags":{{"host":"{host}"}}}}'.encode()
+
+
+def exchange(daemon, content):
+    """Status of the answer to one request, or None where the daemon closes without a word."""
+    with Client(daemon.port) as client:
+        client.send(content)
+        if not client.more():
+            return None
+        return client.reply()[0]
+
+
+# Slow and unfinished.
+
+@case
+def a_request_may_come_a_byte_at_a_time(daemon):
+    with Client(daemon.port) as client:
+        for byte in GET:
+            client.send(bytes([byte]))
+            time.sleep(0.005)
+        check(client.reply()[0] == 200, "no answer")
+
+
+@case
+def heads_and_bodies_that_never_end_are_closed_after_the_timeout_and_hold_up_nobody(daemon):
+    clients = [Client(daemon.port) for _ in range(300)]
+    for number, client in enumerate(clients):
+        client.send([b"G", b"POST /api/put HTTP/1.1\r\nA: b", b"POST /api/put HTTP/1.1\r\nContent-Length: 1000\r\n\r\n[{",
+                     b"POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", b"put m 17"][number % 5])
+    began = time.monotonic()
+    check(exchange(daemon, GET) == 200, "another client got no answer")
+    check(time.monotonic() - began < IDLE_TIMEOUT_S * 10, "another client waited")
+    for client in clients:
+        check(client.rest() == b"", "an answer to half a request")
+
+
+@case
+def who_closes_its_half_is_answered_for_what_was_whole(daemon):
+    for content, status in [(GET, 200), (post("/api/put", point()), 204), (GET[:20], None),
+                            (post("/api/put", point())[:-5], None),
+                            (b"POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", None)]:
+        with Client(daemon.port) as client:
+            client.send(content)
+            client.socket.shutdown(socket.SHUT_WR)
+            if status is None:
+                check(client.rest() == b"", f"an answer to {content[:30]!r}")
+            else:
+                check(client.reply()[0] == status, f"another answer to {content[:30]!r}")
+                check(client.rest() == b"", "more than one answer")
+    with Client(daemon.port) as client:
+        client.send(b"version\nput half 17")
+        client.socket.shutdown(socket.SHUT_WR)
+        check(b"built" in client.rest(), "no answer to the whole line")
+
+
+@case
+def many_requests_at_once_are_answered_in_order_errors_among_them(daemon):
+    kinds = [(GET, 200), (post("/api/put", point()), 204), (post("/api/put", b"{"), 400),
+             (b"GET /api/nothing HTTP/1.1\r\n\r\n", 404), (b"PUT /api/put HTTP/1.1\r\n\r\n", 405),
+             (post("/api/put", point(value='"x"')), 400), (b"GET /api/suggest?type=metrics%zz HTTP/1.1\r\n\r\n", 400),
+             (post("/api/query", b"{}"), 400)]
+    with Client(daemon.port) as client:
+        client.send(b"".join(kinds[i % len(kinds)][0] for i in range(800)) + b"no such thing\r\n\r\n" + GET)
+        for i in range(800):
+            status = client.reply()[0]
+            check(status == kinds[i % len(kinds)][1], f"answer {i}: {status}")
+        check(client.rest() == b"", "an answer behind what is no request")
+
+
+# Too large, and lies about size.
+
+@case
+def heads_beyond_the_limits_close_the_connection(daemon):
+    def head(target_bytes=10, field_bytes=0):
+        line = b"GET /" + b"x" * (target_bytes - 1) + b" HTTP/1.1\r\n"
+        return line + (b"A: " + b"b" * (field_bytes - 3 - 4) + b"\r\n" if field_bytes else b"") + b"\r\n"
+
+    check(exchange(daemon, head(target_bytes=4096 - 13)) == 404, "a line of 4096 bytes")
+    check(exchange(daemon, head(target_bytes=4097 - 13)) is None, "a line of 4097 bytes")
+    check(exchange(daemon, head(field_bytes=8000)) == 404, "8000 bytes of fields")
+    check(exchange(daemon, head(field_bytes=8300)) is None, "8300 bytes of fields")
+    check(exchange(daemon, b"GET /" + b"x" * (1 << 22)) is None, "a line of 4 MiB")
+    check(exchange(daemon, b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100000) is None, "600 kB of fields")
+
+
+@case
+def lengths_that_lie_are_refused_or_close(daemon):
+    for length, status in [(b"1000000000000000000", 413), (b"99999999999999999999999", None), (b"-1", None),
+                           (b"1e3", None), (b"0x10", None), (b"5, 6", None), (str(BODY_MAX + 1).encode(), 413)]:
+        got = exchange(daemon, b"POST /api/put HTTP/1.1\r\nContent-Length: " + length + b"\r\n\r\n" + point())
+        check(got == status, f"length {length!r}: {got}")
+    got = exchange(daemon, b"POST /api/put HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n123456")
+    check(got is None, f"two lengths: {got}")
+    got = exchange(daemon, b"POST /api/put HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+    check(got is None, f"a length and chunks: {got}")
+    # What stands behind a length that is too small is the next request, and none.
+    with Client(daemon.port) as client:
+        body = point()
+        client.send(b"POST /api/put HTTP/1.1\r\nContent-Length: 10\r\n\r\n" + body)
+        check(client.reply()[0] == 400 and client.rest() == b"", "a length below the body's")
+
+
+@case
+def chunks_that_lie_are_refused_or_close(daemon):
+    def send(chunks):
+        return exchange(daemon, b"POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
+
+    body = point()
+    good = f"{len(body):x}".encode() + b"\r\n" + body + b"\r\n0\r\n\r\n"
+    check(send(good) == 204, "good chunks")
+    for chunks in (b"ffffffffffffffff\r\n", b"fffffffffffffffff\r\n", b"-5\r\nhello\r\n", b"5\r\nhello!\r\n", b"x\r\n",
+                   b"\r\n", b"5;" + b"e" * 20000, b"0\r\n" + b"T: t\r\n" * 20000):
+        got = send(chunks)
+        check(got is None or got == 413, f"{chunks[:20]!r}: {got}")
+    check(send(b"1\r\n \r\n" * (1 << 20)) == 413, "a million small chunks")
+
+
+@case
+def bodies_that_unpack_to_too_much_are_refused_without_their_memory(daemon):
+    def peak_kb():
+        for line in Path(f"/proc/{daemon.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1])
+
+    before = peak_kb()
+    bomb = gzip.compress(b" " * (256 << 20))
+    check(len(bomb) < BODY_MAX, "the bomb is larger than what may be sent")
+    for _ in range(5):
+        check(exchange(daemon, post("/api/put", bomb, "Content-Encoding: gzip")) == 413, "256 MiB of blanks")
+    many = gzip.compress(b" " * 60000) * 1000
+    check(exchange(daemon, post("/api/put", many, "Content-Encoding: gzip")) == 413, "60 MB in a thousand members")
+    check(peak_kb() - before < 64 << 10, f"{peak_kb() - before} kB for bodies that were refused")
+    check(exchange(daemon, post("/api/put", bomb[:1000], "Content-Encoding: gzip")) is None, "half a body")
+    check(exchange(daemon, post("/api/put", b"\0" * 100, "Content-Encoding: deflate")) is None, "no body")
+
+
+# Not text.
+
+@case
+def what_is_no_utf8_is_refused_or_kept_as_it_came(daemon):
+    for bad in (b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\0", b"\\u0000", b"\\ud800", b"\x01"):
+        body = point(metric="m@").replace(b"@", bad)
+        got = exchange(daemon, post("/api/put?details", body))
+        check(got == 400, f"metric with {bad!r}: {got}")
+        body = point(host="h@").replace(b"@", bad)
+        got = exchange(daemon, post("/api/put?details", body))
+        check(got == 400, f"tag with {bad!r}: {got}")
+    for target in ("/api/query?start=1h-ago&m=sum:%00", "/api/query?start=%ff&m=sum:m", "/api/suggest?type=%c3%28",
+                   "/api/annotation?start_time=%00"):
+        got = exchange(daemon, f"GET {target} HTTP/1.1\r\n\r\n".encode())
+        check(got is not None and 400 <= got < 600, f"{target}: {got}")
+    serves(daemon)
+    for bad in (b"\xff", b"\xed\xb0\x80", b"\\udc00"):
+        note = b'{"startTime":1700000000,"description":"' + bad + b'","custom":{"' + bad + b'":"' + bad + b'"}}'
+        check(exchange(daemon, post("/api/annotation", note)) == 200, f"an annotation with {bad!r}")
+        for target in ("/api/annotation?start_time=1700000000",
+                       "/api/query?start=1699999000&end=1700001000&m=sum:alive&global_annotations"):
+            got = exchange(daemon, f"GET {target} HTTP/1.1\r\n\r\n".encode())
+            check(got == 200, f"{target} behind an annotation with {bad!r}: {got}")
+    check(exchange(daemon, b"GET /api/ver\0sion HTTP/1.1\r\n\r\n") is None, "NUL in a target")
+    check(exchange(daemon, b"GET / HTTP/1.1\r\nA: b\0c\r\n\r\n") is None, "NUL in a field")
+    with Client(daemon.port) as client:
+        client.send(b"put m\0 1700000000 1 host=a\nput m 17\0 1 host=a\n\0\nput m 1700000000 1 host=\x80\nversion\n")
+        while b"Built on" not in client.received:
+            check(client.more(), "closed")
+        for text in (b"Invalid metric name", b"invalid value", b"unknown command", b"Invalid tag value"):
+            check(text in client.received, f"{text!r} is not said")
+
+
+# Telnet.
+
+@case
+def a_line_without_end_closes_the_connection(daemon):
+    for count in (1025, 100_000, 10_000_000):
+        with Client(daemon.port) as client:
+            client.send(b"put " + b"x" * count)
+            check(client.rest() == b"", "something is said about half a line")
+    with Client(daemon.port) as client:
+        client.send(b"put m 1700000000 1 host=a\n" * 1000 + b"x" * 5000)
+        check(client.rest() == b"", "something is said")
+
+
+@case
+def a_connection_keeps_its_dialect(daemon):
+    with Client(daemon.port) as client:
+        client.send(b"version\n" + GET)
+        while client.received.count(b"unknown command") < 2:
+            check(client.more(), "closed")
+        check(b"HTTP" not in client.received.replace(b"unknown command: GET", b""), "an HTTP answer")
+    with Client(daemon.port) as client:
+        client.send(GET + b"put m 1700000000 1 host=a\n\n" + GET)
+        check(client.reply()[0] == 200 and client.rest() == b"", "lines behind a request")
+    check(exchange(daemon, b"PUT m 1700000000 1 host=a\n\n") is None, "a line in capitals")
+    # The first records of TLS and of others who knock at the wrong door.
+    for knock in (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500), b"\x00" * 2000, b"SSH-2.0-x\r\n\r\n",
+                  b"*1\r\n$4\r\nPING\r\n"):
+        with Client(daemon.port) as client:
+            client.send(knock)
+            client.socket.shutdown(socket.SHUT_WR)
+            check(b"HTTP/1" not in client.rest(), f"an HTTP answer to {knock[:10]!r}")
+
+
+# Many.
+
+@case
+def clients_that_never_read_hold_up_no_writer(daemon):
+    refused = b"[" + b",".join([point(value='"x"')] * 9000) + b"]"
+    deaf = [Client(daemon.port, receive_bytes=4096) for _ in range(30)]
+    try:
+        for client in deaf:
+            client.send(post("/api/put?details", refused))
+        with Client(daemon.port) as client:
+            for i in range(100):
+                client.send(post("/api/put", point(1700000000 + i, "alive")))
+                check(client.reply()[0] == 204, "a writer")
+    finally:
+        for client in deaf:
+            client.socket.close()
+
+
+def open_idle(daemon, count):
+    """As many as can be, at most `count`; half of them have asked once and keep the connection."""
+    clients = []
+    for number in range(count):
+        client = Client(daemon.port)
+        clients.append(client)
+        if number % 2:
+            client.send(GET)
+    for client in clients[1::2]:
+        check(client.reply()[0] == 200, "an answer among the many")
+    return clients
+
+
+def close_all(daemon, clients):
+    for client in clients:
+        client.socket.close()
+    began = time.monotonic()
+    while connections(daemon) > 10:
+        check(time.monotonic() - began < PATIENCE_S, "connections that are gone are still counted")
+        time.sleep(0.1)
+
+
+def connections(daemon):
+    stats = {entry["metric"]: entry for entry in daemon.get("/api/stats")
+             if entry["metric"] == "tsd.connectionmgr.connections" and entry["tags"].get("type") == "open"}
+    return int(stats["tsd.connectionmgr.connections"]["value"])
+
+
+def serves(daemon):
+    """The daemon answers, takes a point and gives it back."""
+    daemon.value = getattr(daemon, "value", 0) + 1
+    check(exchange(daemon, GET) == 200, "no answer any more")
+    check(exchange(daemon, post("/api/put", point(1700000000, "alive", str(daemon.value), "s"))) == 204, "takes no point")
+    query = "/api/query?" + urllib.parse.urlencode({"start": 1699990000, "end": 1700010000, "m": "sum:alive{host=s}"})
+    with Client(daemon.port) as client:
+        client.send(f"GET {query} HTTP/1.1\r\n\r\n".encode())
+        status, body = client.reply()
+    check(status == 200 and json.loads(body)[0]["dps"] == {"1700000000": daemon.value}, f"another answer: {body[:200]!r}")
+
+
+def run(name, work):
+    try:
+        work()
+        return True
+    except (Wrong, OSError, RuntimeError) as error:
+        print(f"FAIL {name}: {error}", flush=True)
+        return False
+
+
+def many_idle(tsdb, folder, count):
+    """Idle connections, as many as the machine lets this process and the daemon have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    count = min(count, hard - 2000)
+    daemon = Daemon(tsdb, folder)
+    try:
+        daemon.start()
+        clients = open_idle(daemon, count)
+        check(connections(daemon) > count, "some were closed")
+        for _ in range(5):
+            serves(daemon)
+        close_all(daemon, clients)
+        serves(daemon)
+        check(daemon.stop() == 0, "no clean stop")
+        print(f"{count} idle connections, and the daemon served")
+    finally:
+        daemon.kill()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def few_open_files(tsdb, folder):
+    """Clients cannot take the open files that the store needs; whoever comes when there is no more room is closed."""
+    program = folder / "few_files"
+    program.write_text(f'#!/bin/sh\nulimit -n {OPEN_FILES_FEW}\nexec {Path(tsdb).resolve()} "$@"\n')
+    program.chmod(0o755)
+    daemon = Daemon(program, folder)
+    try:
+        daemon.start()
+        with Client(daemon.port) as first:
+            first.send(GET)
+            check(first.reply()[0] == 200, "the first client")
+            clients = [Client(daemon.port) for _ in range(2 * OPEN_FILES_FEW)]
+            closed = 0
+            for client in clients:
+                client.socket.settimeout(0.05)
+                try:
+                    closed += client.socket.recv(1) == b""
+                except socket.timeout:
+                    pass
+            check(closed >= OPEN_FILES_FEW, f"only {closed} were closed")
+            first.send(post("/api/put", point()))
+            check(first.reply()[0] == 204, "a point while all connections are taken")
+            for client in clients:
+                client.socket.close()
+        began = time.monotonic()
+        while not run_quietly(lambda: serves(daemon)):
+            check(time.monotonic() - began < PATIENCE_S, "no room again")
+            time.sleep(0.1)
+        check(daemon.stop() == 0, "no clean stop")
+    finally:
+        daemon.kill()
+
+
+def run_quietly(work):
+    try:
+        work()
+        return True
+    except (Wrong, OSError):
+        return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tsdb", default="build/release/tsdb")
+    parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--connections", type=int, default=10000)
+    args = parser.parse_args()
+    passed = failed = 0
+
+    def count(good):
+        nonlocal passed, failed
+        passed, failed = passed + bool(good), failed + (not good)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "cases")
+        folder.mkdir()
+        daemon = Daemon(args.tsdb, folder, {"tsd.core.socket.timeout": IDLE_TIMEOUT_S,
+                                            "tsd.http.request.max_chunk": BODY_MAX})
+        try:
+            daemon.start()
+            for function in CASES:
+                if args.only not in function.__name__:
+                    continue
+                name = function.__name__.replace("_", " ")
+                began = time.monotonic()
+                count(run(name, lambda f=function: (f(daemon), serves(daemon))))
+                print(f"{name} ({time.monotonic() - began:.1f} s)", flush=True)
+            count(run("a clean stop", lambda: check(daemon.stop() == 0, "another exit status")))
+        except RuntimeError as error:
+            print(f"FAIL {error}")
+            failed += 1
+        finally:
+            daemon.kill()
+        if failed:
+            print(f"the daemon's last words:\n{daemon.log_tail()}")
+        for function, arguments in ((many_idle, [args.connections]), (few_open_files, [])):
+            if args.only not in function.__name__:
+                continue
+            folder = Path(scratch, function.__name__)
+            folder.mkdir()
+            count(run(function.__name__.replace("_", " "), lambda: function(args.tsdb, folder, *arguments)))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
