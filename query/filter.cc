@@ -27,6 +27,10 @@ const NamedKind* FindKind(std::string_view name) {
   return nullptr;
 }
 
+bool AnyCase(const NamedKind& kind, const FilterSpec& spec) {
+  return kind.any_case || spec.ignore_case;
+}
+
 // Items between bars; trailing empty ones do not count, as in Java's String.split.
 std::vector<std::string> SplitBars(std::string_view text) {
   std::vector<std::string> out;
@@ -39,7 +43,34 @@ std::vector<std::string> SplitBars(std::string_view text) {
   return out;
 }
 
+std::vector<std::string> LiteralSet(const FilterSpec& spec, bool any_case) {
+  std::vector<std::string> out = SplitBars(any_case ? LowerUtf8(spec.filter) : spec.filter);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 }  // namespace
+
+bool SameFilter(const FilterSpec& a, const FilterSpec& b) {
+  const NamedKind* kind = FindKind(a.type);
+  const NamedKind* other = FindKind(b.type);
+  if (kind == nullptr || other == nullptr) return a == b;
+  const bool any_case = AnyCase(*kind, a);
+  if (kind->kind != other->kind || any_case != AnyCase(*other, b) || a.tagk != b.tagk) return false;
+  switch (kind->kind) {
+    case FilterKind::kWildcard: {
+      const auto compiled = [&](const FilterSpec& spec) {
+        return Wildcard(any_case ? LowerUtf8(spec.filter) : spec.filter);
+      };
+      return compiled(a).parts() == compiled(b).parts();
+    }
+    case FilterKind::kRegexp:
+      return a.filter == b.filter;
+    default:
+      return LiteralSet(a, any_case) == LiteralSet(b, any_case);
+  }
+}
 
 std::string LowerUtf8(std::string_view text) {
   std::string out(text);
@@ -66,7 +97,7 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
   if (spec.filter.empty()) return Status::InvalidArgument("Filter cannot be null or empty");
   std::shared_ptr<TagFilter> out(new TagFilter(spec));
   out->kind_ = named->kind;
-  out->any_case_ = named->any_case || spec.ignore_case;
+  out->any_case_ = AnyCase(*named, spec);
   switch (named->kind) {
     case FilterKind::kLiteralOr:
     case FilterKind::kLiteralOrAnyCase:
@@ -128,6 +159,7 @@ Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, boo
   if (text == "*") {
     out.type = "wildcard";
     out.filter = "*";
+    out.ignore_case = true;
   } else if (open != std::string_view::npos) {
     if (text.back() != ')') {
       return Status::InvalidArgument("Missing ')' at the end of the filter: " + std::string(text));

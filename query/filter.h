@@ -56,6 +56,11 @@ class TagFilter {
 /// The filter of a legacy tag `key=text` (§4.3): "*", "type(text)", text with a star, or literals.
 Result<FilterSpec> LegacyFilter(std::string_view key, std::string_view text, bool group_by);
 
+/// Whether OpenTSDB takes two filters for one: where it drops repeated sub-queries, and where the
+/// braces of the URI form say one twice. Grouping does not count, nor the order of literals, nor
+/// the stars at either end of a wildcard (recorded; TagVFilter's subclasses' equals).
+bool SameFilter(const FilterSpec& a, const FilterSpec& b);
+
 /// Lower case of ASCII and Latin-1 letters in UTF-8 text: all that tag values consist of.
 std::string LowerUtf8(std::string_view text);
 

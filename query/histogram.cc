@@ -53,15 +53,15 @@ void AddHistogram(const SimpleHistogram& from, SimpleHistogram* to) {
 
 double Percentile(const SimpleHistogram& histogram, double p) {
   if (p < 1.0 || p > 100.0) return -1.0;
-  // Counts are summed as 32-bit integers that wrap.
+  // Counts are 32-bit integers; their total wraps, and may be zero, their running sum does not.
   uint32_t total = 0;
   for (const HistogramBucket& bucket : histogram.buckets)
     total += static_cast<uint32_t>(bucket.count);
-  if (total == 0) return 0.0;
-  uint32_t sum = 0;
+  const double divisor = static_cast<int32_t>(total);
+  int64_t sum = 0;
   for (const HistogramBucket& bucket : histogram.buckets) {
-    sum += static_cast<uint32_t>(bucket.count);
-    if (static_cast<int32_t>(sum) * 100.0 / static_cast<int32_t>(total) >= p)
+    sum += static_cast<int32_t>(bucket.count);
+    if (static_cast<double>(sum) * 100.0 / divisor >= p)
       return static_cast<double>((bucket.lower + bucket.upper) / 2);
   }
   return 0.0;
@@ -112,7 +112,8 @@ HistogramColumn Merged(std::span<const HistogramColumn* const> columns) {
 }
 
 std::vector<HistogramOutput> HistogramOutputs(const HistogramColumn& histograms,
-                                              std::vector<double> percentiles, bool buckets) {
+                                              std::vector<double> percentiles,
+                                              const SimpleHistogram* shape) {
   std::vector<HistogramOutput> out;
   std::sort(percentiles.begin(), percentiles.end());
   for (const double p : percentiles) {
@@ -123,10 +124,10 @@ std::vector<HistogramOutput> HistogramOutputs(const HistogramColumn& histograms,
       return std::bit_cast<uint64_t>(Percentile(h, static_cast<double>(single)));
     }));
   }
-  if (!buckets || histograms.empty()) return out;
+  if (shape == nullptr) return out;
   out.push_back(Output(histograms, "_UNDERFLOW", false,
                        [](const SimpleHistogram& h) { return h.underflow; }));
-  for (const HistogramBucket& bounds : histograms[0].histogram.buckets) {
+  for (const HistogramBucket& bounds : shape->buckets) {
     std::string suffix = "_";
     AppendJavaFloat(&suffix, bounds.lower);
     suffix += "_";

@@ -40,8 +40,9 @@ struct HistogramOutput {
   PointColumns points;
 };
 
-/// Percentiles ascending, then buckets if wanted: those of the first histogram.
+/// Percentiles ascending, then the buckets of `shape`, unless that is null.
 std::vector<HistogramOutput> HistogramOutputs(const HistogramColumn& histograms,
-                                              std::vector<double> percentiles, bool buckets);
+                                              std::vector<double> percentiles,
+                                              const codec::SimpleHistogram* shape);
 
 }  // namespace hg::query

@@ -46,6 +46,20 @@ bool IsMillis(int64_t t) { return (static_cast<uint64_t>(t) >> 32) != 0; }
 
 }  // namespace
 
+std::string_view RollupUsageName(const std::string& text) {
+  switch (UsageOf(text)) {
+    case Usage::kRaw:
+      return "ROLLUP_RAW";
+    case Usage::kFallback:
+      return "ROLLUP_FALLBACK";
+    case Usage::kFallbackRaw:
+      return "ROLLUP_FALLBACK_RAW";
+    case Usage::kNoFallback:
+      break;
+  }
+  return "ROLLUP_NOFALLBACK";
+}
+
 Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery& text,
                               const DownsampleSpec* downsample) {
   RollupPlan plan;

@@ -26,6 +26,9 @@ struct RollupPlan {
   const Aggregator* raw_function = nullptr;  // where it falls to raw data
 };
 
+/// The usage that a text means (§14.5), in OpenTSDB's spelling.
+std::string_view RollupUsageName(const std::string& text);
+
 /// InvalidArgument: no id is configured for the function. Unsupported: an interval below a second,
 /// which OpenTSDB answers with 500. The plan borrows the tables.
 Result<RollupPlan> PlanRollup(const codec::RollupTables& tables, const SubQuery& text,

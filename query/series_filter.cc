@@ -37,6 +37,20 @@ Result<Resolved> ResolveOne(const std::shared_ptr<const TagFilter>& filter, cons
   return out;
 }
 
+/// Beside TSUIDs nothing is resolved: a filter compares names, and no series has an unknown key
+/// (recorded).
+Result<Resolved> ByName(const std::shared_ptr<const TagFilter>& filter, NameMemo* names) {
+  Resolved out;
+  out.filter = filter;
+  Result<Bytes> tagk = names->Find(UidKind::kTagk, filter->spec().tagk);
+  if (tagk.ok()) {
+    out.tagk = std::move(*tagk);
+  } else if (tagk.status().code() != StatusCode::kNotFound) {
+    return tagk.status();
+  }
+  return out;
+}
+
 /// What findGroupBys makes of the filters: keys that a row must have, with the values that are
 /// admitted.
 using KeyLiterals = std::map<Bytes, std::optional<std::set<Bytes>>>;
@@ -80,18 +94,22 @@ Result<SeriesFilter> SeriesFilter::Resolve(const ValidSubQuery& query, const Opt
                                            const KeyLayout& layout, NameMemo* names) {
   SeriesFilter out(layout, names);
   std::vector<Resolved> filters;
+  const bool by_tsuid = !query.tsuids.empty();
   for (const auto& filter : query.filters) {
-    ASSIGN_OR_RETURN(Resolved resolved, ResolveOne(filter, options, names));
-    filters.push_back(std::move(resolved));
+    Result<Resolved> resolved =
+        by_tsuid ? ByName(filter, names) : ResolveOne(filter, options, names);
+    RETURN_IF_ERROR(resolved.status());
+    filters.push_back(std::move(*resolved));
   }
   std::stable_sort(filters.begin(), filters.end(),
                    [](const Resolved& a, const Resolved& b) { return a.tagk < b.tagk; });
   for (const Resolved& f : filters) {
+    if (by_tsuid) break;  // OpenTSDB shows none of them
     if (out.filtered_keys_.empty() || out.filtered_keys_.back() != f.tagk)
       out.filtered_keys_.push_back(f.tagk);
   }
 
-  if (!query.tsuids.empty()) {
+  if (by_tsuid) {
     out.matcher_.tsuids = query.tsuids;
     std::sort(out.matcher_.tsuids.begin(), out.matcher_.tsuids.end());
     auto& tsuids = out.matcher_.tsuids;
@@ -134,7 +152,12 @@ Result<bool> SeriesFilter::Admits(ByteView tsuid) {
   if (different > 1) return false;
   for (Check& check : checks_) {
     Bytes value(ValueOf(tsuid, check.tagk));
-    if (value.empty()) return false;
+    if (value.empty()) {
+      // No such key, which is possible beside TSUIDs only: what must not be there is not there.
+      const FilterKind kind = check.filter->kind();
+      if (kind == FilterKind::kNotLiteralOr || kind == FilterKind::kNotLiteralOrAnyCase) continue;
+      return false;
+    }
     auto known = check.verdicts.find(value);
     if (known == check.verdicts.end()) {
       ASSIGN_OR_RETURN(const Bytes* name, names_->NameOf(UidKind::kTagv, value));

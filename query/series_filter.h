@@ -34,7 +34,8 @@ class SeriesFilter {
 
   /// Tag keys that separate groups, ascending; empty = one group.
   [[nodiscard]] const std::vector<Bytes>& group_by() const { return group_by_; }
-  /// UIDs of the filtered tag keys, ascending, each once (echoed with showQuery).
+  /// UIDs of the filtered tag keys, ascending, each once (echoed with showQuery); none beside
+  /// TSUIDs.
   [[nodiscard]] const std::vector<Bytes>& filtered_keys() const { return filtered_keys_; }
   /// True if the scan must also read the hour that begins at the window's end: what OpenTSDB's
   /// fuzzy row filter does.

@@ -191,6 +191,9 @@ Status SubQueryRun::EvaluateHistograms() {
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->histograms);
     HistogramColumn merged = Merged(columns);
+    // The buckets shown are those of the first histogram that was read, in range or not.
+    std::optional<codec::SimpleHistogram> shape;
+    if (sub_.text.show_histogram_buckets && !merged.empty()) shape = merged.front().histogram;
     if (context_.trim) {
       std::erase_if(merged, [this](const TimedHistogram& h) {
         return h.time_ms < context_.query.start_ms || h.time_ms > context_.query.end_ms;
@@ -198,7 +201,7 @@ Status SubQueryRun::EvaluateHistograms() {
     }
     for (HistogramOutput& output :
          HistogramOutputs(merged, sub_.text.percentiles.value_or(std::vector<double>()),
-                          sub_.text.show_histogram_buckets)) {
+                          shape ? &*shape : nullptr)) {
       Group out = described;
       out.metric += output.suffix;
       out.points = std::move(output.points);

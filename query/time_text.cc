@@ -109,11 +109,13 @@ Result<int64_t> ParseTime(std::string_view text, int64_t now_ms, const TimeZone&
   }
   std::optional<int64_t> value = ParseInt(text);
   if (!value) {
-    for (char c : text) {
-      if (!IsDigit(c)) {
-        return Status::InvalidArgument("Invalid time: " + std::string(text) +
-                                       ". Invalid character '" + c + "' in " + std::string(text));
-      }
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (IsDigit(text[i])) continue;
+      size_t n = 1;  // a character of UTF-8 in whole
+      while (i + n < text.size() && (static_cast<unsigned char>(text[i + n]) & 0xC0) == 0x80) ++n;
+      return Status::InvalidArgument("Invalid time: " + std::string(text) +
+                                     ". Invalid character '" + std::string(text.substr(i, n)) +
+                                     "' in " + std::string(text));
     }
     return Status::InvalidArgument("Invalid time: " + std::string(text) + " is too large");
   }

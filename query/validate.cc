@@ -11,15 +11,6 @@ namespace {
 
 bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
-// use_fuzzy_filter, use_multi_gets and rollup_usage do not tell sub-queries apart.
-bool SameQuestion(const SubQuery& a, const SubQuery& b) {
-  return a.aggregator == b.aggregator && a.metric == b.metric && a.tsuids == b.tsuids &&
-         a.downsample == b.downsample && a.rate == b.rate && a.rate_options == b.rate_options &&
-         a.filters == b.filters && a.explicit_tags == b.explicit_tags &&
-         a.pre_aggregate == b.pre_aggregate && a.percentiles == b.percentiles &&
-         a.show_histogram_buckets == b.show_histogram_buckets;
-}
-
 std::vector<SubQuery> WithoutRepeats(const std::vector<SubQuery>& queries) {
   std::vector<SubQuery> out;
   for (const SubQuery& q : queries) {
@@ -56,13 +47,14 @@ Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width,
 
 // Spec query.md §13.
 Status CheckHistograms(ValidSubQuery* query) {
-  const Function aggregator = query->aggregator->function;
-  if (aggregator != Function::kSum && aggregator != Function::kNone) {
+  // Only "sum" itself: zimsum and pfsum add as well, but are refused (recorded).
+  if (query->aggregator != FindAggregator("sum") &&
+      query->aggregator->function != Function::kNone) {
     return Status::InvalidArgument(
         "Only NONE or SUM aggregation function supported for histogram query");
   }
   if (query->downsample) {
-    if (query->downsample->function->function != Function::kSum) {
+    if (query->downsample->function != FindAggregator("sum")) {
       return Status::InvalidArgument(
           "Only SUM downsampling aggregation supported for histogram query");
     }
@@ -116,6 +108,15 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
 }
 
 }  // namespace
+
+bool SameQuestion(const SubQuery& a, const SubQuery& b) {
+  return a.aggregator == b.aggregator && a.metric == b.metric && a.tsuids == b.tsuids &&
+         a.downsample == b.downsample && a.rate == b.rate && a.rate_options == b.rate_options &&
+         std::equal(a.filters.begin(), a.filters.end(), b.filters.begin(), b.filters.end(),
+                    SameFilter) &&
+         a.explicit_tags == b.explicit_tags && a.pre_aggregate == b.pre_aggregate &&
+         a.percentiles == b.percentiles && a.show_histogram_buckets == b.show_histogram_buckets;
+}
 
 Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
                                    const TimeZone& default_zone, int metric_width,

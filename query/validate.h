@@ -38,6 +38,10 @@ struct ValidationTrace {
   size_t valid_queries = 0;
 };
 
+/// Whether OpenTSDB takes two sub-queries for one, of which it runs the first only. The filters are
+/// compared by SameFilter; use_fuzzy_filter, use_multi_gets and rollup_usage do not count.
+bool SameQuestion(const SubQuery& a, const SubQuery& b);
+
 /// InvalidArgument: the client's mistake. Unsupported: one that OpenTSDB answers with 500 (§3.4).
 Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
                                    const TimeZone& default_zone, int metric_width,

@@ -14,6 +14,8 @@ class Wildcard {
   explicit Wildcard(std::string_view pattern);
 
   [[nodiscard]] bool Matches(std::string_view value) const;
+  /// The texts between the stars, those at either end left aside.
+  [[nodiscard]] const std::vector<std::string>& parts() const { return parts_; }
 
  private:
   bool starts_with_star_ = false;

@@ -83,6 +83,7 @@ Result<SubQuery> PlanMetric(const ExpRequest& request, const ExpMetric& metric) 
     return Invalid("No filter '" + *metric.filter + "', which the metric '" + *metric.id +
                    "' names");
   }
+  if (filter->tags_missing) return Invalid("The filter '" + *metric.filter + "' has no tags");
   out.filters = filter->tags;
   out.explicit_tags = filter->explicit_tags;
   return out;

@@ -31,6 +31,7 @@ struct ExpTime {
 struct ExpFilter {
   std::optional<std::string> id;
   std::vector<FilterSpec> tags;
+  bool tags_missing = false;  // absent or null: an error (500) where a metric names the filter
   bool explicit_tags = false;
 };
 

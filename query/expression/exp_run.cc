@@ -30,12 +30,17 @@ std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
   return out;
 }
 
-// OpenTSDB keeps variables in a set and then in a map made for their number: the first of that
-// order gives a joined series its tags.
-std::vector<size_t> VariableOrder(const std::vector<std::string>& names) {
+// OpenTSDB keeps variables in a set, and puts first the metrics among them, in order of the
+// request, and then the expressions into a map made for their number: the first of its order gives
+// a joined series its tags. `places`: of a metric in the request, kNoPlace of an expression.
+constexpr size_t kNoPlace = std::numeric_limits<size_t>::max();
+std::vector<size_t> VariableOrder(const std::vector<std::string>& names,
+                                  const std::vector<size_t>& places) {
   std::vector<size_t> order(names.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   order = MapOrder(names, order, Hash16Capacity(names.size()));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return places[a] < places[b]; });
   return MapOrder(names, order, HashNCapacity(names.size()));
 }
 
@@ -63,7 +68,6 @@ struct Joined {
   std::vector<Variable> sides;     // in map order
   std::vector<size_t> slots;       // of each side, among the program's variables
   std::vector<JoinedSeries> rows;  // per series its members
-  std::vector<Bytes> filter_keys;
   std::shared_ptr<ExpTable> table;
 };
 
@@ -184,8 +188,9 @@ class Runner {
     metric.fill = fill;
     const std::vector<SubQuery>& queries = query_.request.queries;
     // Metrics that ask for the same are one sub-query.
+    auto same = [&wanted](const SubQuery& q) { return SameQuestion(q, wanted); };
     auto index =
-        static_cast<size_t>(std::find(queries.begin(), queries.end(), wanted) - queries.begin());
+        static_cast<size_t>(std::find_if(queries.begin(), queries.end(), same) - queries.begin());
     for (const Group& group : answer.groups) {
       if (group.query_index != index) continue;
       metric.groups.push_back(&group);
@@ -239,8 +244,12 @@ class Runner {
     const PlannedExpression& expression = plan_.expressions[e];
     Joined& joined = joined_[e];
     std::vector<JoinSide> sides;
-    std::set<Bytes> filter_keys;
-    for (size_t slot : VariableOrder(expression.program.variables)) {
+    std::vector<size_t> places;
+    for (const std::string& name : expression.program.variables) {
+      Variable v = variables_.at(name);
+      places.push_back(v.is_metric ? v.index : kNoPlace);
+    }
+    for (size_t slot : VariableOrder(expression.program.variables, places)) {
       Variable v = variables_.at(expression.program.variables[slot]);
       joined.slots.push_back(slot);
       joined.sides.push_back(v);
@@ -252,11 +261,10 @@ class Runner {
       const std::vector<SeriesIdentity>& series =
           v.is_metric ? metrics_[v.index].series : joined_[v.index].table->series;
       for (const SeriesIdentity& s : series) side.series.push_back(&s);
-      side.filter_keys = v.is_metric ? metrics_[v.index].filter_keys : joined_[v.index].filter_keys;
-      filter_keys.insert(side.filter_keys.begin(), side.filter_keys.end());
+      // An expression has no query tags, whatever its metrics have (recorded).
+      if (v.is_metric) side.filter_keys = metrics_[v.index].filter_keys;
       sides.push_back(std::move(side));
     }
-    joined.filter_keys.assign(filter_keys.begin(), filter_keys.end());
     Result<std::vector<JoinedSeries>> rows = Join(expression.join, sides);
     if (!rows.ok()) return Prepend(rows.status(), "expression '" + expression.id + "'");
     joined.rows = std::move(*rows);

@@ -41,63 +41,63 @@ Bytes Replaced(std::string_view text, std::string_view what, std::string_view by
   }
 }
 
-/// Sums the numbers of a window that moves forward, without subtracting: what leaves is taken from
-/// sums kept beforehand (a queue of two stacks), so that an infinity leaves no trace.
-class MovingSum {
- public:
-  void Push(double v) {
-    back_.push_back(v);
-    back_sum_ += v;
-  }
-  void Pop() {
-    if (front_.empty()) {
-      double sum = 0;
-      while (!back_.empty()) {
-        sum += back_.back();
-        front_.push_back(sum);
-        back_.pop_back();
-      }
-      back_sum_ = 0;
-    }
-    front_.pop_back();
-  }
-  [[nodiscard]] double sum() const { return (front_.empty() ? 0 : front_.back()) + back_sum_; }
-  [[nodiscard]] size_t size() const { return front_.size() + back_.size(); }
+// Additions of one moving average at most: long windows over many points end in a refusal.
+constexpr size_t kAdditionsMax = 2'000'000'000;
 
- private:
-  std::vector<double> front_;  // sums up to the newest of them, the oldest last
-  std::vector<double> back_;
-  double back_sum_ = 0;
-};
-
-void AverageByCount(size_t window, PointColumns* points) {
-  MovingSum sum;
+// Sums of windows are made anew at each point, from the newest number back as OpenTSDB does: what
+// another order rounds differently would show in the last digit.
+Status AverageByCount(size_t window, PointColumns* points) {
+  if (points->size() > kAdditionsMax / std::min(window, std::max<size_t>(points->size(), 1)))
+    return Status::LimitExceeded("The moving average takes too many steps");
+  std::vector<double> numbers;
   for (uint64_t& bits : points->bits) {
     double v = std::bit_cast<double>(bits);
-    if (!std::isnan(v)) sum.Push(v);
-    if (sum.size() > window) sum.Pop();
-    double mean = sum.size() < window ? 0.0 : sum.sum() / static_cast<double>(window);
-    bits = std::bit_cast<uint64_t>(mean);
+    if (!std::isnan(v)) numbers.push_back(v);
+    double sum = 0.0;
+    if (numbers.size() >= window) {
+      for (size_t i = 0; i < window; ++i) sum += numbers[numbers.size() - 1 - i];
+    }
+    bits = std::bit_cast<uint64_t>(sum / static_cast<double>(window));
   }
+  return {};
 }
 
 // A point belongs to the window if it is less than the window away. Without a point beyond it the
-// window is not full, and the result is 0.
-void AverageByTime(int64_t window_ms, PointColumns* points) {
-  MovingSum sum;
+// window is not full, and the result is 0; so it is where the window holds NaN alone (recorded).
+Status AverageByTime(int64_t window_ms, PointColumns* points) {
   const std::vector<int64_t>& times = points->time_ms;
   std::vector<uint64_t> averages(points->size());
   size_t oldest = 0;
+  size_t additions = 0;
   for (size_t i = 0; i < points->size(); ++i) {
-    double v = std::bit_cast<double>(points->bits[i]);
-    if (!std::isnan(v)) sum.Push(v);
-    for (; times[i] - times[oldest] >= window_ms; ++oldest) {
-      if (!std::isnan(std::bit_cast<double>(points->bits[oldest]))) sum.Pop();
+    while (times[i] - times[oldest] >= window_ms) ++oldest;
+    additions += i - oldest;
+    if (additions > kAdditionsMax)
+      return Status::LimitExceeded("The moving average takes too many steps");
+    double sum = 0.0;
+    size_t count = 0;
+    for (size_t k = i + 1; oldest > 0 && k-- > oldest;) {
+      double v = std::bit_cast<double>(points->bits[k]);
+      if (std::isnan(v)) continue;
+      sum += v;
+      ++count;
     }
-    double mean = oldest == 0 ? 0.0 : sum.sum() / static_cast<double>(sum.size());
-    averages[i] = std::bit_cast<uint64_t>(mean);
+    averages[i] = std::bit_cast<uint64_t>(count == 0 ? 0.0 : sum / static_cast<double>(count));
   }
   points->bits = std::move(averages);
+  return {};
+}
+
+// Java's Math.max: NaN stays.
+int64_t JavaMax(int64_t a, int64_t b) { return std::max(a, b); }
+double JavaMax(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
+}
+
+// Java's order of doubles: NaN above everything.
+bool IsAbove(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
+  return a > b;
 }
 
 std::optional<int64_t> DigitsToInt(std::string_view digits) {
@@ -165,6 +165,7 @@ Status ApplyAlias(std::string_view alias, GexpSeries* series) {
   Bytes name(alias);
   for (const auto& [key, value] : group.tags) name = Replaced(name, "@" + key, value);
   group.metric = std::move(name);
+  series->identity.metrics.clear();  // the series has a name, and no metric any more
   group.tags.clear();
   group.aggregate_tags.clear();
   MakeAbsolute(&group.points);
@@ -189,12 +190,7 @@ Status ApplyMovingAverage(std::string_view window, const GexpRange& range, Point
   }
   TrimPoints(range, points);
   MakeDouble(points);
-  if (count) {
-    AverageByCount(static_cast<size_t>(*count), points);
-  } else {
-    AverageByTime(*time, points);
-  }
-  return {};
+  return count ? AverageByCount(static_cast<size_t>(*count), points) : AverageByTime(*time, points);
 }
 
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
@@ -222,7 +218,7 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
   auto keep = [&](auto values, auto* slots) {
     for (size_t i = 0; i < slots->size(); ++i) {
       auto v = i < values.size() ? values[i] : 0;
-      if (current || v > (*slots)[i]) (*slots)[i] = v;
+      (*slots)[i] = current ? v : JavaMax((*slots)[i], v);
     }
   };
   MergeOptions options;
@@ -243,11 +239,11 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
   std::vector<std::pair<double, size_t>> scores;
   for (size_t i = 0; i < series.size(); ++i) {
     double score = any_int ? static_cast<double>(ints[i]) : doubles[i];
-    if (any_int && any_double) score = std::max(score, doubles[i]);
+    if (any_int && any_double) score = JavaMax(score, doubles[i]);
     scores.emplace_back(score, i);
   }
   std::stable_sort(scores.begin(), scores.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [](const auto& a, const auto& b) { return IsAbove(a.first, b.first); });
   std::vector<GexpSeries> out;
   for (size_t i = 0; i < std::min(count, scores.size()); ++i) {
     out.push_back(std::move(series[scores[i].second]));
@@ -280,6 +276,10 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
       if (members[k] == kLacking) continue;
       columns[k] = &sets[k][members[k]].group.points;
       parts[k] = &sets[k][members[k]].identity;
+      if (parts[k]->metrics.empty())
+        return Status::InvalidArgument("An alias has no metric, and cannot be combined");
+      if (columns[k]->size() == 0)  // a null dereference of OpenTSDB's
+        return Status::InvalidArgument("A series to be combined has no points");
       if (length && *length != columns[k]->size()) {
         return Status::InvalidArgument("No more elements: series to be combined have " +
                                        std::to_string(*length) + " and " +

@@ -89,7 +89,8 @@ Result<std::vector<JoinedSeries>> Join(const JoinRule& rule, std::span<const Joi
     bool complete = std::find(members.begin(), members.end(), kLacking) == members.end();
     if (complete || !rule.intersection) out.push_back(std::move(members));
   }
-  if (rule.intersection && out.empty()) {
+  // Without any series there is nothing that could have met: no error (recorded).
+  if (rule.intersection && out.empty() && !by_key.empty()) {
     return Status::InvalidArgument(
         "No intersections found: the variables have no series in common");
   }

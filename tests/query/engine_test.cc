@@ -172,6 +172,26 @@ TEST_CASE_FIXTURE(EngineFixture, "TSUIDs are one group and share a metric") {
   CHECK(Run(query, kHour, kHour + 10).status().code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE_FIXTURE(EngineFixture, "filters beside TSUIDs compare names and resolve none") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Put("m", {{"host", "b"}}, kHour, 2);
+  SubQuery query;
+  query.aggregator = "sum";
+  query.tsuids = {"000001000001000001", "000001000001000002"};
+  auto sum = [&](const char* type, const char* key, const char* text) {
+    query.filters = {{type, key, text}};
+    std::string found = Text(query, kHour, kHour + 10);
+    return found.substr(found.rfind(':') + 1);
+  };
+  CHECK(sum("literal_or", "host", "a||nope") == "1");
+  CHECK(sum("literal_or", "host", "nope") == "");
+  CHECK(sum("literal_or", "dc", "a") == "");
+  CHECK(sum("not_literal_or", "dc", "a") == "3");
+  CHECK(sum("wildcard", "dc", "*") == "3");
+  query.filters = {{"literal_or", "host", "a"}};
+  CHECK(Run(query, kHour, kHour + 10)->queries[0].filter_keys.empty());
+}
+
 TEST_CASE_FIXTURE(EngineFixture, "repeated sub-queries are answered once") {
   Put("m", {{"host", "a"}}, kHour, 1);
   Request request;
@@ -245,6 +265,23 @@ TEST_CASE_FIXTURE(EngineFixture, "requests that cannot be are refused") {
           r->timezone = "GMT+5";
           r->queries[0].downsample = "1m-sum";
         }) == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "histograms are summed by sum itself, not by what adds as well") {
+  Request request;
+  request.start = "1h-ago";
+  request.queries = {Ask("sum", "m")};
+  request.queries[0].percentiles = {{50}};
+  auto valid = [&](const char* aggregator, const char* downsample) {
+    request.queries[0].aggregator = aggregator;
+    request.queries[0].downsample = downsample;
+    return engine.Validate(request).ok();
+  };
+  CHECK(valid("sum", "1m-sum"));
+  CHECK(valid("none", "1m-sum"));
+  CHECK_FALSE(valid("zimsum", "1m-sum"));
+  CHECK_FALSE(valid("pfsum", "1m-sum"));
+  CHECK_FALSE(valid("sum", "1m-zimsum"));
 }
 
 }  // namespace

@@ -79,12 +79,31 @@ TEST_CASE("legacy tag values become filters") {
     REQUIRE(f.ok());
     return f->type + "(" + f->filter + ")" + (f->ignore_case ? "i" : "");
   };
-  CHECK(legacy("*") == "wildcard(*)");
+  CHECK(legacy("*") == "wildcard(*)i");
   CHECK(legacy("a|b") == "literal_or(a|b)");
   CHECK(legacy("web*") == "wildcard(web*)i");
   CHECK(legacy("Regexp(a.*)") == "regexp(a.*)");
   CHECK_FALSE(LegacyFilter("host", "regexp(a", true).ok());
   CHECK_FALSE(LegacyFilter("host", "", true).ok());
+}
+
+TEST_CASE("filters are one by their literals, the text between outer stars, or their pattern") {
+  auto same = [](FilterSpec a, FilterSpec b) { return SameFilter(a, b); };
+  auto spec = [](const char* type, const char* text) { return FilterSpec{type, "host", text}; };
+  FilterSpec grouping = spec("literal_or", "a|b");
+  grouping.group_by = true;
+  CHECK(same(grouping, spec("literal_or", "b|a|a")));
+  CHECK(same(spec("iliteral_or", "A|"), spec("iliteral_or", "a")));
+  CHECK_FALSE(same(spec("literal_or", "A"), spec("literal_or", "a")));
+  CHECK_FALSE(same(spec("literal_or", "a"), spec("iliteral_or", "a")));
+  CHECK_FALSE(same(spec("literal_or", "a"), spec("not_literal_or", "a")));
+  CHECK(same(spec("wildcard", "a*"), spec("wildcard", "**a*")));
+  CHECK_FALSE(same(spec("wildcard", "a*"), spec("wildcard", "a*b")));
+  CHECK_FALSE(same(spec("wildcard", "a*"), spec("iwildcard", "a*")));
+  CHECK(same(*LegacyFilter("host", "*", true), spec("iwildcard", "**")));
+  CHECK(same(spec("regexp", "a"), spec("regexp", "a")));
+  CHECK_FALSE(same(spec("regexp", "a"), spec("regexp", "^a")));
+  CHECK_FALSE(same(spec("regexp", "a"), FilterSpec{"regexp", "dc", "a"}));
 }
 
 TEST_CASE("lower case covers Latin-1") {

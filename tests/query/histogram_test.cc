@@ -32,6 +32,15 @@ TEST_CASE("a percentile is the middle of the bucket where the counts reach it") 
   CHECK(Percentile(Two(0, 0), 50) == 0.0);
 }
 
+TEST_CASE("the total of counts wraps at 32 bits, their running sum does not") {
+  constexpr uint64_t kMax = 2147483647;
+  CHECK(Percentile(Two(kMax, 7), 50) == 0.0);
+  CHECK(Percentile(Two(kMax + 1, 1), 50) == 0.875);
+  CHECK(Percentile(Two(kMax, kMax), 1) == 0.0);
+  CHECK(Percentile(Two(kMax + 1, kMax + 1), 100) == 0.0);
+  CHECK(Percentile({0, {{0, 1, 1u << 30}, {1, 2, 1u << 30}, {2, 3, 1u << 31}}, 0, 0}, 99) == 0.5);
+}
+
 TEST_CASE("adding joins equal buckets and keeps the others in order") {
   SimpleHistogram sum{0, {{0, 1, 5}, {3, 4, 7}}, 1, 0};
   AddHistogram({0, {{0, 1, 2}, {0, 2, 1}, {5, 6, 9}}, 3, 4}, &sum);
@@ -52,9 +61,11 @@ TEST_CASE("each series gives one histogram to an instant of its group") {
   CHECK(merged[3].time_ms == 3000);
 }
 
-TEST_CASE("outputs are percentiles ascending, then the buckets of the first histogram") {
+TEST_CASE("outputs are percentiles ascending, then the buckets of a histogram") {
   const HistogramColumn column{{1000, Two(12, 16)}, {2000, {0, {{0, 5, 3}}, 0, 9}}};
-  const auto outputs = HistogramOutputs(column, {99.9, 50}, true);
+  const auto outputs = HistogramOutputs(column, {99.9, 50}, &column[0].histogram);
+  CHECK(HistogramOutputs(column, {50}, nullptr).size() == 1);
+  CHECK(HistogramOutputs({}, {}, &column[0].histogram).size() == 4);  // with no points
   REQUIRE(outputs.size() == 6);
   const char* const suffixes[] = {"_pct_50.0", "_pct_99.9", "_UNDERFLOW",
                                   "_0.0_1.75", "_1.75_3.5", "_OVERFLOW"};

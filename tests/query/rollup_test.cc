@@ -85,6 +85,12 @@ TEST_CASE("rows of rollups are read from the start's to one behind the end's") {
         kStart - kDay);
 }
 
+TEST_CASE("a usage is named as OpenTSDB spells it, an unknown one as the default") {
+  CHECK(RollupUsageName("rollup_raw") == "ROLLUP_RAW");
+  CHECK(RollupUsageName("Rollup_Fallback_Raw") == "ROLLUP_FALLBACK_RAW");
+  CHECK(RollupUsageName("x") == "ROLLUP_NOFALLBACK");
+}
+
 TEST_CASE("pre-aggregates are asked for by the flag or by a literal of the aggregate tag") {
   SubQuery text;
   CHECK_FALSE(AsksForPreAggregates(text, "_aggregate", "RAW"));

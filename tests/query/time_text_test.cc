@@ -63,6 +63,11 @@ TEST_CASE("zones are those of the tz database") {
   CHECK_FALSE(TimeZone::Find("").ok());
 }
 
+TEST_CASE("an error shows a whole character of UTF-8") {
+  Result<int64_t> time = ParseTime("1\xC3\xA9", 0, *TimeZone::Find("UTC"));
+  CHECK(std::string(time.status().message()).find("'\xC3\xA9'") != std::string::npos);
+}
+
 TEST_CASE("only the last character of a duration selects the unit") {
   CHECK(ParseDuration("90s")->millis() == 90'000);
   CHECK(ParseDuration("10ms")->millis() == 10);

@@ -41,10 +41,12 @@ struct ExpCase {
   struct Expression {
     std::string id, text;
     bool intersection = false;
+    bool use_query_tags = false;
   };
   std::vector<Metric> metrics;
   std::vector<Expression> expressions;
   std::vector<std::string> outputs;
+  std::vector<Bytes> filter_keys;  // of every metric
   int64_t start_s = 0, end_s = 100;
   std::function<bool()> cancelled;
 
@@ -66,12 +68,14 @@ struct ExpCase {
       }
     }
     answer.queries.resize(metrics.size());
+    for (SubQueryInfo& info : answer.queries) info.filter_keys = filter_keys;
     if (!expressions.empty()) request.expressions.emplace();
     for (const Expression& e : expressions) {
       ExpExpression expression;
       expression.id = e.id;
       expression.expr = e.text;
       expression.join.intersection = e.intersection;
+      expression.join.use_query_tags = e.use_query_tags;
       request.expressions->push_back(expression);
     }
     if (!outputs.empty()) request.outputs.emplace();

@@ -85,6 +85,7 @@ TEST_CASE("requests that OpenTSDB refuses are refused") {
       {"metric's aggregator", [](ExpRequest& r) { r.metrics[0].aggregator = "zz"; }},
       {"filter twice", [](ExpRequest& r) { r.filters->push_back(r.filters->at(0)); }},
       {"filter type", [](ExpRequest& r) { r.filters->at(0).tags[0].type = "zz"; }},
+      {"filter without tags", [](ExpRequest& r) { r.filters->at(0).tags_missing = true; }},
       {"no expression", [](ExpRequest& r) { r.expressions->at(0).expr.reset(); }},
       {"syntax", [](ExpRequest& r) { r.expressions->at(0).expr = "a +"; }},
       {"unknown variable", [](ExpRequest& r) { r.expressions->at(0).expr = "a + zz"; }},

@@ -62,6 +62,25 @@ TEST_CASE("the first variable is the first of a Java map, not of the text") {
   CHECK((*results)[0].table->series[2].tags[0].value.name == "h3");
 }
 
+TEST_CASE("variables of one place in Java's map come in order of the request's metrics") {
+  ExpCase c = WorkedExample();
+  c.metrics[1].id = "q";  // the place of a
+  c.expressions = {{"e", "q + a"}};
+  CHECK_FALSE((*c.Run())[0].table->series[1].tags.empty());
+  std::swap(c.metrics[0].id, c.metrics[1].id);
+  CHECK_FALSE((*c.Run())[0].table->series[1].tags.empty());
+}
+
+TEST_CASE("an expression has no query tags") {
+  ExpCase c = WorkedExample();
+  c.filter_keys = {"\x01"};
+  c.expressions = {{"e", "a"}, {"f", "a + e", false, true}, {"g", "a + b", false, true}};
+  const auto results = c.Run();
+  REQUIRE(results.ok());
+  CHECK((*results)[1].table->series.size() == 3);  // all of e's under one key beside two of a
+  CHECK((*results)[2].table->series.size() == 3);  // h1, h2, h3
+}
+
 TEST_CASE("instants are those of all series, and only [start, end] is shown") {
   ExpCase c;
   c.metrics.push_back({"a", {HostGroup(0, "m.a", "h1", OfInts({{10, 1}, {20, 2}, {30, 3}}))}, {}});
@@ -164,12 +183,16 @@ TEST_CASE("a group without points fails what uses it") {
   CHECK(Rows(c.Run(), 0) == "");
 }
 
-TEST_CASE("no groups give no rows, and no intersection") {
+TEST_CASE("no groups give no rows, and an intersection fails only if there are some") {
   ExpCase c;
   c.metrics.push_back({"x", {}, {}});
   c.expressions = {{"e", "x"}};
   CHECK(Rows(c.Run()) == "");
   c.expressions = {{"e", "x", true}};
+  CHECK(Rows(c.Run()) == "");
+  c = WorkedExample();
+  c.metrics.push_back({"x", {}, {}});
+  c.expressions = {{"e", "a + x", true}};
   CHECK(Rows(c.Run()).find("No intersections found") != std::string::npos);
 }
 

@@ -138,6 +138,9 @@ TEST_CASE("a moving average over a time leaves out the point that fills it") {
         "g.a{host=a} 0:0.0 1:0.0 2:0.0 3:0.0 4:0.0");
   CHECK(Evaluate("movingAverage(sum:m,'20s')", {{A(OfInts({{0, 1}, {20, 3}, {30, 5}}))}}) ==
         "g.a{host=a} 0:0.0 20:3.0 30:4.0");
+  CHECK(
+      Evaluate("movingAverage(sum:m,'20s')", {{A(OfDoubles({{0, 1}, {20, kNan}, {50, kNan}}))}}) ==
+      "g.a{host=a} 0:0.0 20:0.0 50:0.0");
   for (const char* window : {"0", "-1", "2.5", "'x'", "'0s'", "'2x'", "'2s", "2s", "99999999999"}) {
     CAPTURE(window);
     CHECK(Evaluate(std::string("movingAverage(sum:m,") + window + ")", found).find("error: ") == 0);
@@ -167,6 +170,16 @@ TEST_CASE("the highest series are found by the slots of the active ones") {
         "g.a{host=b} 0:2 10:100; g.a{host=a} 0:5 10:1");
 }
 
+TEST_CASE("a series that is NaN somewhere is the highest by maximum") {
+  std::vector<std::vector<Group>> found = {
+      {HostGroup(0, "g.a", "a", OfDoubles({{0, 9}, {1, 9}})),
+       HostGroup(0, "g.a", "b", OfDoubles({{0, 1}, {1, kNan}})),
+       HostGroup(0, "g.a", "c", OfDoubles({{0, kNan}, {1, 2}}))}};
+  auto first = [&](const char* text) { return Evaluate(text, found).substr(0, 11); };
+  CHECK(first("highestMax(sum:m,1)") == "g.a{host=b}");
+  CHECK(first("highestCurrent(sum:m,1)") == "g.a{host=b}");
+}
+
 TEST_CASE("the highest series need points in the range, and a number") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
   for (const char* function : {"highestMax", "highestCurrent"}) {
@@ -186,6 +199,8 @@ TEST_CASE("sets are combined by position, not by time") {
   CHECK(Evaluate("diffSeries(sum:m,sum:n)", found, 15, 25) == "g.a{host=h} 20:0.0");
   found[1][0].points = OfInts({{11, 2}, {21, 2}});
   CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: No more elements") == 0);
+  found[1][0] = HostGroup(1, "g.b", "other", PointColumns());
+  CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: A series to be combined") == 0);
 }
 
 TEST_CASE("combined series have the lowest metric and the tags of the first set") {
@@ -195,6 +210,7 @@ TEST_CASE("combined series have the lowest metric and the tags of the first set"
   CHECK(Evaluate("sum(sum:m,sum:n)", found) == "g.a{host=1} 10:5.0; g.a{} 10:0.0");
   CHECK(Evaluate("multiply(sum:m,sum:n)", found) == "g.a{host=1} 10:4.0; g.a{} 10:0.0");
   CHECK(Evaluate("alias(sum(sum:m,sum:n),x)", found).find("error: ") == 0);
+  CHECK(Evaluate("sum(alias(sum:m,x),sum:n)", found).find("error: An alias") == 0);
   CHECK(Evaluate("sum(sum:m)", found).find("error: Must have 2 to 26") == 0);
 }
 

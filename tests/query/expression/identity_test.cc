@@ -54,6 +54,8 @@ TEST_CASE("a union has all keys in their order, an intersection those of every s
 
 TEST_CASE("an intersection without series is an error") {
   CHECK(Joined({true, false, true}, {Side(kA), Side(kD)}).find("No intersections found") == 0);
+  CHECK(Joined({true, false, true}, {Side({}), Side(kA)}).find("No intersections found") == 0);
+  CHECK(Joined({true, false, true}, {Side({}), Side({})}).empty());
   CHECK(Joined({}, {Side({}), Side({})}).empty());
 }
 
