@@ -20,6 +20,12 @@ uint32_t BaseOf(int64_t seconds) {
   return static_cast<uint32_t>(clamped - clamped % kRowSpan);
 }
 
+// Pairs that are not whole: OpenTSDB makes rows of such TSUIDs, here none is written, so there is
+// none to find.
+bool HasRows(const KeyLayout& layout, const Bytes& series) {
+  return series.empty() || codec::CheckTsuid(layout, series).ok();
+}
+
 bool IsAnnotation(const Cell& cell) {
   return codec::ClassifyQualifier(cell.qualifier) == codec::CellClass::kAnnotation;
 }
@@ -37,7 +43,8 @@ Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex) {
   const std::string padded = hex.size() % 2 != 0 ? "0" + hex : hex;
   if (!FromHex(padded, &bytes))
     return Status::InvalidArgument("contains illegal character for hexBinary: " + padded);
-  RETURN_IF_ERROR(Prepend(codec::CheckTsuid(layout, bytes), "TSUID " + hex));
+  if (bytes.size() < static_cast<size_t>(layout.metric_width))
+    return Status::InvalidArgument("TSUID " + hex + " is shorter than a metric's UID");
   return bytes;
 }
 
@@ -53,6 +60,9 @@ Result<Annotations::Place> Annotations::Locate(const std::string& tsuid, int64_t
   if (start_time < 1) return Status::InvalidArgument("The start timestamp has not been set");
   ASSIGN_OR_RETURN(const Bytes series, TsuidBytes(options_.layout, tsuid));
   codec::AnnotationPlace place = codec::PlaceAnnotation(start_time);
+  if (!HasRows(options_.layout, series))
+    return Status::NotFound("Unable to locate annotation in storage: TSUID " + tsuid +
+                            " is not a metric and whole pairs");
   return Place{KeyOf(series, place.base), std::move(place.qualifier)};
 }
 
@@ -69,7 +79,11 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
   if (request.start_time < 1)
     return Status::InvalidArgument("The start timestamp has not been set");
   if (!codec::HasAnnotationChanges(request)) return std::optional<codec::Annotation>();
-  ASSIGN_OR_RETURN(const Place place, Locate(request.tsuid, request.start_time));
+  Result<Place> located = Locate(request.tsuid, request.start_time);
+  if (located.status().code() == StatusCode::kNotFound)
+    return Status::InvalidArgument("TSUID " + request.tsuid +
+                                   " is not a metric's UID and whole pairs of tag UIDs");
+  ASSIGN_OR_RETURN(const Place place, std::move(located));
 
   for (int attempt = 0; attempt < kWriteAttempts; ++attempt) {
     ASSIGN_OR_RETURN(const Row row,
@@ -92,7 +106,9 @@ Result<std::optional<codec::Annotation>> Annotations::Write(const codec::Annotat
 }
 
 Status Annotations::Delete(const std::string& tsuid, int64_t start_time) {
-  ASSIGN_OR_RETURN(const Place place, Locate(tsuid, start_time));
+  Result<Place> located = Locate(tsuid, start_time);
+  if (located.status().code() == StatusCode::kNotFound) return {};
+  ASSIGN_OR_RETURN(const Place place, std::move(located));
   return store_.Mutate(options_.table, {{place.key, {DeleteColumn(kFamily, place.qualifier)}}});
 }
 
@@ -123,10 +139,12 @@ Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int
 
 Result<uint64_t> Annotations::DeleteRange(const std::string& tsuid, int64_t start_ms,
                                           int64_t end_ms) {
-  if (start_ms < 1) return Status::InvalidArgument("The start timestamp has not been set");
   if (end_ms < start_ms)
     return Status::InvalidArgument("The end timestamp cannot be less than the start timestamp");
   ASSIGN_OR_RETURN(const Bytes series, TsuidBytes(options_.layout, tsuid));
+  if (series.size() == static_cast<size_t>(options_.layout.metric_width))
+    return Status::InvalidArgument("UID was empty: TSUID " + tsuid + " has no tags");
+  if (!HasRows(options_.layout, series)) return 0;
   const size_t base_at =
       static_cast<size_t>(options_.layout.salt_width + options_.layout.metric_width);
 

@@ -25,8 +25,8 @@ struct AnnotationsOptions {
 };
 
 /// Thread-safe. Blocks on the store. TSUIDs are hexadecimal as the client wrote them, an odd digit
-/// count is padded on the left; "" = global. InvalidArgument: a TSUID or time that cannot be. Store
-/// errors as they come.
+/// count is padded on the left; "" = global. InvalidArgument: a TSUID or time that cannot be; one
+/// whose pairs are not whole is only refused where it would be written. Store errors as they come.
 class Annotations {
  public:
   /// `store` outlives the object.
@@ -65,8 +65,8 @@ class Annotations {
   const AnnotationsOptions options_;
 };
 
-/// Bytes of a TSUID in hexadecimal; "" for "". InvalidArgument: not hexadecimal, or not metric and
-/// whole pairs.
+/// Bytes of a TSUID in hexadecimal; "" for "". InvalidArgument: not hexadecimal, or shorter than a
+/// metric's UID.
 Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex);
 
 }  // namespace hg::uid

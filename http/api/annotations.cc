@@ -116,11 +116,13 @@ void ListGlobals(const Request& request, Services& services, ResponseWriter& out
   if (!start) return SendError(out, request, 400, "Missing start time");
   const Result<int64_t> start_ms = ParseRequestTime(*start, services);
   if (!start_ms.ok()) return SendError(out, request, 500, start_ms.status().message());
+  if (*start_ms < 1000) return SendError(out, request, 400, "Missing start time");
   const Result<int64_t> end_ms =
       ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("now"), services);
   if (!end_ms.ok()) return SendError(out, request, 500, end_ms.status().message());
+  const int64_t end_s = (*end_ms < 1000 ? services.clock.NowMs() : *end_ms) / 1000;  // 0: now
 
-  const auto found = services.annotations.Globals(*start_ms / 1000, *end_ms / 1000);
+  const auto found = services.annotations.Globals(*start_ms / 1000, end_s);
   if (!found.ok() && found.status().code() == StatusCode::kInvalidArgument)
     return SendError(out, request, 500, found.status().message());
   if (!found.ok()) return SendStatus(out, request, found.status());

@@ -18,7 +18,7 @@ namespace {
 struct RangeDelete {
   std::optional<std::vector<std::string>> tsuids;
   bool global = false;
-  int64_t start_ms = 0;
+  int64_t start_ms = -1;  // -1: not given
   int64_t end_ms = 0;
 };
 
@@ -35,6 +35,7 @@ void WriteMany(const Request& request, Services& services, ResponseWriter& out, 
   if (!body->is_array()) return SendBadJson(out, request, "An array of annotations is expected");
   std::vector<codec::Annotation> items;
   for (const JsonValue& value : body->items) {
+    if (value.is_null()) return SendError(out, request, 500, "An annotation is null");
     Result<codec::Annotation> item = ReadAnnotation(value);
     if (!item.ok()) return SendBadJson(out, request, item.status().message());
     items.push_back(std::move(*item));
@@ -105,6 +106,13 @@ std::optional<RangeDelete> FromBody(const Request& request, const Services& serv
     return std::optional<RangeDelete>();
   };
   if (!body->is_object()) return bad("An object is expected");
+  for (const auto& [key, value] : body->members) {
+    const bool known = key == "startTime" || key == "endTime" || key == "tsuids" ||
+                       key == "global" || key == "totalDeleted";
+    if (!known) return bad("Unrecognized field \"" + key + "\"");
+    if (key.ends_with("Time") && !value.is_null() && !value.is_scalar())
+      return bad("\"" + key + "\" must be a time");
+  }
   const auto text = [&](std::string_view name) -> std::optional<std::string> {
     const JsonValue* value = body->Find(name);
     if (value == nullptr || !value->is_scalar() || value->text.empty()) return {};
@@ -119,6 +127,7 @@ std::optional<RangeDelete> FromBody(const Request& request, const Services& serv
     range.tsuids.emplace();
     for (const JsonValue& tsuid : tsuids->items) {
       if (!tsuid.is_scalar()) return bad("\"tsuids\" must be an array of strings");
+      if (tsuid.text.empty()) return bad("UID was empty: a TSUID is an empty text");
       range.tsuids->push_back(tsuid.text);
     }
   }
@@ -134,7 +143,7 @@ void DeleteMany(const Request& request, Services& services, ResponseWriter& out)
   const auto range = request.body.empty() ? FromParameters(request, services, out)
                                           : FromBody(request, services, out);
   if (!range) return;
-  if (range->start_ms < 1) return SendError(out, request, 400, "Missing the start time value");
+  if (range->start_ms < 0) return SendError(out, request, 400, "Missing the start time value");
   if (!range->global && (!range->tsuids || range->tsuids->empty()))
     return SendError(out, request, 400, "Missing the TSUIDs or global annotations flag");
 

@@ -32,6 +32,10 @@ std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter&
     return {};
   }
   Result<JsonValue> body = ParseJson(request.body);
+  if (body.ok() && body->is_null()) {  // a null dereference of OpenTSDB's, wherever it comes
+    SendError(out, request, 500, "The body is null");
+    return {};
+  }
   if (body.ok()) return std::move(*body);
   SendBadJson(out, request, body.status().message());
   return {};

@@ -20,7 +20,8 @@ struct Services;
 /// The verb after method_override, which counts on GET only; none: 405 was sent.
 std::optional<Method> OverriddenMethod(const Request& request, ResponseWriter& out);
 
-/// The body as JSON; none: 400 was sent, because there is no body or because it does not parse.
+/// The body as JSON; none: 400 was sent, because there is no body or because it does not parse, or
+/// 500 because it is null.
 std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter& out);
 
 /// 400 "Unable to parse the given JSON" for a document of the wrong shape.

@@ -85,7 +85,15 @@ Result<LookupQuery> FromBody(std::string_view text) {
   RETURN_IF_ERROR(ReadText(body, "query", &query.query));
   RETURN_IF_ERROR(ReadNumber(body, "limit", &query.limit));
   RETURN_IF_ERROR(ReadNumber(body, "startIndex", &query.start_index));
-  if (!query.metric) query.metric = "*";
+  if (const JsonValue* limit = body.Find("limit"); limit != nullptr && limit->is_null())
+    query.limit = 0;
+  std::optional<std::string> type;
+  RETURN_IF_ERROR(ReadText(body, "type", &type));
+  constexpr std::string_view kTypes[] = {"TSMETA",  "TSMETA_SUMMARY", "TSUIDS",
+                                         "UIDMETA", "ANNOTATION",     "LOOKUP"};
+  if (type && std::find(std::begin(kTypes), std::end(kTypes), *type) == std::end(kTypes))
+    return Status::InvalidArgument("Unknown type of search: " + *type);
+  if (body.Find("metric") == nullptr) query.metric = "*";
   const JsonValue* tags = body.Find("tags");
   if (tags == nullptr || tags->is_null()) return query;
   if (!tags->is_array()) return Status::InvalidArgument("\"tags\" must be an array");
@@ -232,6 +240,8 @@ void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
 
 }  // namespace
 
+Status CheckSearchBody(std::string_view body) { return FromBody(body).status(); }
+
 void HandleLookup(const Request& request, Services& services, ResponseWriter& out) {
   const int64_t began_ns = services.clock.MonotonicNs();
   std::optional<LookupQuery> query;
@@ -243,6 +253,10 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     // Not 400: OpenTSDB lets the parser's complaint through (§18.1).
     if (!from_body.ok()) return SendError(out, request, 500, from_body.status().message());
     query = std::move(*from_body);
+    // Only an explicit null leaves the metric out (recorded).
+    if (!query->metric && query->tags.value_or(std::vector<TagWish>()).empty())
+      return SendError(out, request, 400,
+                       "Missing metric and tags. Please supply at least one value.");
   }
   const Result<Wanted> wanted = Resolve(*query, services.names);
   if (!wanted.ok() && wanted.status().code() == StatusCode::kNotFound)

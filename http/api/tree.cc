@@ -71,10 +71,16 @@ std::optional<TreeRequest> ReadRequest(const Request& request, Services& service
     SendBadJson(out, request, "An object is expected");
     return {};
   }
+  for (const auto& [key, value] : body->members) {
+    if (value.is_scalar() || value.is_null()) continue;
+    SendBadJson(out, request, "\"" + key + "\" must be a text");
+    return {};
+  }
   TreeRequest asked;
   if (const JsonValue* id = body->Find("treeId"); id != nullptr && !id->is_null()) {
     const std::optional<int64_t> number = id->AsInt();
-    if (!number || *number < 0 || *number > uid::kTreeIdMax) {
+    const bool whole = id->text.find('.') == std::string::npos;
+    if (!number || !whole || *number < 0 || *number > uid::kTreeIdMax) {
       SendTreeArgumentError(out, request, "Invalid Tree ID");
       return {};
     }

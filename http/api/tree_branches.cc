@@ -43,9 +43,18 @@ std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& o
     AddWords(NonEmptyParameter(request, "tsuids").value_or(""), &asked.tsuids);
     return asked;
   }
-  const std::optional<JsonValue> body = RequireJsonBody(request, out);
-  if (!body) return {};
+  // 500, although it is the client's mistake: spec http-api.md §18.2.
+  const auto bad = [&](std::string_view why) {
+    SendError(out, request, 500, why);
+    return std::optional<SeriesOfTree>();
+  };
+  const Result<JsonValue> body = ParseJson(request.body);
+  if (!body.ok()) return bad(body.status().message());
+  if (!body->is_object()) return bad("An object is expected");
   const JsonValue* id = body->Find("treeId");
+  if (id != nullptr && !id->is_null() &&
+      (id->kind != JsonValue::Kind::kNumber || id->text.find_first_of(".eE") != std::string::npos))
+    return bad("\"treeId\" must be a whole number");
   const int64_t number = id == nullptr ? 0 : id->AsInt().value_or(0);
   asked.tree = number > 0 && number <= uid::kTreeIdMax ? static_cast<int32_t>(number) : 0;
   if (const JsonValue* tsuids = body->Find("tsuids")) {

@@ -48,6 +48,9 @@ Result<TreeRule> ReadRule(const JsonValue& value) {
   number("treeId", &rule.tree_id);
   number("regexGroupIdx", &rule.regex_group);
   RETURN_IF_ERROR(status);
+  if (const JsonValue* given = value.Find("type");
+      given != nullptr && !given->is_null() && type.empty())
+    return Status::InvalidArgument("Rule type was empty");
   rule.type = uid::ParseTreeRuleType(type);
   if (!type.empty() && rule.type == TreeRuleType::kNone)
     return Status::InvalidArgument("Unrecognized rule type: " + type);
@@ -97,9 +100,8 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
 /// From the body, or without one from the query string; none: the error was sent.
 std::optional<TreeRule> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
-  const std::optional<JsonValue> body = RequireJsonBody(request, out);
-  if (!body) return {};
-  Result<TreeRule> rule = ReadRule(*body);
+  const Result<JsonValue> body = ParseJson(request.body);
+  Result<TreeRule> rule = body.ok() ? ReadRule(*body) : body.status();
   if (rule.ok()) return std::move(*rule);
   // 500, although it is the client's mistake: spec http-api.md §18.2.
   SendError(out, request, 500, rule.status().message());
@@ -164,9 +166,14 @@ std::vector<TreeRule> RulesOf(const uid::Tree& tree) {
 }
 
 void WriteMany(const Request& request, Services& services, ResponseWriter& out, bool replace) {
-  const std::optional<JsonValue> body = RequireJsonBody(request, out);
-  if (!body) return;
+  if (request.body == "null") return SendError(out, request, 400, "Missing tree rules");
+  if (request.body.empty()) {
+    RequireJsonBody(request, out);
+    return;
+  }
   // 500, although it is the client's mistake: spec http-api.md §18.2.
+  const Result<JsonValue> body = ParseJson(request.body);
+  if (!body.ok()) return SendError(out, request, 500, body.status().message());
   if (!body->is_array()) return SendError(out, request, 500, "An array of rules is expected");
   std::vector<TreeRule> rules;
   for (const JsonValue& item : body->items) {

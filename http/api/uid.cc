@@ -69,6 +69,11 @@ std::optional<std::vector<AssignList>> AssignFromBody(const Request& request, Re
   for (const auto& [type, value] : body->members) {
     // Of equal keys the last one counts.
     if (&value != body->Find(type)) continue;
+    const auto null = [&](const JsonValue& item) { return item.is_null(); };
+    if (value.is_null() || std::any_of(value.items.begin(), value.items.end(), null)) {
+      SendError(out, request, 500, "\"" + type + "\" is null, or holds null");
+      return {};
+    }
     if (!value.is_array()) return bad("\"" + type + "\" must be an array of names");
     AssignList& list = lists.emplace_back();
     list.type = type;

@@ -116,6 +116,7 @@ Status Read(const JsonValue& value, ExpFilter* out) {
   RETURN_IF_ERROR(ReadBool(value, "explicitTags", &out->explicit_tags));
   std::optional<std::vector<query::FilterSpec>> tags;
   RETURN_IF_ERROR(ReadAll(value, "tags", &tags));
+  out->tags_missing = !tags;
   if (tags) out->tags = std::move(*tags);
   return {};
 }

@@ -53,7 +53,9 @@ void WriteRowsMeta(const ExpResult& result, JsonWriter* json) {
   json->Key("dpsMeta");
   json->BeginObject();
   json->Member("firstTimestamp", rows > 0 ? times[result.row_begin] : none);
-  json->Member("lastTimestamp", rows > 1 ? times[result.row_end - 1] : int64_t{0});
+  // An expression's only row does not count, a metric's does (recorded).
+  const size_t fewest = result.is_metric ? 1 : 2;
+  json->Member("lastTimestamp", rows >= fewest ? times[result.row_end - 1] : int64_t{0});
   json->Member("setCount", static_cast<int64_t>(rows));
   json->Member("series", static_cast<int64_t>(result.table->series.size()));
   json->EndObject();
@@ -124,16 +126,20 @@ void Write(const query::ExpFilter& filter, JsonWriter* json) {
   json->BeginObject();
   WriteOptional("id", filter.id, json);
   json->Key("tags");
-  json->BeginArray();
-  for (const query::FilterSpec& tag : filter.tags) {
-    json->BeginObject();
-    json->Member("tagk", tag.tagk);
-    json->Member("filter", tag.filter);
-    json->Member("group_by", tag.group_by);
-    json->Member("type", tag.type);
-    json->EndObject();
+  if (filter.tags_missing) {
+    json->Null();
+  } else {
+    json->BeginArray();
+    for (const query::FilterSpec& tag : filter.tags) {
+      json->BeginObject();
+      json->Member("tagk", tag.tagk);
+      json->Member("filter", tag.filter);
+      json->Member("group_by", tag.group_by);
+      json->Member("type", tag.type);
+      json->EndObject();
+    }
+    json->EndArray();
   }
-  json->EndArray();
   json->Member("explicitTags", filter.explicit_tags);
   json->EndObject();
 }

@@ -115,19 +115,22 @@ void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json) {
   json->BeginArray();
   for (const uid::UidMeta& tag : meta.tags) WriteUidMeta(tag, json);
   json->EndArray();
-  WriteText("description", meta.description, json);
-  WriteText("notes", meta.notes, json);
+  const auto text = [json](std::string_view key, const auto& value) {
+    if (value) WriteText(key, value, json);  // null is left out, which it is not of a UID's
+  };
+  text("description", meta.description);
+  text("notes", meta.notes);
   json->Member("created", meta.created);
   if (meta.custom) {
     json->Key("custom");
     WriteFields(*meta.custom, json);
   }
-  WriteText("units", meta.units, json);
+  text("units", meta.units);
   json->Member("retention", meta.retention);
   json->Member("max", meta.max);
   json->Member("min", meta.min);
-  WriteText("displayName", meta.display_name, json);
-  WriteText("dataType", meta.data_type, json);
+  text("displayName", meta.display_name);
+  text("dataType", meta.data_type);
   json->Member("lastReceived", meta.last_received);
   json->Member("totalDatapoints", meta.total_points);
   json->EndObject();

@@ -116,7 +116,10 @@ Status ReadFilters(const JsonValue& value, std::vector<FilterSpec>* out) {
   out->clear();
   if (value.is_null()) return {};
   if (!value.is_array()) return Wrong("filters", "an array");
-  for (const JsonValue& item : value.items) RETURN_IF_ERROR(ReadFilter(item, out));
+  for (const JsonValue& item : value.items) {
+    if (item.is_null()) return Status::Unsupported("A filter is null");
+    RETURN_IF_ERROR(ReadFilter(item, out));
+  }
   return {};
 }
 
@@ -144,7 +147,11 @@ Status ReadMember(const std::string& key, const JsonValue& v, SubQuery* out) {
   if (key == "filters") return ReadFilters(v, &out->filters);
   if (key == "explicitTags") return ReadBool(key, v, &out->explicit_tags);
   if (key == "preAggregate") return ReadBool(key, v, &out->pre_aggregate);
-  if (key == "rollupUsage") return ReadText(key, v, &out->rollup_usage);
+  if (key == "rollupUsage") {
+    RETURN_IF_ERROR(ReadText(key, v, &out->rollup_usage));
+    if (!out->rollup_usage) out->rollup_usage = "";  // null is a text that is not known
+    return {};
+  }
   if (key == "percentiles") return ReadPercentiles(v, &out->percentiles);
   if (key == "showHistogramBuckets") return ReadBool(key, v, &out->show_histogram_buckets);
   if (key == "useFuzzyFilter") return ReadBool(key, v, &out->use_fuzzy_filter);
@@ -210,7 +217,6 @@ Result<query::Request> ReadQuery(const JsonValue& body) {
   for (const auto& [key, value] : body.members) RETURN_IF_ERROR(ReadMember(key, value, &out));
   const JsonValue* queries = body.Find("queries");
   if (queries == nullptr || queries->is_null()) {
-    if (out.start.empty()) return out;  // a missing start is told first
     return Status::Unsupported("Missing queries: \"queries\" must be an array of sub-queries");
   }
   if (!queries->is_array()) return Wrong("queries", "an array");

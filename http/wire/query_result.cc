@@ -2,10 +2,12 @@
 
 #include <bit>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "http/wire/annotation_json.h"
+#include "query/rollup.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 #include "storage/model/timestamp.h"
@@ -140,10 +142,12 @@ void WriteSummary(const Answer& answer, JsonWriter* json) {
 void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& group, bool as_arrays,
                 JsonWriter* json) {
   const query::Request& request = query.request;
-  // A computed group has no sub-query, and shows an empty list where others show theirs.
+  // A computed group shows the first sub-query as its own, and an empty list where others show
+  // their annotations.
   const bool computed = group.query_index == query::kComputedGroup;
-  const query::ValidSubQuery* sub = computed ? nullptr : &query.queries[group.query_index];
-  const query::SubQueryInfo* info = computed ? nullptr : &answer.queries[group.query_index];
+  const size_t index = computed ? 0 : group.query_index;
+  const query::ValidSubQuery& sub = query.queries[index];
+  const query::SubQueryInfo& info = answer.queries[index];
   json->BeginObject();
   json->Member("metric", group.metric);
   json->Key("tags");
@@ -152,9 +156,9 @@ void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& grou
   json->BeginArray();
   for (const Bytes& tag : group.aggregate_tags) json->String(tag);
   json->EndArray();
-  if (request.show_query && sub != nullptr) {
+  if (request.show_query) {
     json->Key("query");
-    WriteSubQuery(*sub, group.query_index, info->filter_keys, json, info->rollup_table);
+    WriteSubQuery(sub, index, info.filter_keys, json, info.rollup_table);
   }
   if (request.show_tsuids) {
     json->Key("tsuids");
@@ -170,10 +174,9 @@ void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& grou
       WriteAnnotations("globalAnnotations", answer.global_annotations, query, json);
     }
   }
-  bool nulls =
-      sub != nullptr && sub->downsample && sub->downsample->fill == query::FillPolicy::kNull;
+  bool nulls = sub.downsample && sub.downsample->fill == query::FillPolicy::kNull;
   WritePoints(group.points, {as_arrays, request.ms_resolution, nulls}, json);
-  if (request.show_stats && info != nullptr) WriteStats(info->stats, group.query_index, json);
+  if (request.show_stats) WriteStats(info.stats, index, json);
   json->EndObject();
 }
 
@@ -208,16 +211,13 @@ void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
   json->Member("rate", text.rate);
   json->Key("filters");
   json->BeginArray();
-  for (bool group_by : {false, true}) {
-    for (const FilterSpec& f : text.filters) {
-      if (f.group_by != group_by) continue;
-      json->BeginObject();
-      json->Member("tagk", f.tagk);
-      json->Member("filter", f.filter);
-      json->Member("group_by", f.group_by);
-      json->Member("type", f.type);
-      json->EndObject();
-    }
+  for (const FilterSpec& f : text.filters) {
+    json->BeginObject();
+    json->Member("tagk", f.tagk);
+    json->Member("filter", f.filter);
+    json->Member("group_by", f.group_by);
+    json->Member("type", f.type);
+    json->EndObject();
   }
   json->EndArray();
   json->Key("percentiles");
@@ -230,7 +230,7 @@ void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
   }
   json->Member("index", static_cast<int64_t>(index));
   json->Key("filterTagKs");
-  if (filter_keys.empty()) {
+  if (filter_keys.empty() && text.filters.empty()) {
     json->Null();
   } else {
     json->BeginArray();
@@ -252,14 +252,17 @@ void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
     json->Null();
   }
   json->Member("preAggregate", text.pre_aggregate);
-  WriteOptional("rollupUsage", text.rollup_usage, json);
+  json->Key("rollupUsage");
+  text.rollup_usage ? json->String(query::RollupUsageName(*text.rollup_usage)) : json->Null();
   json->Member("explicitTags", text.explicit_tags);
   json->Member("showHistogramBuckets", text.show_histogram_buckets);
   json->Key("tags");
   json->BeginObject();
+  std::map<std::string_view, const FilterSpec*> grouping;  // of one key the last one stands
   for (const FilterSpec& f : text.filters) {
-    if (f.group_by) json->Member(f.tagk, f.type + "(" + f.filter + ")");
+    if (f.group_by) grouping[f.tagk] = &f;
   }
+  for (const auto& [key, f] : grouping) json->Member(key, f->type + "(" + f->filter + ")");
   json->EndObject();
   json->Member("histogramQuery", query::AsksForHistograms(text));
   json->EndObject();

@@ -118,7 +118,7 @@ Result<FilterSpec> ReadTag(std::string_view text, bool group_by) {
 // A grouping filter that only repeats a filter of the second braces makes that one group.
 void AddGrouping(FilterSpec filter, std::vector<FilterSpec>* filters) {
   for (FilterSpec& known : *filters) {
-    if (known.type == filter.type && known.tagk == filter.tagk && known.filter == filter.filter) {
+    if (query::SameFilter(known, filter)) {
       known.group_by = true;
       return;
     }

@@ -130,9 +130,20 @@ TEST_CASE("what cannot be is refused") {
   request.tsuid = "xyz";
   CHECK(f.annotations.Write(request, false).status().message() ==
         "contains illegal character for hexBinary: 0xyz");
-  request.tsuid = "000001";
-  CHECK(f.annotations.Write(request, false).status().code() == StatusCode::kInvalidArgument);
+  for (const char* tsuid : {"000001", "0001", "000001000001", "1000001000001000001"}) {
+    request.tsuid = tsuid;
+    CHECK(f.annotations.Write(request, false).status().code() == StatusCode::kInvalidArgument);
+  }
   CHECK(f.annotations.Find(kSeries, 1700000149).status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("TSUIDs of pairs that are not whole have no annotations") {
+  Fixture f;
+  const std::string odd = "000001000001";
+  CHECK(f.annotations.Find(odd, 1700000149).status().code() == StatusCode::kNotFound);
+  CHECK(f.annotations.Delete(odd, 1700000149).ok());
+  CHECK(*f.annotations.DeleteRange(odd, 1, 1700000149000) == 0);
+  CHECK(f.annotations.DeleteRange("000001", 1, 2).status().code() == StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("a deleted annotation is gone, and deleting it again is fine") {

@@ -83,6 +83,9 @@ TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
       {"GET", "/api/annotation?start_time=0", "", 400},
       {"GET", "/api/annotation?start_time=abc", "", 500},
       {"GET", "/api/annotation?start_time=1700000101&tsuid=xyz", "", 500},
+      {"GET", "/api/annotation?start_time=1700000101&tsuid=0001", "", 500},
+      {"GET", "/api/annotation?start_time=1700000101&tsuid=1000001000001", "", 404},
+      {"DELETE", "/api/annotation?start_time=1700000101&tsuid=1000001000001", "", 204},
       {"POST", "/api/annotation", "", 400},
       {"POST", "/api/annotation", "{}", 400},
       {"POST", "/api/annotation", R"({"startTime":-5,"description":"x"})", 400},
@@ -95,6 +98,10 @@ TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
       {"DELETE", "/api/annotation", "", 400},
       {"PATCH", "/api/annotation", "{}", 405},
       {"GET", "/api/annotations?start_time=5&end_time=4", "", 500},
+      {"GET", "/api/annotations?start_time=5&end_time=0", "", 200},  // up to now
+      {"GET", "/api/annotations?start_time=0&end_time=x", "", 400},
+      {"POST", "/api/annotation/bulk", "null", 500},
+      {"POST", "/api/annotation/bulk", "[null]", 500},
       {"GET", "/api/annotations?start_time=abc", "", 500},
       {"GET", "/api/annotations", "", 400},
   };
@@ -180,9 +187,15 @@ TEST_CASE("bulk delete needs a start and something to delete from") {
         R"({"error":{"code":400,"message":"Missing the TSUIDs or global annotations flag"}})");
   Check(f, "DELETE", "/api/annotation/bulk", R"({"global":true})", 400,
         R"({"error":{"code":400,"message":"Missing the start time value"}})");
-  for (const char* body : {R"({"startTime":"x","global":true})", R"({"startTime":5,"tsuids":"a"})",
-                           "[]", R"({"startTime":5,"tsuids":["xyz"]})"})
+  for (const char* body :
+       {R"({"startTime":"x","global":true})", R"({"startTime":5,"tsuids":"a"})", "[]",
+        R"({"startTime":5,"tsuids":["xyz"]})", R"({"startTime":5,"tsuids":["000001"]})",
+        R"({"startTime":5,"tsuids":[""]})", R"({"startTime":5,"global":true,"custom":{}})",
+        R"({"startTime":5,"global":true,"endTime":{}})"})
     CHECK_MESSAGE(f.Ask("DELETE", "/api/annotation/bulk", body).status == 400, body);
+  for (const char* body : {R"({"startTime":0,"global":true,"totalDeleted":1})",
+                           R"({"startTime":5,"tsuids":["1000001000001"]})"})
+    CHECK_MESSAGE(f.Ask("DELETE", "/api/annotation/bulk", body).status == 200, body);
 }
 
 }  // namespace

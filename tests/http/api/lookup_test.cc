@@ -92,6 +92,14 @@ TEST_CASE("lookup reads a body") {
   CHECK(ask("{}") == kLgaA + "," + kLgaB + "," + kFra + "," + kMem);
 }
 
+TEST_CASE("a metric that is null is none, a limit that is null no limit") {
+  Lookup f;
+  CHECK(f.Ask("POST", "/api/search/lookup", R"({"metric":null})").status == 400);
+  CHECK(f.Ask("POST", "/api/search/lookup", R"({"metric":null,"tags":[]})").status == 400);
+  CHECK(f.Ask("POST", "/api/search/lookup", R"({"limit":null})").body.find(R"("limit":0)") !=
+        std::string::npos);
+}
+
 TEST_CASE("lookup says what it does not know or cannot read") {
   Lookup f;
   const auto error = [&](const char* query) {
@@ -119,7 +127,8 @@ TEST_CASE("lookup says what it does not know or cannot read") {
       error("m=sys.cpu{host=a") ==
       R"(400 {"error":{"code":400,"message":"Unable to parse query","details":"Missing '}' at the end of: sys.cpu{host=a"}})");
   CHECK(f.Ask("GET", "/api/search/lookup?m={*=*}").status == 500);
-  for (const char* body : {"x", "[]", R"({"limit":"many"})", R"({"tags":{}})", R"({"tags":["a"]})"})
+  for (const char* body : {"x", "[]", R"({"limit":"many"})", R"({"tags":{}})", R"({"tags":["a"]})",
+                           R"({"type":"metric"})"})
     CHECK_MESSAGE(f.Ask("POST", "/api/search/lookup", body).status == 500, body);
 }
 
@@ -136,6 +145,8 @@ TEST_CASE("searches that need a plug-in say so, others are unknown") {
                              "/api/search/annotation?query=*"})
     CHECK(details("GET", target) == disabled);
   CHECK(details("POST", "/api/search/uidmeta") == disabled);
+  CHECK(f.Ask("POST", "/api/search/uidmeta", "{}").status == 400);
+  CHECK(f.Ask("POST", "/api/search/uidmeta", "[]").status == 500);
   CHECK(details("GET", "/api/search/tsmeta") ==
         R"({"error":{"code":400,"message":"Missing parameter <code>query</code>"}})");
   CHECK(details("GET", "/api/search/tsmeta?query=a&limit=x") ==

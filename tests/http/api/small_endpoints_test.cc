@@ -66,6 +66,7 @@ TEST_CASE("suggest refuses what it cannot read") {
              R"({"error":{"code":400,"message":"Missing 'type' parameter"}})"},
             {"POST", "/api/suggest", R"({"type":{"a":1}})", 400, nullptr},
             {"POST", "/api/suggest", "[]", 400, nullptr},
+            {"POST", "/api/suggest", "null", 500, nullptr},
             {"POST", "/api/suggest", "", 400, nullptr},
             {"POST", "/api/suggest", "type=metrics", 400, nullptr},
             {"PUT", "/api/suggest?type=tagk", "", 405, nullptr},

@@ -56,6 +56,17 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   CHECK(f.StatusOf("GET", "/rule?treeid=1&level=0&order=0") == 404);
   CHECK(f.StatusOf("POST", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 204);
   CHECK(f.StatusOf("POST", "/rules", "[]") == 400);
+  CHECK(f.StatusOf("POST", "/rules", "null") == 400);
+  CHECK(f.StatusOf("POST", "/rules", "[{") == 500);
+  CHECK(f.StatusOf("POST", "/rule", "{") == 500);
+  CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":{}})") == 500);
+  for (const char* body : {"{", "[]", "1", R"({"treeId":"x"})", R"({"treeId":1.5})"}) {
+    CHECK_MESSAGE(f.StatusOf("POST", "/collisions", body) == 500, body);
+    CHECK_MESSAGE(f.StatusOf("POST", "/test", body) == 500, body);
+  }
+  CHECK(f.StatusOf("POST", "/collisions", "{}") == 400);
+  CHECK(f.StatusOf("POST", "", R"({"treeId":1.5})") == 400);
+  CHECK(f.StatusOf("POST", "", R"({"treeId":1,"tsuids":[]})") == 400);
   CHECK(f.StatusOf("GET", "/rules?treeid=1") == 400);
   CHECK(f.StatusOf("DELETE", "/rules?treeid=1") == 204);
 }

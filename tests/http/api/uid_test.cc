@@ -63,6 +63,8 @@ TEST_CASE("assign without values or with a body of another shape is an error") {
   Post(f, "{}", 400, missing);
   for (const char* body : {"", "hello", R"(["a"])", R"({"metric":"a"})", R"({"metric":[["a"]]})"})
     CHECK_MESSAGE(f.Ask("POST", "/api/uid/assign", body).status == 400, body);
+  for (const char* body : {"null", R"({"metric":null})", R"({"metric":[null]})"})
+    CHECK_MESSAGE(f.Ask("POST", "/api/uid/assign", body).status == 500, body);
   CHECK(f.Ask("PUT", "/api/uid/assign?metric=a").status == 405);
   CHECK(f.Ask("GET", "/api/suggest?type=metrics").body == "[]");
 }

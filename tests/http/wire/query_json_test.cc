@@ -71,6 +71,8 @@ TEST_CASE("documents of the wrong shape are refused") {
   CHECK_FALSE(Read(R"({"start":"1h-ago","queries":[null]})").ok());
   CHECK_FALSE(Read(R"({"start":"1h-ago","queries":[],"options":[]})").ok());
   CHECK(Read(R"({"start":"1h-ago"})").status().code() == StatusCode::kUnsupported);
+  CHECK(Read("{}").status().code() == StatusCode::kUnsupported);
+  CHECK(ReadSub(R"("filters":[null])").status().code() == StatusCode::kUnsupported);
   CHECK(Read(R"({"start":"1h-ago","queries":[]})")->queries.empty());
 }
 

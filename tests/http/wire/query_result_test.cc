@@ -77,16 +77,28 @@ TEST_CASE("annotations of the rows show their key even when none is in range") {
   CHECK(Write(query, answer).find("annotations") == std::string::npos);
 }
 
-TEST_CASE("a computed group has no sub-query, and always a list of annotations") {
+TEST_CASE("a computed group shows the first sub-query, and always a list of annotations") {
   query::ValidQuery query = OneQuery();
-  query.request.show_query = true;
   query.request.show_tsuids = true;
-  query.request.show_stats = true;
   query::Answer answer = OneGroup(query::OfDoubles({{1, 5}}));
   answer.groups[0].query_index = query::kComputedGroup;
   CHECK(Write(query, answer) ==
         R"([{"metric":"m","tags":{"host":"a","dc":"x"},"aggregateTags":[],"tsuids":[],)"
         R"("annotations":[],"dps":{"1":5.0}}])");
+  query.request.show_query = true;
+  CHECK(Write(query, answer).find(R"("query":{"aggregator":"sum",)") != std::string::npos);
+  CHECK(Write(query, answer).find(R"("index":0,)") != std::string::npos);
+}
+
+TEST_CASE("of several grouping filters of one key the last is shown among the tags") {
+  query::ValidSubQuery sub = OneQuery().queries[0];
+  sub.text.filters = {{"wildcard", "host", "*", true, false},
+                      {"literal_or", "host", "b", true, false}};
+  std::string out;
+  JsonWriter json(&out);
+  WriteSubQuery(sub, 0, {}, &json);
+  CHECK(out.find(R"~("tags":{"host":"literal_or(b)"})~") != std::string::npos);
+  CHECK(out.find(R"~("filterTagKs":[])~") != std::string::npos);  // as beside TSUIDs
 }
 
 TEST_CASE("a sub-query is echoed with every key") {
@@ -100,8 +112,8 @@ TEST_CASE("a sub-query is echoed with every key") {
   CHECK(
       out ==
       R"~({"aggregator":"sum","metric":"m","tsuids":null,"downsample":null,"rate":false,)~"
-      R"~("filters":[{"tagk":"dc","filter":".","group_by":false,"type":"regexp"},)~"
-      R"~({"tagk":"host","filter":"a|b","group_by":true,"type":"literal_or"}],"percentiles":null,"index":3,)~"
+      R"~("filters":[{"tagk":"host","filter":"a|b","group_by":true,"type":"literal_or"},)~"
+      R"~({"tagk":"dc","filter":".","group_by":false,"type":"regexp"}],"percentiles":null,"index":3,)~"
       R"~("filterTagKs":["AAAB"],"useFuzzyFilter":true,"useMultiGets":true,"rollupTable":"raw",)~"
       R"~("rateOptions":{"counter":true,"counterMax":10,"resetValue":0,"dropResets":false},"preAggregate":false,)~"
       R"~("rollupUsage":null,"explicitTags":false,"showHistogramBuckets":false,)~"
