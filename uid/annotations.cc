@@ -44,7 +44,7 @@ Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex) {
   if (!FromHex(padded, &bytes))
     return Status::InvalidArgument("contains illegal character for hexBinary: " + padded);
   if (bytes.size() < static_cast<size_t>(layout.metric_width))
-    return Status::InvalidArgument("TSUID " + hex + " is shorter than a metric's UID");
+    return Status::Unsupported("TSUID " + hex + " is shorter than a metric's UID");
   return bytes;
 }
 

@@ -65,8 +65,8 @@ class Annotations {
   const AnnotationsOptions options_;
 };
 
-/// Bytes of a TSUID in hexadecimal; "" for "". InvalidArgument: not hexadecimal, or shorter than a
-/// metric's UID.
+/// Bytes of a TSUID in hexadecimal; "" for "". InvalidArgument: not hexadecimal. Unsupported:
+/// shorter than a metric's UID, which OpenTSDB answers with 500.
 Result<Bytes> TsuidBytes(const KeyLayout& layout, const std::string& hex);
 
 }  // namespace hg::uid

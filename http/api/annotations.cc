@@ -55,6 +55,8 @@ std::optional<codec::Annotation> ReadRequest(const Request& request, const Servi
 }
 
 void SendFailure(ResponseWriter& out, const Request& request, const Status& status) {
+  if (status.code() == StatusCode::kUnsupported)
+    return SendError(out, request, 500, status.message());
   if (status.code() != StatusCode::kInvalidArgument) return SendStatus(out, request, status);
   SendError(out, request, 400, status.message(), status.message());
 }
@@ -74,7 +76,8 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
   const Result<codec::Annotation> found =
       services.annotations.Find(wanted->tsuid, wanted->start_time);
   if (found.ok()) return SendAnnotation(out, request, *found);
-  if (found.status().code() == StatusCode::kInvalidArgument)
+  if (found.status().code() == StatusCode::kInvalidArgument ||
+      found.status().code() == StatusCode::kUnsupported)
     return SendError(out, request, 500, found.status().message());
   SendStatus(out, request, found.status());
 }

@@ -46,7 +46,8 @@ void WriteMany(const Request& request, Services& services, ResponseWriter& out, 
   json.BeginArray();
   for (const codec::Annotation& item : items) {
     const auto written = services.annotations.Write(item, replace);
-    if (!written.ok() && written.status().code() == StatusCode::kInvalidArgument)
+    const StatusCode code = written.status().code();
+    if (code == StatusCode::kInvalidArgument || code == StatusCode::kUnsupported)
       return SendBadItem(out, request, item, written.status());
     if (!written.ok()) return SendStatus(out, request, written.status());
     if (written->has_value()) WriteAnnotation(**written, &json);
@@ -156,6 +157,8 @@ void DeleteMany(const Request& request, Services& services, ResponseWriter& out)
   for (const std::string& owner : owners) {
     const Result<uint64_t> count =
         services.annotations.DeleteRange(owner, range->start_ms, range->end_ms);
+    if (count.status().code() == StatusCode::kUnsupported)
+      return SendError(out, request, 400, count.status().message());
     if (!count.ok()) return SendStatus(out, request, count.status());
     deleted += *count;
   }

@@ -37,7 +37,7 @@ std::optional<LookupQuery> FromParameters(const Request& request, ResponseWriter
     SendMissingParameter(out, request, "m");
     return {};
   }
-  if (const auto text = NonEmptyParameter(request, "limit")) {
+  if (const std::string* text = request.parameters.Find("limit")) {
     const std::optional<int32_t> limit = ParseInt32(*text);
     if (!limit) {
       SendError(out, request, 400, "Unable to convert 'limit' to a valid number");
@@ -101,6 +101,10 @@ Result<LookupQuery> FromBody(std::string_view text) {
   for (const JsonValue& tag : tags->items) {
     if (!tag.is_object())
       return Status::InvalidArgument("\"tags\" must hold objects with \"key\" and \"value\"");
+    for (const auto& [key, value] : tag.members) {
+      if (key != "key" && key != "value")
+        return Status::InvalidArgument("Unrecognized field \"" + key + "\" of a tag");
+    }
     TagWish& wish = query.tags->emplace_back();
     RETURN_IF_ERROR(ReadText(tag, "key", &wish.key));
     RETURN_IF_ERROR(ReadText(tag, "value", &wish.value));

@@ -30,8 +30,8 @@ void RefusePluginType(const Request& request, Method method, ResponseWriter& out
   if (method == Method::kGet) {
     if (!NonEmptyParameter(request, "query")) return SendMissingParameter(out, request, "query");
     for (const char* name : {"limit", "start_index"}) {
-      const std::optional<std::string> text = NonEmptyParameter(request, name);
-      if (text && !ParseInt32(*text))
+      const std::string* text = request.parameters.Find(name);
+      if (text != nullptr && !ParseInt32(*text))
         return SendError(out, request, 400,
                          "Unable to convert '" + std::string(name) + "' to a valid number");
     }

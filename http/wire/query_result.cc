@@ -1,5 +1,6 @@
 #include "http/wire/query_result.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -58,12 +59,17 @@ void WriteOptional(std::string_view key, const std::optional<std::string>& value
 
 void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>& annotations,
                       const ValidQuery& query, JsonWriter* json) {
-  json->Key(key);
-  json->BeginArray();
+  std::vector<const codec::Annotation*> shown;
   for (const codec::Annotation& a : annotations) {
     int64_t start = Timestamp{a.start_time}.millis();
-    if (start >= query.start_ms && start <= query.end_ms) WriteAnnotation(a, json);
+    if (start >= query.start_ms && start <= query.end_ms) shown.push_back(&a);
   }
+  // By the start as it is written: seconds stand before milliseconds (recorded).
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const auto* a, const auto* b) { return a->start_time < b->start_time; });
+  json->Key(key);
+  json->BeginArray();
+  for (const codec::Annotation* a : shown) WriteAnnotation(*a, json);
   json->EndArray();
 }
 

@@ -101,6 +101,10 @@ TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
       {"GET", "/api/annotations?start_time=5&end_time=0", "", 200},  // up to now
       {"GET", "/api/annotations?start_time=0&end_time=x", "", 400},
       {"POST", "/api/annotation/bulk", "null", 500},
+      {"POST", "/api/annotation/bulk", R"([{"startTime":1,"tsuid":"0001","description":"x"}])",
+       400},
+      {"POST", "/api/annotation", R"({"startTime":1,"tsuid":"0001","description":"x"})", 500},
+      {"DELETE", "/api/annotation?start_time=1&tsuid=0001", "", 500},
       {"POST", "/api/annotation/bulk", "[null]", 500},
       {"GET", "/api/annotations?start_time=abc", "", 500},
       {"GET", "/api/annotations", "", 400},
@@ -190,7 +194,8 @@ TEST_CASE("bulk delete needs a start and something to delete from") {
   for (const char* body :
        {R"({"startTime":"x","global":true})", R"({"startTime":5,"tsuids":"a"})", "[]",
         R"({"startTime":5,"tsuids":["xyz"]})", R"({"startTime":5,"tsuids":["000001"]})",
-        R"({"startTime":5,"tsuids":[""]})", R"({"startTime":5,"global":true,"custom":{}})",
+        R"({"startTime":5,"tsuids":["01"]})", R"({"startTime":5,"tsuids":[""]})",
+        R"({"startTime":5,"global":true,"custom":{}})",
         R"({"startTime":5,"global":true,"endTime":{}})"})
     CHECK_MESSAGE(f.Ask("DELETE", "/api/annotation/bulk", body).status == 400, body);
   for (const char* body : {R"({"startTime":0,"global":true,"totalDeleted":1})",

@@ -115,6 +115,7 @@ TEST_CASE("lookup says what it does not know or cannot read") {
   CHECK(error("m=sys.cpu{host=a|b}") == unknown("No such name for 'tagv': 'a|b'"));
   CHECK(error("m=") ==
         R"(400 {"error":{"code":400,"message":"Missing parameter <code>m</code>"}})");
+  CHECK(error("m=sys.cpu&limit=").find("400 ") == 0);
   CHECK(error("m=sys.cpu&limit=x") ==
         R"(400 {"error":{"code":400,"message":"Unable to convert 'limit' to a valid number"}})");
   CHECK(
@@ -128,7 +129,7 @@ TEST_CASE("lookup says what it does not know or cannot read") {
       R"(400 {"error":{"code":400,"message":"Unable to parse query","details":"Missing '}' at the end of: sys.cpu{host=a"}})");
   CHECK(f.Ask("GET", "/api/search/lookup?m={*=*}").status == 500);
   for (const char* body : {"x", "[]", R"({"limit":"many"})", R"({"tags":{}})", R"({"tags":["a"]})",
-                           R"({"type":"metric"})"})
+                           R"({"type":"metric"})", R"({"tags":[{"key":"host","x":1}]})"})
     CHECK_MESSAGE(f.Ask("POST", "/api/search/lookup", body).status == 500, body);
 }
 

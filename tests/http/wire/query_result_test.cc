@@ -77,6 +77,19 @@ TEST_CASE("annotations of the rows show their key even when none is in range") {
   CHECK(Write(query, answer).find("annotations") == std::string::npos);
 }
 
+TEST_CASE("annotations stand by their starts as they are written, seconds before milliseconds") {
+  query::ValidQuery query = OneQuery();
+  query.end_ms = 2'000'000'000'000;
+  query::Answer answer = OneGroup({});
+  for (const int64_t start : {int64_t{1'500'000'005'000}, int64_t{1'500'000'010}}) {
+    codec::Annotation annotation;
+    annotation.start_time = start;
+    answer.groups[0].annotations.push_back(annotation);
+  }
+  const std::string out = Write(query, answer);
+  CHECK(out.find("1500000010,") < out.find("1500000005000"));
+}
+
 TEST_CASE("a computed group shows the first sub-query, and always a list of annotations") {
   query::ValidQuery query = OneQuery();
   query.request.show_tsuids = true;
