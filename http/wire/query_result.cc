@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "http/wire/annotation_json.h"
 #include "query/rollup.h"
@@ -229,7 +230,9 @@ void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
   json->Key("percentiles");
   if (text.percentiles) {
     json->BeginArray();
-    for (double p : *text.percentiles) json->Float(static_cast<float>(p));
+    std::vector<double> ascending = *text.percentiles;  // as they are answered
+    std::sort(ascending.begin(), ascending.end());
+    for (double p : ascending) json->Float(static_cast<float>(p));
     json->EndArray();
   } else {
     json->Null();

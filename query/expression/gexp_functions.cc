@@ -158,7 +158,7 @@ Status Scale(std::string_view factor, PointColumns* points) {
 
 Status ApplyAlias(std::string_view alias, GexpSeries* series) {
   Group& group = series->group;
-  if (group.query_index == kComputedGroup) {
+  if (series->combined) {
     return Status::InvalidArgument(
         "alias cannot be applied to a series that was computed from several");
   }
@@ -247,6 +247,7 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
   std::vector<GexpSeries> out;
   for (size_t i = 0; i < std::min(count, scores.size()); ++i) {
     out.push_back(std::move(series[scores[i].second]));
+    out.back().combined = false;
   }
   return out;
 }
@@ -291,6 +292,7 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     result.identity = Unite(parts);
     Group& group = result.group;
     group.query_index = kComputedGroup;
+    result.combined = true;
     if (!result.identity.metrics.empty()) group.metric = result.identity.metrics[0].name;
     for (const SeriesIdentity::Tag& tag : result.identity.tags) {
       group.tags.emplace_back(tag.key.name, tag.value.name);

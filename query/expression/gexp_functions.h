@@ -18,6 +18,7 @@ namespace hg::query {
 struct GexpSeries {
   Group group;
   SeriesIdentity identity;
+  bool combined = false;  // by the last function, out of several
 };
 
 /// The range of the query, both ends inclusive.
@@ -32,7 +33,7 @@ void MakeAbsolute(PointColumns* points);
 Status Scale(std::string_view factor, PointColumns* points);
 
 /// Sets the metric, drops the tags, and makes the values absolute (quirk Q21). InvalidArgument: the
-/// series was computed from several.
+/// series was combined from several just now; another function in between makes it good (recorded).
 Status ApplyAlias(std::string_view alias, GexpSeries* series);
 
 /// Restricts the points to the range, then averages. `window`: a number of points, or a time such

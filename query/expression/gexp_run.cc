@@ -93,6 +93,7 @@ class Runner {
     for (const std::string& scalar : scalars) joined += (joined.empty() ? "" : ",") + scalar;
     for (GexpSeries& s : series) {
       RETURN_IF_ERROR(ApplyToOne(call.function, scalars, joined, &s));
+      s.combined = false;
     }
     return series;
   }

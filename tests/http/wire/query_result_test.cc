@@ -112,6 +112,11 @@ TEST_CASE("of several grouping filters of one key the last is shown among the ta
   WriteSubQuery(sub, 0, {}, &json);
   CHECK(out.find(R"~("tags":{"host":"literal_or(b)"})~") != std::string::npos);
   CHECK(out.find(R"~("filterTagKs":[])~") != std::string::npos);  // as beside TSUIDs
+  sub.text.percentiles = {{99, 50.5}};
+  out.clear();
+  JsonWriter again(&out);
+  WriteSubQuery(sub, 0, {}, &again);
+  CHECK(out.find(R"("percentiles":[50.5,99.0])") != std::string::npos);
 }
 
 TEST_CASE("a sub-query is echoed with every key") {

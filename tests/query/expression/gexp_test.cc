@@ -210,6 +210,7 @@ TEST_CASE("combined series have the lowest metric and the tags of the first set"
   CHECK(Evaluate("sum(sum:m,sum:n)", found) == "g.a{host=1} 10:5.0; g.a{} 10:0.0");
   CHECK(Evaluate("multiply(sum:m,sum:n)", found) == "g.a{host=1} 10:4.0; g.a{} 10:0.0");
   CHECK(Evaluate("alias(sum(sum:m,sum:n),x)", found).find("error: ") == 0);
+  CHECK(Evaluate("alias(absolute(sum(sum:m,sum:n)),x)", found) == "x{} 10:5.0; x{} 10:0.0");
   CHECK(Evaluate("sum(alias(sum:m,x),sum:n)", found).find("error: An alias") == 0);
   CHECK(Evaluate("sum(sum:m)", found).find("error: Must have 2 to 26") == 0);
 }
