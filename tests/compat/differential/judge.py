@@ -1,0 +1,122 @@
+"""What counts as a difference between OpenTSDB's answer and ours: statuses always; JSON by value, integers and other
+numbers told apart and without tolerance; of an error envelope its code (the wording is free); other text byte for
+byte. Some values are the wall clock's or cannot be known and are left out (CLOCKS, FREE)."""
+
+import json
+import math
+import re
+import time
+
+from sides import conformance
+
+CLOCKS = {"created", "lastReceived", "time", "stats", "statsSummary", "timing"}
+# What tells of the program, its process and its settings: only the status counts.
+OF_THE_PROGRAM = re.compile(r"/(api/)?(v\d/)?(stats|version|config|logs|q|s|favicon\.ico)([/?].*)?", re.IGNORECASE)
+
+
+def ordered(request):
+    path = request.get("path", "")
+    return path.startswith("/api/query") and "/last" not in path
+
+
+def differ(request, want, got, tracking=False):
+    """None, or the first difference in words. `tracking`: OpenTSDB keeps its meta table, so lookups find something."""
+    if "lost" in want:
+        return None  # a crash, a hang or a closed connection of OpenTSDB's is nothing to follow
+    if "lost" in got:
+        return f"no answer from Hourglass ({got['lost']}), OpenTSDB: {want.get('status')} {want['body'][:200]}"
+    if want.get("status") != got.get("status"):
+        return f"status: want {want.get('status')}, got {got.get('status')}; {want['body'][:300]!r} / {got['body'][:300]!r}"
+    path = request.get("path", "")
+    if OF_THE_PROGRAM.fullmatch(path) or request.get("telnet") in (["version"], ["stats"]):
+        return None
+    types = [a.get("headers", {}).get("content-type", "").replace(" ", "") for a in (want, got)]
+    if types[0] != types[1]:
+        return f"content-type: want {types[0]!r}, got {types[1]!r}"
+    if types[0].startswith("text/html") or request.get("method") == "HEAD":
+        return None
+    if want["body"] == got["body"]:
+        return None
+    callback, a = unpadded(want["body"])
+    other, b = unpadded(got["body"])
+    if callback != other or a is None or b is None:
+        return f"text: want {want['body'][:300]!r}, got {got['body'][:300]!r}"
+    if isinstance(a, dict) and "error" in a and isinstance(a["error"], dict):
+        code = b.get("error", {}).get("code") if isinstance(b, dict) and isinstance(b.get("error"), dict) else None
+        return None if code == a["error"].get("code") else f"error.code: want {a['error'].get('code')}, got {code}"
+    ignore = CLOCKS
+    if path.lower().startswith("/api/uid/rename"):
+        ignore = ignore | {"error"}
+    if "/lookup" in path.lower() and not tracking:
+        ignore = ignore | {"results", "totalResults"}  # found out of the meta table or out of our own index
+    return exact(normal(a, ignore, not ordered(request)), normal(b, ignore, not ordered(request)))
+
+
+def unpadded(text):
+    """(the callback of jsonp or "", the JSON value or None)"""
+    padded = re.fullmatch(r"([^\[{\"]*)\((.*)\)", text, re.DOTALL)
+    callback, text = padded.groups() if padded else ("", text)
+    try:
+        return callback, conformance.parse(text)
+    except ValueError:
+        return callback, None
+
+
+def normal(value, ignore, unordered):
+    if isinstance(value, dict):
+        return {k: normal(v, ignore, unordered) for k, v in value.items() if k not in ignore}
+    if isinstance(value, list):
+        values = [normal(v, ignore, unordered) for v in value]
+        points = values and all(isinstance(v, list) for v in values)
+        return sorted(values, key=conformance.sort_key) if unordered and not points else values
+    return value
+
+
+def number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def exact(want, got, path="$"):
+    if number(want) and number(got):
+        same = type(want) is type(got) and (
+            want == got or math.isnan(want) and math.isnan(got) or clock(want) and clock(got)
+        )
+        return None if same else f"{path}: want {want!r}, got {got!r}"
+    if type(want) is not type(got):
+        return f"{path}: want {short(want)}, got {short(got)}"
+    if isinstance(want, dict):
+        for key in want:
+            if key not in got:
+                return f"{path}.{key}: missing (want {short(want[key])})"
+        for key in got:
+            if key not in want:
+                return f"{path}.{key}: not expected (got {short(got[key])})"
+        return next((d for d in (exact(want[k], got[k], f"{path}.{k}") for k in want) if d), None)
+    if isinstance(want, list):
+        if len(want) != len(got):
+            return f"{path}: want {len(want)} elements {short(want)}, got {len(got)} {short(got)}"
+        return next((d for d in (exact(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(zip(want, got))) if d), None)
+    return None if want == got else f"{path}: want {short(want)}, got {short(got)}"
+
+
+def clock(value):
+    """Whether it is the time of this run, in seconds or milliseconds."""
+    return any(abs(value - time.time() * unit) < 600 * unit for unit in (1, 1000))
+
+
+def short(value):
+    text = json.dumps(value)
+    return text if len(text) < 240 else text[:237] + "..."
+
+
+def cells_differ(want, got):
+    """None, or the first cell that only one side has; rows of plain points compared as if folded."""
+    lines = [
+        {t + "\t" + conformance.blank_created(l) for t, rows in side.items() for l in rows} for side in (want, got)
+    ]
+    if lines[0] != lines[1]:
+        lines = [conformance.folded(side) for side in lines]
+    missing, more = sorted(lines[0] - lines[1]), sorted(lines[1] - lines[0])
+    if not missing and not more:
+        return None
+    return f"{len(missing)} cells missing, {len(more)} not expected; missing {missing[:3]}, not expected {more[:3]}"
