@@ -360,6 +360,44 @@ TEST_CASE("scan prints rows raw: points, compacted cells, annotations and what i
             "(Tue Nov 14 22:00:01 UTC 2023)\n");
 }
 
+TEST_CASE("scan shows a millisecond point of another width than its flags say as it stands") {
+  const Program program;
+  REQUIRE(program
+              .Run({"load"},
+                   "tsdb\t0000016553ede0\tt\tf00fa00b\t0000000040866666\n"
+                   "tsdb\t0000016553ede0\tt\tf00fa040\t\n"
+                   "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
+                   "tsdb-uid\t6d\tid\t6d657472696373\t000001\n")
+              .exit == 0);
+  const std::string out = program.Run({"scan", "1699999200", "sum", "m"}).out;
+  CHECK(out.find("  [-16, 15, -96, 11]\t[0, 0, 0, 0, 64, -122, 102, 102]\t16000\tf\t"
+                 "1699999216000\t(Tue Nov 14 22:00:16 UTC 2023)\n") != std::string::npos);
+  CHECK(out.find("  [-16, 15, -96, 64]\t[]\t16001\tl\t1699999216001\t") != std::string::npos);
+  CHECK(program.Run({"scan", "--import", "1699999200", "sum", "m"}).exit == 1);
+}
+
+TEST_CASE("search lookup is silent, and fails on names that nobody has") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  const auto search = [&program](std::vector<std::string> words) {
+    words.insert(words.begin(), {"search", "lookup"});
+    const Outcome outcome = program.Run(words);
+    CHECK(outcome.out.empty());
+    return outcome.exit;
+  };
+  CHECK(search({"m"}) == 0);
+  CHECK(search({"*", "host=a", "host=", "=a", "host=*"}) == 0);
+  CHECK(search({"host=a"}) == 0);
+  CHECK(search({"nosuch"}) == 1);
+  CHECK(search({"m", "nokey=a"}) == 1);
+  CHECK(search({"m", "host=nobody"}) == 1);
+  CHECK(search({"m", "host"}) == 1);
+  CHECK(search({"m", "="}) == 1);
+  CHECK(search({}) == 2);
+  CHECK(program.Run({"search"}).exit == 2);
+  CHECK(program.Run({"search", "nosuch", "m"}).exit == 2);
+}
+
 TEST_CASE("scan ends at a key that is cut short inside of its time, and names it") {
   const Program cut;
   const std::string names =
@@ -371,6 +409,32 @@ TEST_CASE("scan ends at a key that is cut short inside of its time, and names it
   CHECK(outcome.exit == 1);
   CHECK(outcome.out.empty());
   CHECK(outcome.err.find("000001655400") != std::string::npos);
+}
+
+TEST_CASE("scan prints rows without tags, and of tags without names what OpenTSDB says") {
+  const Program program;
+  REQUIRE(program
+              .Run({"load"},
+                   "tsdb\t0000016553ede0\tt\t0010\t18\n"
+                   "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
+                   "tsdb-uid\t6d\tid\t6d657472696373\t000001\n")
+              .exit == 0);
+  CHECK(program.Run({"scan", "1699999200", "sum", "m"}).out.find(" 2023) {}\n  [0, 16]\t[24]\t") !=
+        std::string::npos);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999201 24\n");
+  const Program orphan;
+  REQUIRE(orphan
+              .Run({"load"},
+                   "tsdb\t0000016553ede0000001000002\tt\t0010\t18\n"
+                   "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
+                   "tsdb-uid\t000001\tname\t7461676b\t68\n"
+                   "tsdb-uid\t6d\tid\t6d657472696373\t000001\n")
+              .exit == 0);
+  const Outcome outcome = orphan.Run({"scan", "1699999200", "sum", "m"});
+  CHECK(outcome.exit == 0);
+  CHECK(outcome.out.find(" net.opentsdb.uid.NoSuchUniqueId: No such unique ID for 'tagv': "
+                         "[0, 0, 2]\n  [0, 16]\t[24]\t") != std::string::npos);
+  CHECK(orphan.Run({"scan", "--import", "1699999200", "sum", "m"}).exit == 1);
 }
 
 TEST_CASE("scan --delete prints the rows and takes them away") {

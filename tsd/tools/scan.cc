@@ -50,15 +50,19 @@ std::string RawPoint(const RowContext& row, const codec::StoredPoint& point) {
   return RawPoint(row, point.qualifier, codec::EncodeValue(point.value()));
 }
 
-/// A single point whose value has a width that no point can have: shown all the same, with the
-/// length field that OpenTSDB's repair gives its qualifier (spec schema.md §7.4): for an empty
-/// value that is −1 in the whole byte.
+/// A single point whose value has a width that no point can have: shown all the same. In seconds
+/// with the length field that OpenTSDB's repair gives its qualifier (spec schema.md §7.4): for an
+/// empty value that is −1 in the whole byte. In milliseconds as it stands.
 std::optional<std::string> RawOddPoint(const RowContext& row, const Cell& cell) {
   const size_t width = cell.value.size();
-  if (cell.qualifier.size() != 2 || width == 8) return std::nullopt;
-  const uint32_t bits = ReadBig16(cell.qualifier.data());
+  ByteView bytes = cell.qualifier;
+  codec::Qualifier qualifier;
+  if (!codec::TakeQualifier(&bytes, &qualifier)) return std::nullopt;
+  if (qualifier.is_millis()) return RawPoint(row, qualifier, cell.value);
+  if (width == 8) return std::nullopt;
   const uint32_t length = static_cast<uint8_t>(width - 1);
-  return RawPoint(row, codec::Qualifier{(bits & ~uint32_t{kLengthMask}) | length}, cell.value);
+  return RawPoint(row, codec::Qualifier{(qualifier.bits & ~uint32_t{kLengthMask}) | length},
+                  cell.value);
 }
 
 /// OpenTSDB reads an annotation's qualifier as if it were a point's: the offset from its second
@@ -122,6 +126,12 @@ Result<std::string> RawText(const RowContext& row, const Cell& cell) {
   return "  " + RawPoints(row, cell, *points);
 }
 
+/// Stands where the tags would: OpenTSDB prints its exception, the class in front.
+std::string TagErrorText(const Status& status) {
+  if (status.code() != StatusCode::kNotFound) return status.ToString();
+  return "net.opentsdb.uid.NoSuchUniqueId: " + std::string(status.message());
+}
+
 class Scanner {
  public:
   Scanner(Invocation& call, bool import_form, bool delete_rows)
@@ -172,7 +182,7 @@ class Scanner {
     } else {
       call_.out << ByteListText(row.key) << " " << context.metric << " " << context.base << " ("
                 << DateText(int64_t{context.base} * 1000) << ") "
-                << (tags.ok() ? TagMapText(*tags) : tags.status().ToString()) << "\n";
+                << (tags.ok() ? TagMapText(*tags) : TagErrorText(tags.status())) << "\n";
     }
     for (const Cell& cell : row.cells) {
       ASSIGN_OR_RETURN(const std::string text,
@@ -183,7 +193,9 @@ class Scanner {
     return call_.session.cells().DeleteRow(call_.session.data_table(), row.key);
   }
 
+  /// A key may have none: only readers of points refuse it.
   Result<TagNames> Tags(ByteView key) {
+    if (key.size() == static_cast<size_t>(layout().prefix_width())) return TagNames();
     ASSIGN_OR_RETURN(const codec::RowKey row, codec::RowKey::Decode(layout(), key));
     TagNames tags;
     uid::Names& names = call_.session.names();
