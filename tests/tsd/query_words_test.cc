@@ -27,6 +27,13 @@ TEST_CASE("the second of more than three words is an end if it looks like a time
   CHECK_FALSE(Parse({"1", "2", "sum"}).ok());
 }
 
+TEST_CASE("an end must be after the start, in seconds") {
+  CHECK_FALSE(Parse({"2", "1", "sum", "m"}).ok());
+  CHECK_FALSE(Parse({"2", "2", "sum", "m"}).ok());
+  CHECK_FALSE(Parse({"1699999200", "1699999200999", "sum", "m"}).ok());
+  CHECK(Parse({"1699999200", "1699999201000", "sum", "m"}).ok());
+}
+
 TEST_CASE("plot options behind the times are passed over") {
   const auto queries = Parse({"1", "+wxh=1x1", "+nokey", "sum", "m"});
   REQUIRE(queries.ok());

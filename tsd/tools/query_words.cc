@@ -153,6 +153,9 @@ Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64
   if (words.size() > kQueryWordsMin && LooksLikeTime(reader.Peek())) {
     ASSIGN_OR_RETURN(const int64_t end_ms, query::ParseTime(reader.Peek(), now_ms, zone));
     out.end_s = end_ms / 1000;
+    if (*out.end_s <= out.start_s)
+      return Status::InvalidArgument("the end " + reader.Peek() + " is not after the start " +
+                                     start);
     reader.Skip();
   }
   while (!reader.AtEnd() && reader.Peek().starts_with('+')) reader.Skip();

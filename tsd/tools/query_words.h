@@ -38,8 +38,8 @@ struct WordQueries {
 inline constexpr size_t kQueryWordsMin = 3;
 
 /// At least kQueryWordsMin words. Relative times count from now_ms, dates are read in `zone`.
-/// InvalidArgument names the word: unknown aggregator, no date, no number, or words that end too
-/// early.
+/// InvalidArgument names the word: unknown aggregator, no date, no number, an end that is not after
+/// the start, or words that end too early.
 Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64_t now_ms,
                                     const query::TimeZone& zone);
 

@@ -105,7 +105,19 @@ Result<std::vector<codec::StoredPoint>> PointsOf(const Cell& cell) {
   }
 }
 
+/// A millisecond point with more bytes than its flags say is read as if the rest were not there,
+/// which only seconds are repaired from.
+std::optional<codec::StoredPoint> LongMillisPoint(const Cell& cell) {
+  ByteView bytes = cell.qualifier;
+  codec::Qualifier qualifier;
+  if (!codec::TakeQualifier(&bytes, &qualifier) || !bytes.empty() || !qualifier.is_millis() ||
+      !qualifier.valid_flags() || cell.value.size() <= static_cast<size_t>(qualifier.value_width()))
+    return std::nullopt;
+  return codec::StoredPoint{qualifier, codec::ReadValueBits(cell.value.data(), qualifier.flags())};
+}
+
 Result<std::string> ImportText(const RowContext& row, const Cell& cell) {
+  if (const auto point = LongMillisPoint(cell)) return ImportLineOf(row, *point);
   ASSIGN_OR_RETURN(const auto points, PointsOf(cell));
   std::string out;
   for (const codec::StoredPoint& point : points) out += ImportLineOf(row, point);
