@@ -205,7 +205,7 @@ void BlockFiles(ByteView in, uint8_t cut) {
   AppendLittle(&trailer, cut, 8);
   AppendLittle(&trailer, crc32c::Value(index), 4);
   trailer = WithCrc(std::move(trailer));
-  trailer.append("HGBLOCK\1", 8);
+  trailer.append(cut < 128 ? "HGBLOCK\1" : "HGBLOCK\2", 8);  // plain blocks; with their packing
   FaultyFileSystem disk(1);
   WriteFile(&disk, "f", file + index + trailer);
   const auto opened = lsm::BlockFile::Open(disk, "f");
