@@ -21,6 +21,12 @@ Bytes MakeTsuid(ByteView metric, std::vector<Bytes> pairs) {
 Status CheckTsuid(const KeyLayout& layout, ByteView tsuid) {
   const auto metric_width = static_cast<size_t>(layout.metric_width);
   const auto pair_width = static_cast<size_t>(layout.pair_width());
+  const size_t key_bytes = tsuid.size() + static_cast<size_t>(layout.salt_width) + 4;
+  if (key_bytes > kRowKeyBytesMax) {
+    return Status::InvalidArgument("a series of " + std::to_string(tsuid.size()) +
+                                   " bytes has row keys of " + std::to_string(key_bytes) +
+                                   " bytes, at most " + std::to_string(kRowKeyBytesMax));
+  }
   if (tsuid.size() > metric_width && (tsuid.size() - metric_width) % pair_width == 0)
     return Status::Ok();
   return Status::InvalidArgument("not a TSUID of a metric of " + std::to_string(metric_width) +

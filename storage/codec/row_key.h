@@ -15,7 +15,11 @@ namespace hg::codec {
 /// bytes here. Widths are the caller's word.
 Bytes MakeTsuid(ByteView metric, std::vector<Bytes> pairs);
 
-/// Ok if the bytes can be a TSUID: a metric and at least one whole pair. InvalidArgument otherwise.
+/// Bytes of a row key at most, as HBase has it.
+inline constexpr size_t kRowKeyBytesMax = 32767;
+
+/// Ok if the bytes can be a TSUID: a metric and at least one whole pair, and not too long for a row
+/// key. InvalidArgument otherwise.
 Status CheckTsuid(const KeyLayout& layout, ByteView tsuid);
 
 /// Bucket of a series, before it is cut to the salt's width: OpenTSDB's RowKey.prefixKeyWithSalt,

@@ -55,6 +55,20 @@ size_t CountPoints(Embedded& store) {
   }
 }
 
+TEST_CASE("a series whose row key would be too long is refused, and the store goes on") {
+  TempFolder folder;
+  for (int i = 0; i < 2; ++i) {
+    auto store = Embedded::Open(Options(folder.path()));
+    REQUIRE(store.ok());
+    for (const size_t pairs : {5461, 11000}) {
+      const Bytes tsuid = Bytes(3 + 6 * pairs, '\1');
+      CHECK((*store)->points().Register(tsuid).status().code() == StatusCode::kInvalidArgument);
+    }
+    CHECK((*store)->points().Register(Bytes(3 + 6 * 5460, '\1')).ok());
+    CHECK(WritePoint(**store, 1, kTime, 1).ok());
+  }
+}
+
 TEST_CASE("a directory in use is refused, naming the process and its note") {
   TempFolder folder;
   EmbeddedOptions options = Options(folder.path());
