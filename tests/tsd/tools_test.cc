@@ -137,6 +137,15 @@ TEST_CASE("a line with a bad value leaves its ids behind") {
   CHECK(program.Run({"uid", "m"}).out == "metrics m: [0, 0, 1]\n");
 }
 
+TEST_CASE("a time beyond the range is refused of new and of known series, and leaves ids behind") {
+  const Program program;
+  const std::string good = "m 1699999200 1 host=a\n";
+  CHECK(program.Run({"import", "--", "-"}, good + "m 10000000000000 2 host=a\n").exit == 1);
+  CHECK(program.Run({"import", "--", "-"}, "n 10000000000000 2 host=a\n").exit == 1);
+  CHECK(program.Scan({"1", "sum", "m"}) == good);
+  CHECK(program.Scan({"1", "sum", "n"}).empty());
+}
+
 TEST_CASE("new metrics need the setting or --auto-metric") {
   const Program program("tsd.core.auto_create_metrics = false\n");
   const std::string line = "m 1699999200 1 host=a\n";

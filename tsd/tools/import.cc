@@ -64,13 +64,15 @@ class Importer {
  private:
   Status AddLine(std::string_view line) {
     ASSIGN_OR_RETURN(const ImportLine parts, ParseImportLine(line));
-    // The series first: a line whose value is bad leaves its ids behind, as OpenTSDB's does (spec
-    // cli.md §5).
+    // The series first: a line whose value or range of time is bad leaves its ids behind, as
+    // OpenTSDB's does (spec cli.md §5).
     ASSIGN_OR_RETURN(const SeriesNumber series, FindSeries(parts));
     PointValue value;
     NumberError error;
     if (!ParseValue(parts.value, EntryPath::kImport, &value, &error))
       return Status::InvalidArgument("invalid value: " + error.message);
+    if (!parts.time.in_range())
+      return Status::InvalidArgument("invalid time: " + std::to_string(parts.time.raw));
     RETURN_IF_ERROR(CheckOrder(series, parts.time));
     return Add(MakePointEntry(series, parts.time, value));
   }
@@ -84,7 +86,7 @@ class Importer {
     NamedPoint point;
     point.metric = parts.metric;
     point.tags = tags;
-    point.time = parts.time;
+    point.time = Timestamp{1};  // any in range: the line's own is checked later, line by line
     ASSIGN_OR_RETURN(const SeriesNumber number, ingest_.Resolve(point));
     series_.emplace(spelling_, number);
     return number;
