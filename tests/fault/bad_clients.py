@@ -165,7 +165,7 @@ def many_requests_at_once_are_answered_in_order_errors_among_them(daemon):
     kinds = [(GET, 200), (post("/api/put", point()), 204), (post("/api/put", b"{"), 400),
              (b"GET /api/nothing HTTP/1.1\r\n\r\n", 404), (b"PUT /api/put HTTP/1.1\r\n\r\n", 405),
              (post("/api/put", point(value='"x"')), 400), (b"GET /api/suggest?type=metrics%zz HTTP/1.1\r\n\r\n", 400),
-             (post("/api/query", b"{}"), 400)]
+             (post("/api/query", b'{"start":"x","queries":[{"aggregator":"sum","metric":"m"}]}'), 400)]
     with Client(daemon.port) as client:
         client.send(b"".join(kinds[i % len(kinds)][0] for i in range(800)) + b"no such thing\r\n\r\n" + GET)
         for i in range(800):
