@@ -47,6 +47,16 @@ bool Answer(const Request& request, Services& services, Reply& reply) {
   }
 }
 
+/// A reply into a string, which outlives it.
+ReplyHooks Into(std::string* bytes) {
+  ReplyHooks hooks;
+  hooks.send = [bytes](std::string piece) {
+    bytes->append(piece);
+    return true;
+  };
+  return hooks;
+}
+
 std::string Lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {
@@ -126,13 +136,7 @@ void Connection::RefuseHead(int status, std::string_view message, bool as_page) 
   if (as_page) request->api_version = -1;
   ReplyForm form = ReplyForm::Of(head_);
   std::string bytes;
-  Reply reply(
-      form,
-      [&bytes](std::string piece) {
-        bytes += piece;
-        return true;
-      },
-      [] { return false; });
+  Reply reply(form, Into(&bytes));
   SendError(reply, *request, status, message);
   reply.Finish();
   Transmit(bytes);
@@ -213,13 +217,7 @@ void Connection::PutCommitted(const Status& status) {
     std::string bytes;
     ReplyForm form = ReplyForm::Of(head_);
     form.coding = ContentCoding::kNone;  // some thirty bytes
-    Reply reply(
-        form,
-        [&bytes](std::string piece) {
-          bytes += piece;
-          return true;
-        },
-        [] { return false; });
+    Reply reply(form, Into(&bytes));
     if (put_reply_.summary || put_reply_.details) {
       reply.Write("{\"success\":" + std::to_string(put_reply_.points) + ",\"failed\":0" +
                   (put_reply_.details ? ",\"errors\":[]}" : "}"));
@@ -236,13 +234,7 @@ void Connection::PutCommitted(const Status& status) {
 
 void Connection::ReplyInline(const Request& request, const Status& status) {
   std::string bytes;
-  Reply reply(
-      ReplyForm::Of(head_),
-      [&bytes](std::string piece) {
-        bytes += piece;
-        return true;
-      },
-      [] { return false; });
+  Reply reply(ReplyForm::Of(head_), Into(&bytes));
   SendStatus(reply, request, status);
   close_after_reply_ |= !reply.Finish();
   state_ = State::kReplying;
@@ -252,10 +244,13 @@ void Connection::ReplyInline(const Request& request, const Status& status) {
 
 void Connection::Handle(std::string_view body) {
   struct Job {
-    Job(ReplyForm form, std::shared_ptr<ReplyQueue> queue)
-        : reply(
-              form, [queue](std::string piece) { return queue->Push(std::move(piece)); },
-              [queue] { return queue->cancelled(); }) {}
+    Job(ReplyForm form, const std::shared_ptr<ReplyQueue>& queue)
+        : reply(form, {[queue, this](std::string piece) {
+                         return queue->Push(std::move(piece), [this] { turn->GiveWay(); });
+                       },
+                       [queue] { return queue->cancelled(); }, [this] { turn->GiveWay(); },
+                       [queue] { queue->Abandon(); }}) {}
+    WorkerPool::Turn* turn = nullptr;  // while it runs
     std::unique_ptr<Request> request;
     std::string unpacked;  // owns the body if it was packed
     Reply reply;
@@ -278,7 +273,9 @@ void Connection::Handle(std::string_view body) {
     job->request->body = job->unpacked;
   }
   // The connection lives until the job ends: the body is in its buffer.
-  auto run = [job, replies, self = shared_from_this(), &services = edge_.services]() mutable {
+  auto run = [job, replies, self = shared_from_this(),
+              &services = edge_.services](WorkerPool::Turn& turn) mutable {
+    job->turn = &turn;
     replies->End(Answer(*job->request, services, job->reply));
     // The last reference must be dropped on the loop's thread.
     boost::asio::io_context& io = self->loop_.io();

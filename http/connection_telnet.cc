@@ -82,7 +82,8 @@ void Connection::RetryLater() {
 void Connection::RunLines(std::string_view lines) {
   state_ = State::kHandling;
   const LinesCall call{.muted = TooMuchUnread(), .after_busy = retries_ > 0};
-  auto run = [lines, call, self = shared_from_this(), &services = edge_.services]() mutable {
+  auto run = [lines, call, self = shared_from_this(),
+              &services = edge_.services](WorkerPool::Turn&) mutable {
     LinesResult result;
     try {
       result = RunTelnetLines(lines, services, call);

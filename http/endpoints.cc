@@ -55,7 +55,7 @@ std::span<const Endpoint> Endpoints() {
       {"rollup", Place::kApi, kPost, kWrites, HandleRollup},
       {"s", Place::kRoot, kAny, kReads, HandleFile},
       {"search", Place::kApi, kAny, kReads, HandleSearch},
-      {"stats", Place::kApi, kGetPost, kAllModes, HandleStats},
+      {"stats", Place::kApi, kGetPostDelete, kAllModes, HandleStats},
       {"stats", Place::kRoot, kGetPost, kAllModes, HandleStatsPage},
       {"suggest", Place::kApi, kGetPost, kReads, HandleSuggest},
       {"suggest", Place::kRoot, kGetPost, kReads, HandleSuggest},

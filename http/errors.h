@@ -34,7 +34,4 @@ void SendMissingParameter(ResponseWriter& out, const Request& request, std::stri
 /// 413, else 500.
 int HttpStatusOf(StatusCode code);
 
-/// "Bad Request" for 400, …
-std::string_view ReasonPhrase(int status);
-
 }  // namespace hg::http

@@ -13,7 +13,7 @@
 #include "http/options.h"
 #include "http/services.h"
 #include "http/wire/put_json.h"
-#include "http/worker_pool.h"
+#include "storage/base/worker_pool.h"
 #include "storage/model/point_sink.h"
 
 namespace hg::http {

@@ -2,14 +2,20 @@
 
 #include <charconv>
 
-#include "http/errors.h"
+#include "http/wire/reason_phrase.h"
 
 namespace hg::http {
 
-bool ReplyQueue::Push(std::string bytes) {
+bool ReplyQueue::Push(std::string bytes, const std::function<void()>& before_wait) {
   {
     std::unique_lock lock(mutex_);
-    room_.wait(lock, [this] { return gone_ || bytes_ < kUnsentBytesMax; });
+    const auto may_go_on = [this] { return gone_ || bytes_ < kUnsentBytesMax; };
+    if (before_wait && !may_go_on()) {
+      lock.unlock();
+      before_wait();
+      lock.lock();
+    }
+    room_.wait(lock, may_go_on);
     if (gone_) return false;
     bytes_ += bytes.size();
     pieces_.push_back(std::move(bytes));
@@ -67,8 +73,7 @@ ReplyForm ReplyForm::Of(const RequestHead& head) {
   return form;
 }
 
-Reply::Reply(ReplyForm form, std::function<bool(std::string)> send, std::function<bool()> cancelled)
-    : form_(form), send_(std::move(send)), cancelled_(std::move(cancelled)) {}
+Reply::Reply(ReplyForm form, ReplyHooks hooks) : form_(form), hooks_(std::move(hooks)) {}
 
 void Reply::AddHeader(std::string_view name, std::string_view value) {
   headers_.append(name).append(": ");
@@ -132,7 +137,7 @@ void Reply::SendPiece(bool last) {
     if (chunks && last) bytes.append("0\r\n\r\n");
   }
   body_.clear();
-  if (!bytes.empty() && !send_(std::move(bytes))) alive_ = false;
+  if (!bytes.empty() && !hooks_.send(std::move(bytes))) alive_ = false;
 }
 
 bool Reply::Finish() {
@@ -150,7 +155,7 @@ bool Reply::Finish() {
   std::string bytes = Head(false, body_.size());
   if (!form_.head_only && status_ != 204 && status_ != 304) bytes.append(body_);
   started_ = true;
-  alive_ = send_(std::move(bytes));
+  alive_ = hooks_.send(std::move(bytes));
   return alive_ && form_.keep_alive;
 }
 

@@ -24,8 +24,9 @@ class ReplyQueue {
   /// `wake` is called, from any thread and without a lock held, when there is something to take.
   explicit ReplyQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// Handler's side. Waits while kUnsentBytesMax are waiting. False: the connection is gone.
-  bool Push(std::string bytes);
+  /// Handler's side. Waits while kUnsentBytesMax are waiting; `before_wait` is called then, without
+  /// a lock held. False: the connection is gone.
+  bool Push(std::string bytes, const std::function<void()>& before_wait = {});
   /// The reply is complete.
   void End(bool keep_alive);
 
@@ -63,11 +64,19 @@ struct ReplyForm {
   static ReplyForm Of(const RequestHead& head);
 };
 
-/// One thread at a time.
+/// What a reply needs of its connection. All but `send` may be empty, and are called on any thread.
+struct ReplyHooks {
+  /// Takes the bytes in order; false = the client is gone.
+  std::function<bool(std::string)> send;
+  std::function<bool()> cancelled;
+  std::function<void()> takes_long;
+  std::function<void()> cut;
+};
+
+/// One thread at a time, where ResponseWriter does not say otherwise.
 class Reply : public ResponseWriter {
  public:
-  /// `send` takes the bytes in order; false = the client is gone.
-  Reply(ReplyForm form, std::function<bool(std::string)> send, std::function<bool()> cancelled);
+  Reply(ReplyForm form, ReplyHooks hooks);
 
   void SetStatus(int status) override { status_ = status; }
   void SetContentType(std::string_view type) override { content_type_ = type; }
@@ -75,7 +84,15 @@ class Reply : public ResponseWriter {
   bool Write(std::string_view bytes) override;
   [[nodiscard]] bool Started() const override { return started_; }
   void Reset() override;
-  [[nodiscard]] bool Cancelled() const override { return !alive_ || cancelled_(); }
+  [[nodiscard]] bool Cancelled() const override {
+    return !alive_ || (hooks_.cancelled && hooks_.cancelled());
+  }
+  void TakesLong() override {
+    if (hooks_.takes_long) hooks_.takes_long();
+  }
+  void Cut() override {
+    if (hooks_.cut) hooks_.cut();
+  }
 
   /// Sends what is left. Returns whether the connection may serve another request.
   bool Finish();
@@ -87,8 +104,7 @@ class Reply : public ResponseWriter {
   void SendPiece(bool last);
 
   const ReplyForm form_;
-  const std::function<bool(std::string)> send_;
-  const std::function<bool()> cancelled_;
+  const ReplyHooks hooks_;
 
   int status_ = 200;
   std::string content_type_ = "application/json; charset=UTF-8";

@@ -29,6 +29,12 @@ class ResponseWriter {
   virtual void Reset() = 0;
   /// The client closed its end: long work should stop. Cheap; may be polled.
   [[nodiscard]] virtual bool Cancelled() const = 0;
+  /// The handler takes long: other requests should not wait for its thread. Any thread; may be
+  /// repeated.
+  virtual void TakesLong() = 0;
+  /// What was written cannot be completed: Write fails from now on, a Write that waits for the
+  /// client returns, and the connection ends without the end of a body. Any thread.
+  virtual void Cut() = 0;
 };
 
 }  // namespace hg::http

@@ -9,7 +9,7 @@
 
 #include "http/connection.h"
 #include "http/loop.h"
-#include "http/worker_pool.h"
+#include "storage/base/worker_pool.h"
 
 namespace hg::http {
 namespace {

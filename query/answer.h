@@ -38,12 +38,29 @@ struct Group {
   std::vector<Bytes> tsuids;                   // bytes, sorted
   std::vector<codec::Annotation> annotations;  // by start, whatever the range; empty if not wanted
   PointColumns points;
+  int64_t aggregate_ns = 0, names_ns = 0;  // what it cost
 };
 
-/// Measured while running; printed with showStats and showSummary.
+/// Measured while running; printed with showStats and showSummary. "Before" and "after": the
+/// filter. Times of groups are those of all of them.
 struct SubQueryStats {
-  uint64_t rows = 0, cells = 0, points = 0, emitted_points = 0;
-  int64_t scan_ns = 0, group_ns = 0, aggregate_ns = 0, names_ns = 0;
+  uint64_t rows_before = 0, rows_after = 0;
+  uint64_t points_before = 0, points_after = 0;
+  uint64_t emitted_points = 0;
+  uint64_t names_resolved = 0;  // of tag values, to filter
+  int64_t scan_ns = 0;          // storage and filter
+  int64_t filter_ns = 0;        // of that, names for the filter
+  int64_t group_ns = 0;
+  int64_t aggregate_ns = 0;
+  int64_t names_ns = 0;  // names of the groups
+  int64_t print_ns = 0;  // filled while the answer is printed
+  std::string scan;      // which rows were read, for people
+};
+
+/// Of a whole query.
+struct QueryStats {
+  std::vector<SubQueryStats> queries;
+  int64_t before_print_ns = 0;  // until the first byte was printed
 };
 
 /// SubQueryInfo::rollup_table of what was not read from rollups.

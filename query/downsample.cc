@@ -1,5 +1,6 @@
 #include "query/downsample.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -84,9 +85,51 @@ Result<DownsampleSpec> ParseDownsample(std::string_view text) {
   return out;
 }
 
+namespace {
+
+int64_t FillBuckets(const DownsampleSpec& spec, const ScanWindow& window) {
+  if (spec.run_all || spec.fill == FillPolicy::kNone) return 0;
+  return (window.end_ms() - window.begin_ms()) / spec.interval_ms();
+}
+
+constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
+
+// The elements that a vector that grows by doubling has room for while it grows, old and new.
+template <typename T>
+size_t RoomFor(const std::vector<T>& v, size_t more) {
+  const size_t size = v.size() + more;
+  if (size <= v.capacity()) return v.capacity();
+  return v.capacity() + std::max(size, 2 * v.capacity());
+}
+
+// Whether a function needs all values of a bucket at once, and then a copy of them to sort.
+bool Collects(Function function) {
+  switch (function) {
+    case Function::kSum:
+    case Function::kAvg:
+    case Function::kMin:
+    case Function::kMax:
+    case Function::kCount:
+    case Function::kFirst:
+    case Function::kLast:
+      return false;
+    default:
+      return true;
+  }
+}
+
+constexpr size_t kCollectedBytes = 2 * sizeof(double);
+// Of the copy; a larger one does not outlive its bucket.
+constexpr size_t kKeptScratch = 64 << 10;
+
+}  // namespace
+
+int64_t FillBytes(const DownsampleSpec& spec, const ScanWindow& window) {
+  return (FillBuckets(spec, window) + 1) * kPointBytes;
+}
+
 Status CheckFill(const DownsampleSpec& spec, const ScanWindow& window) {
-  if (spec.run_all || spec.fill == FillPolicy::kNone) return {};
-  int64_t buckets = (window.end_ms() - window.begin_ms()) / spec.interval_ms();
+  const int64_t buckets = FillBuckets(spec, window);
   if (buckets <= kFillBucketsMax) return {};
   return Status::LimitExceeded("A fill policy would give " + std::to_string(buckets) +
                                " buckets for each series, more than " +
@@ -246,10 +289,26 @@ void Downsampler::Close() {
       static thread_local std::vector<double> scratch;
       value = RunDouble(*grid_->spec().function, collected_, &scratch);
       collected_.clear();
+      if (scratch.capacity() > kKeptScratch) std::vector<double>().swap(scratch);
     }
   }
   times_.push_back(bucket_start_);
   bits_.push_back(std::bit_cast<uint64_t>(value));
+}
+
+int64_t Downsampler::MemoryBytes() const {
+  return static_cast<int64_t>(times_.capacity() * kPointBytes +
+                              collected_.capacity() * kCollectedBytes);
+}
+
+int64_t Downsampler::MemoryBytesAfter(size_t points) const {
+  const bool collects = Collects(grid_->spec().function->function);
+  const size_t collected = RoomFor(collected_, collects ? points : 0);
+  return static_cast<int64_t>(RoomFor(times_, points) * kPointBytes + collected * kCollectedBytes);
+}
+
+int64_t Downsampler::MemoryBytesAtFinish() const {
+  return MemoryBytes() + static_cast<int64_t>(grid_->fill_grid().size()) * kPointBytes;
 }
 
 Status Downsampler::Finish(PointColumns* out) {

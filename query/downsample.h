@@ -45,6 +45,9 @@ inline constexpr int64_t kFillBucketsMax = 50'000'000;
 /// LimitExceeded: the fill policy would give more.
 Status CheckFill(const DownsampleSpec& spec, const ScanWindow& window);
 
+/// Bytes of the buckets that a fill policy gives for one series, starts and values; 0 without one.
+int64_t FillBytes(const DownsampleSpec& spec, const ScanWindow& window);
+
 /// What all series of a sub-query share: where buckets begin, which are emitted. Immutable.
 class BucketGrid {
  public:
@@ -87,6 +90,10 @@ class Downsampler {
   void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const int64_t> values) {
     AddPoints(base_ms, offset_ms, values);
   }
+  /// What it holds, and the most that it will hold after `points` more, or at Finish.
+  [[nodiscard]] int64_t MemoryBytes() const;
+  [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;
+  [[nodiscard]] int64_t MemoryBytesAtFinish() const;
   /// Closes the last bucket and gives bucket starts and values, filled as the specification says.
   /// InvalidArgument: the "scalar" policy met a missing bucket. Once.
   Status Finish(PointColumns* out);

@@ -1,13 +1,13 @@
 #include "query/engine.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
-#include <mutex>
+#include <memory>
 #include <thread>
 #include <utility>
 
 #include "query/last_point.h"
+#include "query/side_by_side.h"
 #include "query/sub_query_run.h"
 #include "query/validate.h"
 #include "uid/annotations.h"
@@ -25,6 +25,10 @@ TimeZone DefaultZone(const Options& options) {
 // side: the work outweighs a thread's start by far.
 constexpr int64_t kSideBySideFromNs = 2'000'000;
 
+// Threads beside those that the queries came on, for all queries together.
+int HelperCount() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
+constexpr size_t kHelpQueueMax = 1024;
+
 }  // namespace
 
 Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options)
@@ -34,7 +38,9 @@ Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clo
       clock_(clock),
       options_(std::move(options)),
       limits_file_(options_.limits_file, options_.limits_file_interval_s, clock),
-      default_zone_(DefaultZone(options_)) {}
+      running_(options_, clock),
+      default_zone_(DefaultZone(options_)),
+      helpers_(HelperCount(), kHelpQueueMax) {}
 
 Result<ValidQuery> Engine::Validate(const Request& request, ValidationTrace* trace) const {
   ValidationTrace unwanted;
@@ -43,23 +49,14 @@ Result<ValidQuery> Engine::Validate(const Request& request, ValidationTrace* tra
 }
 
 Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
-  std::optional<RunningQueries::Ticket> ticket;
-  if (!options_.simultaneous_duplicates && !run.client.empty()) {
-    ticket.emplace(running_.Enter(run.client, query.request));
-    if (!ticket->entered()) {
-      return Status::InvalidArgument("Query is already executing for endpoint: " + run.client);
-    }
+  std::unique_ptr<RunningQuery> own;
+  if (run.query == nullptr) {
+    ASSIGN_OR_RETURN(own, running_.Begin(query.request, {}));
   }
-  std::mutex mutex;
-  std::function<bool()> cancelled;
-  if (run.cancelled) {
-    cancelled = [&] {
-      std::lock_guard lock(mutex);  // polled by several threads, answered for one at a time
-      return run.cancelled();
-    };
-  }
-  RunContext context{query,        options_, points_,   names_, clock_,
-                     limits_file_, run.trim, cancelled, cells_};
+  RunningQuery& running = run.query != nullptr ? *run.query : *own;
+  RETURN_IF_ERROR(running.Look());
+  RunContext context{query,        options_, points_, names_, clock_,
+                     limits_file_, run.trim, running, cells_};
   std::deque<SubQueryRun> runs;
   for (size_t i = 0; i < query.queries.size(); ++i) runs.emplace_back(context, i);
   RETURN_IF_ERROR(RunAll(&runs));
@@ -80,34 +77,23 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   return answer;
 }
 
-Result<std::vector<LastPoint>> Engine::Last(const LastPointQuery& query) {
-  NameMemo names(names_);
-  return FindLastPoints(query, options_, clock_.NowMs(), &points_, &cells_, &names);
+Result<std::vector<LastPoint>> Engine::Last(const LastPointQuery& query, WorkWatch* watch) {
+  NameMemo names(names_, watch);
+  return FindLastPoints(query, options_, clock_.NowMs(), &points_, &cells_, &names, watch);
 }
 
 // The first failure in order of the request is the answer.
-Status Engine::RunAll(std::deque<SubQueryRun>* runs) const {
+Status Engine::RunAll(std::deque<SubQueryRun>* runs) {
   size_t done = 0;
   int64_t started_ns = clock_.MonotonicNs();
   while (done < runs->size() && clock_.MonotonicNs() - started_ns < kSideBySideFromNs) {
     RETURN_IF_ERROR((*runs)[done++].Run());
   }
-  size_t left = runs->size() - done;
-  if (left == 0) return {};
-  std::vector<Status> statuses(left);
-  std::atomic<size_t> next{0};
-  std::atomic<bool> failed{false};
-  auto work = [&] {
-    for (size_t i = next++; i < left && !failed; i = next++) {
-      statuses[i] = (*runs)[done + i].Run();
-      if (!statuses[i].ok()) failed = true;
-    }
-  };
-  size_t helpers = std::min<size_t>(left, std::max(1U, std::thread::hardware_concurrency())) - 1;
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& t : threads) t.join();
+  std::vector<Status> statuses(runs->size() - done);
+  RunSideBySide(&helpers_, static_cast<size_t>(HelperCount()), statuses.size(), [&](size_t i) {
+    statuses[i] = (*runs)[done + i].Run();
+    return statuses[i].ok();
+  });
   for (const Status& status : statuses) RETURN_IF_ERROR(status);
   return {};
 }

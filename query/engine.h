@@ -3,7 +3,6 @@
 // http/api/query* and by the command line's query tool.
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "query/time_zone.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
+#include "storage/base/worker_pool.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
 #include "uid/names.h"
@@ -33,11 +33,9 @@ struct RunOptions {
   /// False: every point of the scanned hours is given (the command line, expressions). True: only
   /// [start, end].
   bool trim = true;
-  /// Polled between rows and groups; true ends the run with DeadlineExceeded. May be empty.
-  std::function<bool()> cancelled;
-  /// Who asks: where the options forbid it, the same query of the same client does not run twice at
-  /// once. "" = nobody.
-  std::string client;
+  /// The query that the work and the answer belong to, begun by running(); it outlives the answer.
+  /// nullptr: one of nobody, that ends with the call.
+  RunningQuery* query = nullptr;
 };
 
 /// Thread-safe: any number of queries at once. Blocks on storage; call it from a pool.
@@ -55,17 +53,21 @@ class Engine {
 
   /// Runs all sub-queries, all or nothing. NotFound: an unknown name. InvalidArgument: duplicate
   /// instants, infinity and other failures of the data. LimitExceeded, DeadlineExceeded: a limit of
-  /// the options. Others from storage.
+  /// the options, or nobody waits any more. Busy: too much runs already. Others from storage.
   Result<Answer> Run(const ValidQuery& query, const RunOptions& run);
 
   /// Newest points (spec query.md §10.2), in the order of the request. NotFound: an unknown name.
-  Result<std::vector<LastPoint>> Last(const LastPointQuery& query);
+  /// `watch` as in Run, nullptr for none.
+  Result<std::vector<LastPoint>> Last(const LastPointQuery& query, WorkWatch* watch);
+
+  /// Where queries are begun, listed and ended.
+  [[nodiscard]] RunningQueries& running() { return running_; }
 
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
  private:
-  Status RunAll(std::deque<SubQueryRun>* runs) const;
+  Status RunAll(std::deque<SubQueryRun>* runs);
 
   Points& points_;
   uid::Names& names_;
@@ -75,6 +77,7 @@ class Engine {
   LimitsFile limits_file_;
   RunningQueries running_;
   const TimeZone default_zone_;
+  WorkerPool helpers_;  // run sub-queries side by side
 };
 
 }  // namespace hg::query

@@ -38,6 +38,18 @@ HistogramOutput Output(const HistogramColumn& histograms, std::string suffix, bo
 
 }  // namespace
 
+int64_t HistogramBytes(const SimpleHistogram& histogram) {
+  constexpr size_t kPieceBytes = 16;  // the allocator's, roughly
+  return static_cast<int64_t>(sizeof(TimedHistogram) + kPieceBytes +
+                              histogram.buckets.size() * sizeof(HistogramBucket));
+}
+
+int64_t HistogramBytes(const HistogramColumn& histograms) {
+  int64_t bytes = 0;
+  for (const TimedHistogram& h : histograms) bytes += HistogramBytes(h.histogram);
+  return bytes;
+}
+
 void AddHistogram(const SimpleHistogram& from, SimpleHistogram* to) {
   for (const HistogramBucket& bucket : from.buckets) {
     auto at = std::lower_bound(to->buckets.begin(), to->buckets.end(), bucket, Before);

@@ -21,6 +21,10 @@ struct TimedHistogram {
 /// in seconds), or of a group.
 using HistogramColumn = std::vector<TimedHistogram>;
 
+/// Memory of a histogram as it stands in a column, and of a column's histograms.
+int64_t HistogramBytes(const codec::SimpleHistogram& histogram);
+int64_t HistogramBytes(const HistogramColumn& histograms);
+
 /// Adds counts bucket by bucket; buckets stay sorted.
 void AddHistogram(const codec::SimpleHistogram& from, codec::SimpleHistogram* to);
 

@@ -25,14 +25,16 @@ int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
 class LastPointFinder {
  public:
   LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms,
-                  Points* points, Store* cells, NameMemo* names)
+                  Points* points, Store* cells, NameMemo* names, WorkWatch* watch)
       : query_(query),
         options_(options),
         now_ms_(now_ms),
         points_(*points),
         cells_(*cells),
         names_(*names),
-        layout_(points->layout()) {}
+        layout_(points->layout()),
+        memory_(watch),
+        watch_(watch) {}
 
   Result<std::vector<LastPoint>> Run() {
     for (const LastPointSubQuery& sub : query_.queries) {
@@ -50,11 +52,16 @@ class LastPointFinder {
     return options_.tsuid_tracking || options_.tsuid_incrementing;
   }
 
-  void WantHours(Bytes tsuid, int64_t newest_base) {
+  Status WantHours(Bytes tsuid, int64_t newest_base) {
+    constexpr size_t kCopies = 4;  // wanted, in a scan, found, given
+    RETURN_IF_ERROR(memory_.Step(1));
+    RETURN_IF_ERROR(
+        memory_.Add(static_cast<int64_t>(kCopies * (sizeof(LastPoint) + tsuid.size()))));
     int64_t oldest = query_.back_scan_hours > newest_base / kRowSpan
                          ? 0
                          : newest_base - query_.back_scan_hours * kRowSpan;
     wanted_.push_back({std::move(tsuid), newest_base, oldest});
+    return {};
   }
 
   Status WantTsuid(const std::string& text) {
@@ -74,8 +81,7 @@ class LastPointFinder {
       if (row.empty()) return Status::InvalidArgument("No metadata of the TSUID '" + text + "'");
       base = HourOf(row.cells[0].timestamp_ms);
     }
-    WantHours(std::move(tsuid), base);
-    return {};
+    return WantHours(std::move(tsuid), base);
   }
 
   Status WantMetric(const LastPointSubQuery& sub) {
@@ -92,8 +98,7 @@ class LastPointFinder {
       pairs.push_back(tagk + tagv);
     }
     if (query_.back_scan_hours > 0) {
-      WantHours(codec::MakeTsuid(metric, std::move(pairs)), HourOf(now_ms_));
-      return {};
+      return WantHours(codec::MakeTsuid(metric, std::move(pairs)), HourOf(now_ms_));
     }
     return meta_tracking() ? WantTracked(metric, pairs) : Status();
   }
@@ -123,7 +128,7 @@ class LastPointFinder {
           return found;
         };
         if (std::all_of(pairs.begin(), pairs.end(), has)) {
-          WantHours(std::move(row.key), HourOf(row.cells[0].timestamp_ms));
+          RETURN_IF_ERROR(WantHours(std::move(row.key), HourOf(row.cells[0].timestamp_ms)));
         }
       }
     } while (!rows.empty());
@@ -147,11 +152,13 @@ class LastPointFinder {
       spec.matcher.tsuids = tsuids;
       spec.rows = {static_cast<uint32_t>(oldest), static_cast<uint64_t>(latest + kRowSpan)};
       spec.batch_rows = options_.batch_rows;
+      spec.watch = watch_;
       ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
       RowHour row;
       for (;;) {
         ASSIGN_OR_RETURN(bool more, scan->Next(&row));
         if (!more) break;
+        RETURN_IF_ERROR(memory_.Step(1 + row.value.size()));
         if (row.value.empty()) continue;
         LastPoint& point = newest[{Bytes(row.tsuid), oldest, latest}];
         int64_t time = int64_t{row.base} * 1000 + row.offset_ms.back();
@@ -195,6 +202,8 @@ class LastPointFinder {
   Store& cells_;
   NameMemo& names_;
   const KeyLayout& layout_;
+  MemoryTally memory_;
+  WorkWatch* const watch_;
   std::vector<Wanted> wanted_;
 };
 
@@ -202,8 +211,8 @@ class LastPointFinder {
 
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
-                                              NameMemo* names) {
-  return LastPointFinder(query, options, now_ms, points, cells, names).Run();
+                                              NameMemo* names, WorkWatch* watch) {
+  return LastPointFinder(query, options, now_ms, points, cells, names, watch).Run();
 }
 
 }  // namespace hg::query

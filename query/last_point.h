@@ -42,9 +42,10 @@ struct LastPoint {
 
 /// Newest point of each series asked for, in the order of the request; series without one are left
 /// out. `now_ms` decides the hour where the meta table does not. NotFound, InvalidArgument: names,
-/// tags or TSUIDs that cannot be.
+/// tags or TSUIDs that cannot be. Else what `watch` says, if there is one; memory is charged to it
+/// until the call returns.
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
-                                              NameMemo* names);
+                                              NameMemo* names, WorkWatch* watch);
 
 }  // namespace hg::query

@@ -3,14 +3,13 @@
 // between batches, so that one batch always passes.
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "query/limits_file.h"
 #include "query/options.h"
-#include "storage/base/clock.h"
 #include "storage/base/status.h"
+#include "storage/base/work_watch.h"
 #include "storage/points/points.h"
 
 namespace hg::query {
@@ -19,7 +18,6 @@ namespace hg::query {
 struct Limits {
   int64_t bytes_max = 0;
   int64_t cells_max = 0;
-  int64_t timeout_ms = 0;
   size_t batch_rows = 128;
 };
 
@@ -31,24 +29,22 @@ Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_v
 /// One thread at a time.
 class LimitCounter {
  public:
-  /// `clock` outlives the counter, as does what `cancelled` refers to.
-  LimitCounter(const Limits& limits, const Clock& clock, const std::function<bool()>* cancelled)
-      : limits_(limits), clock_(clock), cancelled_(cancelled), started_ns_(clock.MonotonicNs()) {}
+  /// `watch` outlives the counter.
+  LimitCounter(const Limits& limits, WorkWatch& watch) : limits_(limits), watch_(watch) {}
 
-  /// Before a row is used. LimitExceeded, or DeadlineExceeded for time and a client that has gone.
+  /// Before a row is used. LimitExceeded, or what the watch says.
   Status Count(const RowHour& row);
 
   [[nodiscard]] uint64_t rows() const { return rows_; }
-  [[nodiscard]] uint64_t cells() const { return static_cast<uint64_t>(cells_); }
+  [[nodiscard]] uint64_t points() const { return points_; }
 
  private:
   Status Check() const;
 
   const Limits limits_;
-  const Clock& clock_;
-  const std::function<bool()>* cancelled_;
-  int64_t started_ns_;
+  WorkWatch& watch_;
   uint64_t rows_ = 0;
+  uint64_t points_ = 0;
   int64_t bytes_ = 0;
   int64_t cells_ = 0;
 };

@@ -39,6 +39,13 @@ Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json) {
 
 Status LimitsFile::Reload() {
   loaded_ns_ = clock_.MonotonicNs();
+  if (path_.starts_with('[')) {
+    Result<std::vector<MetricLimits>> entries = ParseLimitsFile(path_);
+    if (!entries.ok()) return Prepend(entries.status(), "The limits " + path_);
+    entries_ = std::move(*entries);
+    loaded_ = true;
+    return {};
+  }
   std::ifstream file(path_, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();

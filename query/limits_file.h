@@ -1,6 +1,6 @@
 #pragma once
 // Limits per metric from a JSON file: [{"regex","byteLimit","dataPointsLimit"}]
-// (tsd.query.limits.overrides.config).
+// (tsd.query.limits.overrides.config, the file's path or the document itself).
 
 #include <cstdint>
 #include <memory>
@@ -29,7 +29,7 @@ Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json);
 /// the interval; a file that can no longer be read leaves the entries as they were.
 class LimitsFile {
  public:
-  /// `clock` outlives the object. path "" = no entries.
+  /// `clock` outlives the object. path "" = no entries; one that begins with '[' is the document.
   LimitsFile(std::string path, int64_t interval_s, const Clock& clock)
       : path_(std::move(path)), interval_ns_(interval_s * 1'000'000'000), clock_(clock) {}
 

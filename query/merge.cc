@@ -1,8 +1,10 @@
 #include "query/merge.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace hg::query {
 namespace {
@@ -21,24 +23,59 @@ Status Infinite(double value, int64_t t) {
                                  std::to_string(t));
 }
 
-/// Grows the result; `kinds` appears with the first point that differs in kind.
+constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
+
+/// Counts steps towards a watch, in pieces: a look costs more than an instant of few series.
+class Steps {
+ public:
+  explicit Steps(WorkWatch* watch) : watch_(watch) {}
+  Status Add(uint64_t steps) {
+    pending_ += steps;
+    if (pending_ < kPiece || watch_ == nullptr) return {};
+    return watch_->Step(std::exchange(pending_, 0));
+  }
+
+ private:
+  static constexpr uint64_t kPiece = 4096;
+  WorkWatch* const watch_;
+  uint64_t pending_ = 0;
+};
+
+/// Grows the result, charged before it is taken; `kinds` appears with the first point that differs
+/// in kind.
 class Output {
  public:
-  void Reserve(size_t n) {
+  explicit Output(WorkWatch* watch) : watch_(watch) {}
+
+  /// Room for `n` points in all.
+  Status Reserve(size_t n) {
+    const size_t room = out_.time_ms.capacity();
+    if (n <= room) return {};
+    if (watch_ != nullptr) RETURN_IF_ERROR(watch_->Charge(static_cast<int64_t>(n) * kPointBytes));
     out_.time_ms.reserve(n);
     out_.bits.reserve(n);
+    if (watch_ != nullptr && room > 0) {
+      return watch_->Charge(-static_cast<int64_t>(room) * kPointBytes);
+    }
+    return {};
   }
-  void Add(int64_t t, uint64_t bits, bool is_double) {
+  Status Add(int64_t t, uint64_t bits, bool is_double) {
+    if (out_.size() == out_.time_ms.capacity()) {
+      constexpr size_t kFirstPoints = 64;
+      RETURN_IF_ERROR(Reserve(std::max(kFirstPoints, 2 * out_.size())));
+    }
     if (out_.time_ms.empty()) out_.all_double = is_double;
     if (out_.kinds.empty() && is_double != out_.all_double)
       out_.kinds.assign(out_.size(), out_.all_double ? 1 : 0);
     out_.time_ms.push_back(t);
     out_.bits.push_back(bits);
     if (!out_.kinds.empty()) out_.kinds.push_back(is_double ? 1 : 0);
+    return {};
   }
   PointColumns Take() { return std::move(out_); }
 
  private:
+  WorkWatch* const watch_;
   PointColumns out_;
 };
 
@@ -46,22 +83,25 @@ bool Uniform(const PointColumns& p) { return p.kinds.empty(); }
 
 // One series never interpolates. A point is an integer if it and the next one are (quirk Q10).
 Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& series) {
-  Output out;
-  out.Reserve(series.size());
+  Output out(options.watch);
+  Steps steps(options.watch);
+  RETURN_IF_ERROR(out.Reserve(series.size()));
   std::vector<double> scratch;
   for (size_t i = options.rate ? 1 : 0; i < series.size(); ++i) {
     int64_t t = series.time_ms[i];
     if (t > options.last_ms || t > options.trim_end_ms) break;
     if (t < options.trim_begin_ms) continue;
+    RETURN_IF_ERROR(steps.Add(1));
     bool is_double = series.double_at(i) || (i + 1 < series.size() && series.double_at(i + 1));
     if (is_double) {
       double v = DoubleAt(series, i);
       double value = RunDouble(*options.aggregator, {&v, 1}, &scratch);
       if (std::isinf(value)) return Infinite(value, t);
-      out.Add(t, std::bit_cast<uint64_t>(value), true);
+      RETURN_IF_ERROR(out.Add(t, std::bit_cast<uint64_t>(value), true));
     } else {
       int64_t v = static_cast<int64_t>(series.bits[i]);
-      out.Add(t, static_cast<uint64_t>(RunInt(*options.aggregator, {&v, 1}, &scratch)), false);
+      const int64_t value = RunInt(*options.aggregator, {&v, 1}, &scratch);
+      RETURN_IF_ERROR(out.Add(t, static_cast<uint64_t>(value), false));
     }
   }
   return out.Take();
@@ -87,6 +127,11 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
   while (end < times.size() && times[end] <= options.last_ms && times[end] <= options.trim_end_ms)
     ++end;
 
+  Steps steps(options.watch);
+  // The sums and counts below go again soon; they are counted like the result.
+  if (options.watch != nullptr) {
+    RETURN_IF_ERROR(options.watch->Charge(static_cast<int64_t>(end - begin) * kPointBytes));
+  }
   PointColumns out;
   out.all_double = !ints;
   out.time_ms.assign(times.begin() + static_cast<ptrdiff_t>(begin),
@@ -99,6 +144,7 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
     std::vector<double> sums(end - begin, 0.0);
     std::vector<uint32_t> counts(end - begin, 0);
     for (const PointColumns* s : series) {
+      RETURN_IF_ERROR(steps.Add(end - begin));
       for (size_t i = begin; i < end; ++i) {
         double v = s->all_double ? std::bit_cast<double>(s->bits[i])
                                  : static_cast<double>(static_cast<int64_t>(s->bits[i]));
@@ -119,6 +165,7 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
   std::vector<int64_t> longs(series.size());
   std::vector<double> doubles(series.size());
   for (size_t i = begin; i < end; ++i) {
+    RETURN_IF_ERROR(steps.Add(series.size()));
     if (ints) {
       for (size_t s = 0; s < series.size(); ++s)
         longs[s] = static_cast<int64_t>(series[s]->bits[i]);
@@ -263,23 +310,26 @@ class Walk {
 Result<PointColumns> MergeGeneral(const MergeOptions& options,
                                   std::span<const PointColumns* const> series) {
   Walk walk(options, series);
-  Output out;
+  Output out(options.watch);
+  Steps steps(options.watch);
   std::vector<double> scratch;
   std::vector<int64_t> longs;
   std::vector<double> doubles;
   while (walk.Next()) {
+    RETURN_IF_ERROR(steps.Add(series.size()));
     int64_t t = walk.instant();
     if (t > options.trim_end_ms) break;
     if (t < options.trim_begin_ms) continue;
     if (walk.IsInteger()) {
       walk.Ints(&longs);
-      out.Add(t, static_cast<uint64_t>(RunInt(*options.aggregator, longs, &scratch)), false);
+      const int64_t value = RunInt(*options.aggregator, longs, &scratch);
+      RETURN_IF_ERROR(out.Add(t, static_cast<uint64_t>(value), false));
       continue;
     }
     walk.Doubles(&doubles);
     double value = RunDouble(*options.aggregator, doubles, &scratch);
     if (std::isinf(value)) return Infinite(value, t);
-    out.Add(t, std::bit_cast<uint64_t>(value), true);
+    RETURN_IF_ERROR(out.Add(t, std::bit_cast<uint64_t>(value), true));
   }
   return out.Take();
 }
@@ -294,12 +344,14 @@ Result<PointColumns> MergeSeries(const MergeOptions& options,
   return MergeGeneral(options, series);
 }
 
-void VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
-                   const std::function<void(const Instant&)>& visit) {
+Status VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
+                     const std::function<void(const Instant&)>& visit) {
   Walk walk(options, series);
+  Steps steps(options.watch);
   std::vector<int64_t> longs;
   std::vector<double> doubles;
   while (walk.Next()) {
+    RETURN_IF_ERROR(steps.Add(series.size()));
     int64_t t = walk.instant();
     if (t > options.trim_end_ms) break;
     if (t < options.trim_begin_ms) continue;
@@ -307,6 +359,7 @@ void VisitInstants(const MergeOptions& options, std::span<const PointColumns* co
     is_integer ? walk.Ints(&longs) : walk.Doubles(&doubles);
     visit({t, is_integer, longs, doubles});
   }
+  return {};
 }
 
 }  // namespace hg::query

@@ -10,6 +10,7 @@
 #include "query/aggregator.h"
 #include "query/answer.h"
 #include "storage/base/status.h"
+#include "storage/base/work_watch.h"
 
 namespace hg::query {
 
@@ -21,10 +22,12 @@ struct MergeOptions {
   int64_t trim_begin_ms =
       std::numeric_limits<int64_t>::min();  // nor those outside the query's range, both inclusive
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
+  /// Told of the steps; the result is charged to it and stays so. nullptr: nobody watches.
+  WorkWatch* watch = nullptr;
 };
 
 /// The group's points. `series` in group order (§9.3), each ascending. InvalidArgument: a result is
-/// infinite.
+/// infinite. Else what the watch says.
 Result<PointColumns> MergeSeries(const MergeOptions& options,
                                  std::span<const PointColumns* const> series);
 
@@ -36,8 +39,8 @@ struct Instant {
   std::span<const double> doubles;
 };
 
-/// Calls `visit` for every emitted instant, before anything is aggregated.
-void VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
-                   const std::function<void(const Instant&)>& visit);
+/// Calls `visit` for every emitted instant, before anything is aggregated. Fails as the watch says.
+Status VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
+                     const std::function<void(const Instant&)>& visit);
 
 }  // namespace hg::query

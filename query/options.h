@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "query/large_lane.h"
 #include "storage/codec/rollup_tables.h"
 #include "storage/points/points.h"
 
@@ -26,6 +27,14 @@ struct Options {
   std::string limits_file;                 // tsd.query.limits.overrides.config; "" = none
   int64_t limits_file_interval_s = 60000;  // tsd.query.limits.overrides.interval
   bool simultaneous_duplicates = true;     // tsd.query.allow_simultaneous_duplicates
+
+  int64_t memory_bytes_max = 0;        // tsd.query.memory.limit: of all queries; 0 = none
+  int64_t query_memory_bytes_max = 0;  // tsd.query.memory.per_query; 0 = none
+  LargeLaneOptions large_lane;         // tsd.query.large.*
+  /// A query that took more steps (points read or merged, a row counts as 64), or holds more, is a
+  /// large one; 0 = never. About 20 ms of one core.
+  uint64_t large_steps = 1 << 20;
+  int64_t large_bytes = 4 << 20;
 
   bool delete_allowed =
       false;  // tsd.http.query.allow_delete, for DELETE and method_override=delete

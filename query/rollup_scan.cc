@@ -36,6 +36,7 @@ class RollupScan : public PointScan {
     while (next_ == values_.size()) {
       ASSIGN_OR_RETURN(const bool more, cursors_.Next(&row_));
       if (!more) return false;
+      if (spec_.watch != nullptr) RETURN_IF_ERROR(spec_.watch->Step(row_.cells.size() + 1));
       ASSIGN_OR_RETURN(const bool taken, Take());
       if (taken) break;
     }

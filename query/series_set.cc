@@ -11,6 +11,15 @@ namespace hg::query {
 namespace {
 
 constexpr char kAnnotationPrefix = 0x01;
+constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
+// What the allocator adds to a piece, and a hash table to an entry, roughly.
+constexpr int64_t kPieceBytes = 16, kEntryBytes = 64;
+
+int64_t BytesOf(const codec::Annotation& a) {
+  auto bytes =
+      static_cast<int64_t>(sizeof(a) + a.tsuid.size() + a.description.size() + a.notes.size());
+  return 2 * bytes;
+}
 
 // Appends one row's kinds to columns that may have been uniform so far.
 void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
@@ -48,7 +57,9 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     if (!histograms_ && HoldsHistogramsOnly(row)) continue;
     ASSIGN_OR_RETURN(size_t index, IndexOf(row));
     if (index == kRefused) continue;
-    if (!row.value.empty() && !histograms_) AddPoints(row, index);
+    ++rows_admitted_;
+    points_admitted_ += row.value.size();
+    if (!row.value.empty() && !histograms_) RETURN_IF_ERROR(AddPoints(row, index));
     if (!row.objects.empty()) RETURN_IF_ERROR(AddObjects(row, &series_[index]));
   }
 }
@@ -72,10 +83,16 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
     ASSIGN_OR_RETURN(bool admitted, filter_->Admits(row.tsuid));
     if (!admitted) index = kRefused;
   }
+  const auto name_bytes = static_cast<int64_t>(row.tsuid.size()) + kPieceBytes;
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(sizeof(Seen)) + kEntryBytes + name_bytes));
   position_ = seen_.size();
   seen_.push_back({Bytes(row.tsuid), index});
   positions_.emplace(seen_.back().tsuid, position_);
   if (index == kRefused) return index;
+  // Vectors of these grow by doubling.
+  const size_t downsampler_bytes = grid_ != nullptr ? sizeof(Downsampler) : 0;
+  RETURN_IF_ERROR(
+      memory_.Add(static_cast<int64_t>(2 * (sizeof(Series) + downsampler_bytes)) + 2 * name_bytes));
   Series series;
   series.tsuid.assign(row.tsuid);
   series.order.assign(row.key.substr(0, static_cast<size_t>(layout_.salt_width)));
@@ -85,20 +102,36 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   return index;
 }
 
-void SeriesSet::AddPoints(const RowHour& row, size_t index) {
+Status SeriesSet::AddPoints(const RowHour& row, size_t index) {
   Series& series = series_[index];
   size_t n = row.value.size();
   int64_t base_ms = int64_t{row.base} * 1000;
   if (series.raw_points == 0) series.first_point_ms = base_ms + row.offset_ms.front();
   series.last_point_ms = base_ms + row.offset_ms.back();
   series.raw_points += n;
-  if (grid_ != nullptr) {
-    Downsampler& downsampler = downsamplers_[index];
-    if (row.is_double.empty() && !row.all_double) {
-      downsampler.Add(base_ms, row.offset_ms,
-                      {reinterpret_cast<const int64_t*>(row.value.data()), n});
-      return;
-    }
+  if (grid_ != nullptr) return Downsample(row, &downsamplers_[index]);
+  PointColumns& points = series.points;
+  RETURN_IF_ERROR(MakeRoom(n, &points));
+  size_t before = points.size();
+  const size_t kinds_before = points.kinds.capacity();
+  AppendKinds(row, before, &points);
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(points.kinds.capacity() - kinds_before)));
+  points.time_ms.resize(before + n);
+  for (size_t i = 0; i < n; ++i) points.time_ms[before + i] = base_ms + row.offset_ms[i];
+  points.bits.insert(points.bits.end(), row.value.begin(), row.value.end());
+  return {};
+}
+
+Status SeriesSet::Downsample(const RowHour& row, Downsampler* downsampler) {
+  const size_t n = row.value.size();
+  const int64_t base_ms = int64_t{row.base} * 1000;
+  const int64_t before = downsampler->MemoryBytes();
+  const int64_t most = downsampler->MemoryBytesAfter(n);
+  RETURN_IF_ERROR(memory_.Add(most - before));
+  if (row.is_double.empty() && !row.all_double) {
+    downsampler->Add(base_ms, row.offset_ms,
+                     {reinterpret_cast<const int64_t*>(row.value.data()), n});
+  } else {
     doubles_.resize(n);
     if (row.is_double.empty()) {
       std::memcpy(doubles_.data(), row.value.data(), n * sizeof(double));
@@ -108,15 +141,22 @@ void SeriesSet::AddPoints(const RowHour& row, size_t index) {
                                        : static_cast<double>(static_cast<int64_t>(row.value[i]));
       }
     }
-    downsampler.Add(base_ms, row.offset_ms, doubles_);
-    return;
+    downsampler->Add(base_ms, row.offset_ms, doubles_);
   }
-  PointColumns& points = series.points;
-  size_t before = points.size();
-  AppendKinds(row, before, &points);
-  points.time_ms.resize(before + n);
-  for (size_t i = 0; i < n; ++i) points.time_ms[before + i] = base_ms + row.offset_ms[i];
-  points.bits.insert(points.bits.end(), row.value.begin(), row.value.end());
+  memory_.Remove(most - downsampler->MemoryBytes());
+  return {};
+}
+
+// Charged before it is taken: a long series alone may outgrow a budget by its next doubling.
+Status SeriesSet::MakeRoom(size_t points, PointColumns* columns) {
+  const size_t size = columns->size() + points, room = columns->time_ms.capacity();
+  if (size <= room) return {};
+  const size_t wanted = std::max(size, 2 * room);
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(wanted) * kPointBytes));
+  columns->time_ms.reserve(wanted);
+  columns->bits.reserve(wanted);
+  memory_.Remove(static_cast<int64_t>(room) * kPointBytes);
+  return {};
 }
 
 Status SeriesSet::AddObjects(const RowHour& row, Series* series) {
@@ -126,6 +166,7 @@ Status SeriesSet::AddObjects(const RowHour& row, Series* series) {
       RETURN_IF_ERROR(AddHistogram(row, cell, series));
     if (cell.qualifier[0] != kAnnotationPrefix) continue;
     ASSIGN_OR_RETURN(codec::Annotation annotation, codec::DecodeAnnotation(cell.value));
+    RETURN_IF_ERROR(memory_.Add(BytesOf(annotation)));
     series->annotations.push_back(std::move(annotation));
   }
   return {};
@@ -134,6 +175,7 @@ Status SeriesSet::AddObjects(const RowHour& row, Series* series) {
 Status SeriesSet::AddHistogram(const RowHour& row, const Cell& cell, Series* series) {
   ASSIGN_OR_RETURN(const uint32_t offset_ms, codec::HistogramOffsetMs(cell.qualifier));
   ASSIGN_OR_RETURN(codec::SimpleHistogram histogram, codec::DecodeSimpleHistogram(cell.value));
+  RETURN_IF_ERROR(memory_.Add(HistogramBytes(histogram)));
   const int64_t time_ms = int64_t{row.base} * 1000 + offset_ms;
   if (series->raw_points++ == 0) series->first_point_ms = time_ms;
   series->last_point_ms = time_ms;
@@ -144,7 +186,11 @@ Status SeriesSet::AddHistogram(const RowHour& row, const Cell& cell, Series* ser
 Status SeriesSet::Finish() {
   if (histograms_) downsamplers_.clear();
   for (size_t i = 0; i < downsamplers_.size(); ++i) {
-    if (series_[i].raw_points > 0) RETURN_IF_ERROR(downsamplers_[i].Finish(&series_[i].points));
+    if (series_[i].raw_points == 0) continue;
+    const int64_t before = downsamplers_[i].MemoryBytes();
+    RETURN_IF_ERROR(memory_.Add(downsamplers_[i].MemoryBytesAtFinish() - before));
+    RETURN_IF_ERROR(downsamplers_[i].Finish(&series_[i].points));
+    RETURN_IF_ERROR(memory_.Step(series_[i].points.size()));
   }
   downsamplers_.clear();
   std::sort(series_.begin(), series_.end(),

@@ -15,6 +15,7 @@
 #include "query/limits.h"
 #include "query/series_filter.h"
 #include "storage/base/status.h"
+#include "storage/base/work_watch.h"
 #include "storage/codec/annotation.h"
 #include "storage/points/points.h"
 
@@ -35,18 +36,22 @@ struct Series {
 /// One thread at a time.
 class SeriesSet {
  public:
-  /// `grid` null = raw points. Both outlive the set.
-  SeriesSet(const KeyLayout& layout, const BucketGrid* grid, SeriesFilter* filter)
-      : layout_(layout), grid_(grid), filter_(filter) {}
+  /// `grid` null = raw points. All outlive the set; what it holds is charged to `watch`.
+  SeriesSet(const KeyLayout& layout, const BucketGrid* grid, SeriesFilter* filter, WorkWatch* watch)
+      : layout_(layout), grid_(grid), filter_(filter), memory_(watch) {}
 
   /// Before Read: histograms are taken instead of points.
   void WantHistograms() { histograms_ = true; }
-  /// Reads the scan to its end. A row with a damaged annotation fails.
+  /// Reads the scan to its end. A row with a damaged annotation fails, as does what the counter or
+  /// the watch says.
   Status Read(PointScan* scan, LimitCounter* counter);
   /// Closes the buckets and sorts the series. Once, after Read.
   Status Finish();
 
   [[nodiscard]] std::vector<Series>& series() { return series_; }
+  /// Rows and points of series that the filter admits.
+  [[nodiscard]] uint64_t rows_admitted() const { return rows_admitted_; }
+  [[nodiscard]] uint64_t points_admitted() const { return points_admitted_; }
 
  private:
   static constexpr size_t kRefused = SIZE_MAX;  // a series the filter does not admit
@@ -57,14 +62,18 @@ class SeriesSet {
   };
 
   Result<size_t> IndexOf(const RowHour& row);
-  void AddPoints(const RowHour& row, size_t index);
+  Status AddPoints(const RowHour& row, size_t index);
+  Status Downsample(const RowHour& row, Downsampler* downsampler);
+  Status MakeRoom(size_t points, PointColumns* columns);
   Status AddObjects(const RowHour& row, Series* series);
   Status AddHistogram(const RowHour& row, const Cell& cell, Series* series);
 
   const KeyLayout& layout_;
   const BucketGrid* grid_;
   SeriesFilter* filter_;
+  MemoryTally memory_;
   bool histograms_ = false;
+  uint64_t rows_admitted_ = 0, points_admitted_ = 0;
   std::deque<Seen> seen_;  // in order of appearance; its strings do not move
   std::unordered_map<ByteView, size_t> positions_;  // in seen_, by its TSUIDs
   size_t position_ = 0;                             // of the last row's series

@@ -46,7 +46,7 @@ Status SubQueryRun::ReadTables() {
     info_.rollup_table = kRawTable;
   }
   if (!pre_aggregates_) return Read();
-  set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_);
+  set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_, &context_.watch);
   const std::string& table = context_.options.rollups->Default().pre_aggregate_table;
   return ReadInto(ScanLikeData(&context_.cells, layout(), table, spec_, context_.options.reconcile),
                   &*set_);
@@ -59,6 +59,7 @@ Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   DownsampleSpec downsample = *sub_.downsample;
   downsample.function = rollups_.function;
   RETURN_IF_ERROR(CheckFill(downsample, window_));
+  RETURN_IF_ERROR(context_.watch.Charge(FillBytes(downsample, window_)));
   grid_.emplace(downsample, window_, context_.query.start_ms, context_.query.end_ms);
   spec_.rows.begin = static_cast<uint32_t>(window_.begin_s);
   spec_.rows.end = static_cast<uint32_t>(window_.end_s);
@@ -69,11 +70,11 @@ Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   column.id = rollups_.id;
   if (rollups_.average) column.beside = rollups_.count_id;
   const bool fix = context_.options.reconcile.fix_duplicates;
-  set_.emplace(layout(), &*grid_, &*filter_);
+  set_.emplace(layout(), &*grid_, &*filter_, &context_.watch);
   RETURN_IF_ERROR(ReadInto(ScanRollup(&context_.cells, layout(), column, spec_, fix), &*set_));
   if (!rollups_.average) return {};
   std::swap(column.id, *column.beside);
-  SeriesSet counts(layout(), &*grid_, &*filter_);
+  SeriesSet counts(layout(), &*grid_, &*filter_, &context_.watch);
   RETURN_IF_ERROR(ReadInto(ScanRollup(&context_.cells, layout(), column, spec_, fix), &counts));
   // The same series in the same order, unless someone wrote in between: then only what both hold.
   std::vector<Series>& sums = set_->series();

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "query/group.h"
 #include "query/merge.h"
 #include "query/rate.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
 namespace {
+
+// What a series or a group costs beside its points, measured in points.
+constexpr uint64_t kSeriesSteps = 8;
 
 Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, NameMemo* names) {
   if (query.tsuids.empty()) return names->Find(UidKind::kMetric, *query.text.metric);
@@ -46,7 +48,7 @@ int64_t SubQueryRun::Lap() {
 Status SubQueryRun::Run() {
   RETURN_IF_ERROR(PlanTables());
   RETURN_IF_ERROR(Resolve());
-  info_.stats.names_ns = Lap();
+  info_.stats.filter_ns = Lap();
   if (pre_aggregates_ || !rollups_.levels.empty()) {
     RETURN_IF_ERROR(ReadTables());
   } else {
@@ -55,6 +57,9 @@ Status SubQueryRun::Run() {
     RETURN_IF_ERROR(Read());
   }
   info_.stats.scan_ns = Lap();
+  info_.stats.names_resolved = names_.resolved();
+  info_.stats.scan = "metric " + ToHexUpper(spec_.metric) + ", rows [" +
+                     std::to_string(spec_.rows.begin) + ", " + std::to_string(spec_.rows.end) + ")";
   return sub_.histograms ? EvaluateHistograms() : Evaluate();
 }
 
@@ -71,6 +76,7 @@ Status SubQueryRun::Resolve() {
   spec_.matcher = filter_->matcher();
   spec_.objects = true;  // a row that holds annotations only still makes an output (§9.1)
   spec_.batch_rows = limits_.batch_rows;
+  spec_.watch = &context_.watch;
   return PlanRaw(sub_.downsample ? &*sub_.downsample : nullptr);
 }
 
@@ -79,6 +85,7 @@ Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
                      downsample != nullptr ? downsample->interval_ms() : 0);
   if (downsample != nullptr) {
     RETURN_IF_ERROR(CheckFill(*downsample, window_));
+    RETURN_IF_ERROR(context_.watch.Charge(FillBytes(*downsample, window_)));
     grid_.emplace(*downsample, window_, context_.query.start_ms, context_.query.end_ms);
   }
   spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
@@ -91,10 +98,16 @@ Result<bool> SubQueryRun::ChooseSeries() {
   if (!filter_->decides() || counted || !context_.points.ListsFromIndex()) return true;
   SeriesMatcher chosen;
   Status failed;
+  const auto take = [&](ByteView tsuid) -> Status {
+    RETURN_IF_ERROR(chosen_memory_.Step(kSeriesSteps));
+    ASSIGN_OR_RETURN(const bool admitted, filter_->Admits(tsuid));
+    if (!admitted) return {};
+    RETURN_IF_ERROR(chosen_memory_.Add(static_cast<int64_t>(2 * sizeof(Bytes) + tsuid.size())));
+    chosen.tsuids.emplace_back(tsuid);
+    return {};
+  };
   RETURN_IF_ERROR(context_.points.ListSeries(spec_.metric, spec_.matcher, [&](ByteView tsuid) {
-    Result<bool> admitted = filter_->Admits(tsuid);
-    failed = admitted.status();
-    if (admitted.ok() && *admitted) chosen.tsuids.emplace_back(tsuid);
+    failed = take(tsuid);
     return failed.ok();
   }));
   RETURN_IF_ERROR(failed);
@@ -104,17 +117,19 @@ Result<bool> SubQueryRun::ChooseSeries() {
 }
 
 Status SubQueryRun::Read() {
-  set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_);
+  set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_, &context_.watch);
   if (sub_.histograms) set_->WantHistograms();
   return ReadInto(context_.points.Scan(spec_, context_.options.reconcile), &*set_);
 }
 
 Status SubQueryRun::ReadInto(Result<std::unique_ptr<PointScan>> scan, SeriesSet* set) {
   RETURN_IF_ERROR(scan.status());
-  LimitCounter counter(limits_, context_.clock, &context_.cancelled);
+  LimitCounter counter(limits_, context_.watch);
   RETURN_IF_ERROR(set->Read(scan->get(), &counter));
-  info_.stats.rows += counter.rows();
-  info_.stats.cells += counter.cells();
+  info_.stats.rows_before += counter.rows();
+  info_.stats.points_before += counter.points();
+  info_.stats.rows_after += set->rows_admitted();
+  info_.stats.points_after += set->points_admitted();
   return set->Finish();
 }
 
@@ -131,10 +146,24 @@ Status SubQueryRun::DeleteRows() {
   return context_.points.DeleteRows(spec_);
 }
 
+// Names are those of the series' own tags: the TSUID's length says how many.
+Status SubQueryRun::ChargeGroup(const SeriesGroup& group) {
+  constexpr size_t kNameBytes = 64;  // a name and its place, roughly
+  size_t bytes = sizeof(Group);
+  if (!group.members.empty()) {
+    const size_t tsuid = group.members[0]->tsuid.size();
+    bytes += group.members.size() * (sizeof(Bytes) + tsuid) + tsuid / 3 * kNameBytes;
+  }
+  for (const codec::Annotation& a : group.annotations)
+    bytes += sizeof(a) + a.description.size() + a.notes.size();
+  RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps * (1 + group.members.size())));
+  return context_.watch.Charge(static_cast<int64_t>(bytes));
+}
+
 Status SubQueryRun::Evaluate() {
   for (Series& s : set_->series()) {
-    tsuids_.push_back(s.tsuid);
-    info_.stats.points += s.raw_points;
+    if (context_.query.request.delete_rows) tsuids_.push_back(s.tsuid);
+    RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps + s.points.size()));
     if (sub_.text.rate) {
       RETURN_IF_ERROR(ApplyRate(sub_.text.rate_options.value_or(RateOptions()), &s.points));
     }
@@ -146,6 +175,7 @@ Status SubQueryRun::Evaluate() {
   info_.stats.group_ns = Lap();
 
   MergeOptions merge;
+  merge.watch = &context_.watch;
   merge.aggregator = sub_.aggregator;
   merge.rate = sub_.text.rate;
   merge.last_ms = window_.end_ms();
@@ -155,27 +185,28 @@ Status SubQueryRun::Evaluate() {
   }
   std::vector<const PointColumns*> columns;
   for (const SeriesGroup& group : groups) {
-    if (context_.cancelled && context_.cancelled()) {
-      return Status::DeadlineExceeded("The client has closed its connection");
-    }
+    RETURN_IF_ERROR(ChargeGroup(group));
     Group out;
     out.query_index = index_;
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->points);
     ASSIGN_OR_RETURN(out.points, MergeSeries(merge, columns));
     info_.stats.emitted_points += out.points.size();
+    out.aggregate_ns = Lap();
     RETURN_IF_ERROR(Describe(layout(), group, &names_, &out));
+    out.names_ns = Lap();
+    info_.stats.aggregate_ns += out.aggregate_ns;
+    info_.stats.names_ns += out.names_ns;
     groups_.push_back(std::move(out));
   }
   set_.reset();
-  info_.stats.aggregate_ns = Lap();
   return {};
 }
 
 Status SubQueryRun::EvaluateHistograms() {
   for (Series& s : set_->series()) {
-    tsuids_.push_back(s.tsuid);
-    info_.stats.points += s.raw_points;
+    if (context_.query.request.delete_rows) tsuids_.push_back(s.tsuid);
+    RETURN_IF_ERROR(context_.watch.Step(s.histograms.size()));
     if (grid_) s.histograms = Downsampled(s.histograms, *grid_);
   }
   const std::vector<SeriesGroup> groups =
@@ -184,12 +215,18 @@ Status SubQueryRun::EvaluateHistograms() {
   info_.stats.group_ns = Lap();
   std::vector<const HistogramColumn*> columns;
   for (const SeriesGroup& group : groups) {
+    RETURN_IF_ERROR(ChargeGroup(group));
     Group described;
     described.query_index = index_;
     RETURN_IF_ERROR(Describe(layout(), group, &names_, &described));
     if (group.members.empty() && described.annotations.empty()) continue;
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->histograms);
+    MemoryTally merged_memory(&context_.watch);
+    for (const HistogramColumn* column : columns) {
+      RETURN_IF_ERROR(merged_memory.Step(column->size()));
+      RETURN_IF_ERROR(merged_memory.Add(HistogramBytes(*column)));
+    }
     HistogramColumn merged = Merged(columns);
     // The buckets shown are those of the first histogram that was read, in range or not.
     std::optional<codec::SimpleHistogram> shape;
@@ -204,6 +241,8 @@ Status SubQueryRun::EvaluateHistograms() {
                           shape ? &*shape : nullptr)) {
       Group out = described;
       out.metric += output.suffix;
+      RETURN_IF_ERROR(context_.watch.Charge(
+          static_cast<int64_t>(output.points.size() * (sizeof(int64_t) + sizeof(uint64_t)))));
       out.points = std::move(output.points);
       info_.stats.emitted_points += out.points.size();
       groups_.push_back(std::move(out));

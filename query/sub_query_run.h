@@ -1,11 +1,11 @@
 #pragma once
 // One sub-query from names to groups (spec query.md §2.1).
 
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "query/answer.h"
+#include "query/group.h"
 #include "query/limits.h"
 #include "query/name_memo.h"
 #include "query/options.h"
@@ -16,6 +16,7 @@
 #include "query/validate.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
+#include "storage/base/work_watch.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
 #include "uid/names.h"
@@ -31,7 +32,7 @@ struct RunContext {
   const Clock& clock;
   LimitsFile& limits_file;
   bool trim = true;
-  const std::function<bool()>& cancelled;  // may be empty
+  WorkWatch& watch;
   Store& cells;
 };
 
@@ -42,7 +43,8 @@ class SubQueryRun {
       : context_(context),
         sub_(context.query.queries[index]),
         index_(index),
-        names_(context.names),
+        names_(context.names, &context.watch),
+        chosen_memory_(&context.watch),
         last_ns_(context.clock.MonotonicNs()) {}
 
   /// Errors as Engine::Run. Once.
@@ -69,6 +71,8 @@ class SubQueryRun {
   Status ReadLevel(const codec::RollupLevel& level);
   Status Evaluate();
   Status EvaluateHistograms();
+  /// What a group's description will take, before it is made.
+  Status ChargeGroup(const SeriesGroup& group);
   [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }
   int64_t Lap();
 
@@ -76,6 +80,7 @@ class SubQueryRun {
   const ValidSubQuery& sub_;
   const size_t index_;
   NameMemo names_;
+  MemoryTally chosen_memory_;  // of the series that string filters chose
   int64_t last_ns_;
 
   Limits limits_;
@@ -86,7 +91,7 @@ class SubQueryRun {
   RollupPlan rollups_;
   bool pre_aggregates_ = false;
   std::optional<SeriesSet> set_;
-  std::vector<Bytes> tsuids_;  // of the series that were read
+  std::vector<Bytes> tsuids_;  // of the series that were read, if their rows are to be deleted
   std::vector<Group> groups_;
   SubQueryInfo info_;
 };

@@ -156,6 +156,12 @@ constexpr Default kDefaults[] = {
     {"tsd.storage.log.max", "536870912"},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090"},
     {"tsd.memory.limit", ""},
+    {"tsd.query.memory.limit", ""},
+    {"tsd.query.memory.per_query", ""},
+    {"tsd.query.large.concurrent", ""},
+    {"tsd.query.large.waiting", "64"},
+    {"tsd.query.large.wait", "60000"},
+    {"tsd.query.slow_log", "10000"},
 };
 
 /// Keys whose family is open: the HBase client's own, and those of plugins, which OpenTSDB reads

@@ -16,6 +16,7 @@
 #include "tsd/ingest/tracking_ingest.h"
 #include "tsd/log.h"
 #include "tsd/open_files.h"
+#include "tsd/query_log.h"
 #include "tsd/settings.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
@@ -29,6 +30,7 @@ struct DaemonOptions {
   http::Options http;
   IngestOptions ingest;
   query::Options query;
+  int64_t slow_query_ms = 0;
   uid::AnnotationsOptions annotations;
   uid::MetadataOptions metadata;
   compaction::RowFoldOptions fold;
@@ -40,6 +42,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.http, ReadHttpOptions(config));
   ASSIGN_OR_RETURN(options.ingest, ReadIngestOptions(config));
   ASSIGN_OR_RETURN(options.query, ReadQueryOptions(config));
+  ASSIGN_OR_RETURN(options.slow_query_ms, ReadSlowQueryMs(config));
   ASSIGN_OR_RETURN(options.annotations, ReadAnnotationsOptions(config));
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
   ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
@@ -109,6 +112,9 @@ class Daemon {
         server_(options_.http, services_) {
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
+    queries_.running().ListenForEnds([this](const query::CompletedQuery& query) {
+      if (const auto line = QueryLogLine(query, options_.slow_query_ms)) LogWarning(*line);
+    });
   }
 
   Status Start() {

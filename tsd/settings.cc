@@ -2,7 +2,9 @@
 
 #include <rapidjson/document.h>
 
+#include <algorithm>
 #include <optional>
+#include <thread>
 
 #include "storage/model/name_text.h"
 #include "tsd/machine_memory.h"
@@ -176,6 +178,37 @@ Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config) {
   return options;
 }
 
+namespace {
+
+/// A quarter of the memory limit for all queries, half of that for one. A large query works within
+/// its share from the start; of what makes it one, kLargeShares fit into the limit.
+Status ReadQueryBudgets(const Config& config, query::Options* options) {
+  constexpr int64_t kLargeShares = 256;
+  constexpr int64_t kLargeBytesMin = 256 << 10, kLargeBytesMax = 4 << 20;
+  ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
+  options->memory_bytes_max = static_cast<int64_t>(memory_bytes / 4);
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.query.memory.limit", 0, kLongMax, &options->memory_bytes_max));
+  options->query_memory_bytes_max = options->memory_bytes_max / 2;
+  RETURN_IF_ERROR(
+      ReadInt(config, "tsd.query.memory.per_query", 0, kLongMax, &options->query_memory_bytes_max));
+  if (options->memory_bytes_max > 0) {
+    options->large_bytes =
+        std::clamp(options->memory_bytes_max / kLargeShares, kLargeBytesMin, kLargeBytesMax);
+  }
+  query::LargeLaneOptions& lane = options->large_lane;
+  lane.width = std::max(1U, std::thread::hardware_concurrency());
+  RETURN_IF_ERROR(ReadInt(config, "tsd.query.large.concurrent", 0, kIntMax, &lane.width));
+  RETURN_IF_ERROR(ReadInt(config, "tsd.query.large.waiting", 0, kIntMax, &lane.waiting_max));
+  return ReadInt(config, "tsd.query.large.wait", 0, kLongMax / 1'000'000, &lane.wait_max_ms);
+}
+
+}  // namespace
+
+Result<int64_t> ReadSlowQueryMs(const Config& config) {
+  return config.Int("tsd.query.slow_log", 0, 0, kLongMax);
+}
+
 Result<query::Options> ReadQueryOptions(const Config& config) {
   query::Options options;
   RETURN_IF_ERROR(ReadInt(config, "tsd.query.filter.expansion_limit", 0, kIntMax,
@@ -193,6 +226,7 @@ Result<query::Options> ReadQueryOptions(const Config& config) {
   RETURN_IF_ERROR(ReadInt(config, "tsd.query.limits.overrides.interval", 1, kIntMax,
                           &options.limits_file_interval_s));
   options.simultaneous_duplicates = config.Bool("tsd.query.allow_simultaneous_duplicates");
+  RETURN_IF_ERROR(ReadQueryBudgets(config, &options));
   options.delete_allowed = config.Bool("tsd.http.query.allow_delete");
   options.tsuid_tracking = config.Bool("tsd.core.meta.enable_tsuid_tracking");
   options.tsuid_incrementing = config.Bool("tsd.core.meta.enable_tsuid_incrementing");

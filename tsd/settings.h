@@ -31,6 +31,8 @@ Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
 Result<query::Options> ReadQueryOptions(const Config& config);
+/// tsd.query.slow_log in milliseconds; 0 = slow queries are not logged.
+Result<int64_t> ReadSlowQueryMs(const Config& config);
 /// None: rollups are not configured.
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config);
 

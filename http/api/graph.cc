@@ -7,6 +7,7 @@
 #include <string>
 
 #include "http/api/arguments.h"
+#include "http/api/asked_query.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -39,12 +40,17 @@ void SendRedirect(const Request& request, ResponseWriter& out) {
   SendBody(out, 200, "text/html; charset=UTF-8", page);
 }
 
+/// Unlike /api/query, an unknown name is the server's failure here.
+int FailureStatus(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument ? 400 : 500;
+}
+
 void Fail(const Request& request, Services& services, const Status& status, ResponseWriter& out) {
-  // Unlike /api/query, an unknown name is the server's failure here.
-  const bool client = status.code() == StatusCode::kInvalidArgument;
-  auto& counter = client ? services.counters.query_invalid : services.counters.query_exceptions;
+  const int code = FailureStatus(status);
+  auto& counter =
+      code == 400 ? services.counters.query_invalid : services.counters.query_exceptions;
   counter.fetch_add(1, std::memory_order_relaxed);
-  SendError(out, request, client ? 400 : 500, status.message());
+  SendError(out, request, code, status.message());
 }
 
 bool IsRelative(const std::optional<std::string>& time) {
@@ -143,14 +149,19 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   query::ValidationTrace trace;
   const Result<query::ValidQuery> query = services.queries.Validate(*asked, &trace);
   if (!query.ok()) return Fail(request, services, query.status(), out);
-  query::RunOptions run;
-  run.cancelled = [&out] { return out.Cancelled(); };
-  const Result<query::Answer> answer = services.queries.Run(*query, run);
-  if (!answer.ok()) return Fail(request, services, answer.status(), out);
-  services.counters.query_success.fetch_add(1, std::memory_order_relaxed);
-  if (lines) return SendLines(*query, *answer, services, out);
-  SendNumbers(request, *query, *answer, (services.clock.MonotonicNs() - began_ns) / 1000000,
-              services, out);
+  auto running = services.queries.running().Begin(query->request, ClientOf(request, out));
+  if (!running.ok()) return Fail(request, services, running.status(), out);
+  const Result<query::Answer> answer =
+      services.queries.Run(*query, {.trim = true, .query = running->get()});
+  if (!answer.ok()) {
+    Fail(request, services, answer.status(), out);
+    return (*running)->SetEnd({answer.status(), FailureStatus(answer.status()), !out.Cancelled()});
+  }
+  SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
+    if (lines) return SendLines(*query, *answer, services, watched);
+    SendNumbers(request, *query, *answer, (services.clock.MonotonicNs() - began_ns) / 1000000,
+                services, watched);
+  });
 }
 
 }  // namespace hg::http

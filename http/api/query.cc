@@ -4,6 +4,7 @@
 #include <string>
 
 #include "http/api/arguments.h"
+#include "http/api/asked_query.h"
 #include "http/api/query_exp.h"
 #include "http/api/query_gexp.h"
 #include "http/api/query_last.h"
@@ -62,49 +63,27 @@ void Answer(const query::Request& asked, const Request& request, Services& servi
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
     return SendError(out, request, 400, query.status().message(), QueryDump(asked, trace));
   }
-  query::RunOptions run;
-  run.cancelled = [&out] { return out.Cancelled(); };
-  run.client = request.remote.substr(0, request.remote.rfind(':'));
-  Result<query::Answer> answer = services.queries.Run(*query, run);
-  if (!answer.ok()) return SendQueryFailure(request, services, answer.status(), out);
-  services.counters.query_success.fetch_add(1, std::memory_order_relaxed);
-  out.SetContentType(JsonContentType(request));
-  std::string callback(JsonpCallback(request));
-  JsonWriter json(&out);
-  if (!callback.empty()) json.Text(callback + "(");
-  WriteAnswer(*query, *answer, request.parameters.Has("arrays"), &json);
-  if (!callback.empty()) json.Text(")");
-  json.Finish();
+  query::QueryClient client = ClientOf(request, out);
+  client.refuse_repeats = true;
+  auto running = services.queries.running().Begin(query->request, std::move(client));
+  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
+  Result<query::Answer> answer =
+      services.queries.Run(*query, {.trim = true, .query = running->get()});
+  if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
+  SendGroups(request, services, *query, *answer, **running, out);
 }
 
 }  // namespace
 
-void SendQueryFailure(const Request& request, Services& services, const Status& status,
-                      ResponseWriter& out) {
-  Counters& counters = services.counters;
-  int code = 500;
-  switch (status.code()) {
-    case StatusCode::kNotFound:
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kCorruption:
-      code = 400;
-      break;
-    case StatusCode::kLimitExceeded:
-    case StatusCode::kDeadlineExceeded:
-      code = 413;
-      break;
-    case StatusCode::kBusy:
-      return SendStatus(out, request, status);
-    case StatusCode::kUnavailable:
-    case StatusCode::kIoError:
-      code = 424;
-      break;
-    default:
-      break;
-  }
-  auto& counter = code == 400 ? counters.query_invalid : counters.query_exceptions;
-  counter.fetch_add(1, std::memory_order_relaxed);
-  SendError(out, request, code, status.message());
+void SendGroups(const Request& request, Services& services, const query::ValidQuery& query,
+                const query::Answer& answer, query::RunningQuery& running, ResponseWriter& out) {
+  query::QueryStats stats;
+  for (const query::SubQueryInfo& info : answer.queries) stats.queries.push_back(info.stats);
+  stats.before_print_ns = running.elapsed_ns();
+  SendJsonAnswer(request, services, running, out, [&](JsonWriter* json) {
+    WriteAnswer(query, answer, request.parameters.Has("arrays"), services.clock, &stats, json);
+  });
+  running.SetStats(std::move(stats));
 }
 
 void HandleQuery(const Request& request, Services& services, ResponseWriter& out) {

@@ -3,14 +3,16 @@
 // §13).
 
 #include "http/services.h"
+#include "query/answer.h"
+#include "query/running_query.h"
+#include "query/validate.h"
 
 namespace hg::http {
 
 void HandleQuery(const Request& request, Services& services, ResponseWriter& out);
 
-/// Sends what a failed query is answered with: 400 for the client's mistakes, unknown names and bad
-/// data, 500 where OpenTSDB does so, 413 for limits, 424 for storage.
-void SendQueryFailure(const Request& request, Services& services, const Status& status,
-                      ResponseWriter& out);
+/// Streams groups of points as the answer to a query.
+void SendGroups(const Request& request, Services& services, const query::ValidQuery& query,
+                const query::Answer& answer, query::RunningQuery& running, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "http/api/query.h"
+#include "http/api/asked_query.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/exp_json.h"
@@ -34,13 +34,11 @@ Result<Asked> ReadAndCheck(const Request& request, Services& services) {
 }
 
 Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& services,
-                                               ResponseWriter& out) {
-  query::RunOptions run;
-  run.trim = false;
-  run.cancelled = [&out] { return out.Cancelled(); };
-  ASSIGN_OR_RETURN(query::Answer answer, services.queries.Run(asked.query, run));
+                                               query::RunningQuery& running) {
+  ASSIGN_OR_RETURN(query::Answer answer,
+                   services.queries.Run(asked.query, {.trim = false, .query = &running}));
   return query::RunExpressions(asked.plan, asked.query, answer, services.queries.layout(),
-                               run.cancelled);
+                               &running);
 }
 
 }  // namespace
@@ -51,13 +49,16 @@ void HandleQueryExp(const Request& request, Services& services, ResponseWriter& 
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
     return SendError(out, request, 500, asked.status().message());
   }
-  Result<std::vector<query::ExpResult>> results = Evaluate(*asked, services, out);
-  if (!results.ok()) return SendQueryFailure(request, services, results.status(), out);
-  services.counters.query_success.fetch_add(1, std::memory_order_relaxed);
-  out.SetContentType(JsonContentType(request));
-  JsonWriter json(&out);
-  WriteExpResults(asked->request, *results, &json);
-  json.Finish();
+  auto running = services.queries.running().Begin(asked->query.request, ClientOf(request, out));
+  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
+  Result<std::vector<query::ExpResult>> results = Evaluate(*asked, services, **running);
+  if (!results.ok()) return FailQuery(request, services, results.status(), **running, out);
+  SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
+    watched.SetContentType(JsonContentType(request));
+    JsonWriter json(&watched);
+    WriteExpResults(asked->request, *results, &json);
+    json.Finish();
+  });
 }
 
 }  // namespace hg::http

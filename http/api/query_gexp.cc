@@ -4,13 +4,11 @@
 #include <utility>
 
 #include "http/api/arguments.h"
+#include "http/api/asked_query.h"
 #include "http/api/query.h"
 #include "http/errors.h"
-#include "http/replies.h"
-#include "http/wire/json_writer.h"
 #include "http/wire/query_dump.h"
 #include "http/wire/query_json.h"
-#include "http/wire/query_result.h"
 #include "http/wire/query_uri.h"
 #include "query/engine.h"
 #include "query/expression/gexp_run.h"
@@ -33,16 +31,14 @@ void RefusePost(const Request& request, Services& services, ResponseWriter& out)
 
 Result<query::Answer> Evaluate(const query::ValidQuery& query,
                                const std::vector<query::GexpCall>& calls, Services& services,
-                               ResponseWriter& out) {
-  query::RunOptions run;
-  run.trim = false;
-  run.cancelled = [&out] { return out.Cancelled(); };
-  ASSIGN_OR_RETURN(query::Answer answer, services.queries.Run(query, run));
+                               query::RunningQuery& running) {
+  ASSIGN_OR_RETURN(query::Answer answer,
+                   services.queries.Run(query, {.trim = false, .query = &running}));
   query::Answer results;
   results.queries = answer.queries;
   results.global_annotations = std::move(answer.global_annotations);
-  ASSIGN_OR_RETURN(results.groups,
-                   query::RunGexps(calls, query, std::move(answer), services.queries.layout()));
+  ASSIGN_OR_RETURN(results.groups, query::RunGexps(calls, query, std::move(answer),
+                                                   services.queries.layout(), &running));
   return results;
 }
 
@@ -66,16 +62,11 @@ void HandleQueryGexp(const Request& request, Services& services, bool delete_row
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
     return SendError(out, request, 400, query.status().message(), QueryDump(*asked, trace));
   }
-  Result<query::Answer> answer = Evaluate(*query, *calls, services, out);
-  if (!answer.ok()) return SendQueryFailure(request, services, answer.status(), out);
-  services.counters.query_success.fetch_add(1, std::memory_order_relaxed);
-  out.SetContentType(JsonContentType(request));
-  std::string callback(JsonpCallback(request));
-  JsonWriter json(&out);
-  if (!callback.empty()) json.Text(callback + "(");
-  WriteAnswer(*query, *answer, request.parameters.Has("arrays"), &json);
-  if (!callback.empty()) json.Text(")");
-  json.Finish();
+  auto running = services.queries.running().Begin(query->request, ClientOf(request, out));
+  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
+  Result<query::Answer> answer = Evaluate(*query, *calls, services, **running);
+  if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
+  SendGroups(request, services, *query, *answer, **running, out);
 }
 
 }  // namespace hg::http

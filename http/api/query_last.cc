@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "http/api/arguments.h"
-#include "http/api/query.h"
+#include "http/api/asked_query.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/json_writer.h"
@@ -35,6 +35,20 @@ std::optional<query::LastPointQuery> ReadAsked(const Request& request, Services&
   return {};
 }
 
+/// As /api/stats/query lists it, among requests with times and functions.
+query::Request Shown(const query::LastPointQuery& asked) {
+  query::Request out;
+  out.start = "last";
+  for (const query::LastPointSubQuery& sub : asked.queries) {
+    query::SubQuery& shown = out.queries.emplace_back();
+    shown.metric = sub.metric;
+    if (!sub.tsuids.empty()) shown.tsuids = sub.tsuids;
+    for (const auto& [key, value] : sub.tags)
+      shown.filters.push_back({"literal_or", key, value, false, false});
+  }
+  return out;
+}
+
 }  // namespace
 
 void HandleQueryLast(const Request& request, Services& services, ResponseWriter& out) {
@@ -44,13 +58,12 @@ void HandleQueryLast(const Request& request, Services& services, ResponseWriter&
   if (asked->back_scan_hours < 0) {
     return SendError(out, request, 400, "Backscan must be zero or a positive number");
   }
-  Result<std::vector<query::LastPoint>> points = services.queries.Last(*asked);
-  if (!points.ok()) return SendQueryFailure(request, services, points.status(), out);
-  services.counters.query_success.fetch_add(1, std::memory_order_relaxed);
-  std::string body;
-  JsonWriter json(&body);
-  WriteLastPoints(*points, &json);
-  SendJson(out, request, body);
+  auto running = services.queries.running().Begin(Shown(*asked), ClientOf(request, out));
+  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
+  Result<std::vector<query::LastPoint>> points = services.queries.Last(*asked, running->get());
+  if (!points.ok()) return FailQuery(request, services, points.status(), **running, out);
+  SendJsonAnswer(request, services, **running, out,
+                 [&](JsonWriter* json) { WriteLastPoints(*points, json); });
 }
 
 }  // namespace hg::http

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "http/api/process_stats.h"
+#include "http/api/query_stats.h"
 #include "http/build_info.h"
+#include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "query/engine.h"
 
 namespace hg::http {
 namespace {
@@ -110,6 +113,13 @@ void CollectEdge(const Counters& c, Collector* to) {
   to->Add("http.query.exceptions", Value(c.query_exceptions));
 }
 
+void CollectQueries(query::RunningQueries& queries, Collector* to) {
+  to->Add("query.memory", queries.budget().taken(), "type=taken");
+  to->Add("query.memory", queries.budget().limit(), "type=limit");
+  to->Add("query.large", static_cast<int64_t>(queries.lane().working()), "state=working");
+  to->Add("query.large", static_cast<int64_t>(queries.lane().waiting()), "state=waiting");
+}
+
 int64_t LargestId(int width) { return width >= 8 ? INT64_MAX : (int64_t{1} << (8 * width)) - 1; }
 
 void CollectNames(Services& services, Collector* to) {
@@ -135,6 +145,7 @@ void CollectNames(Services& services, Collector* to) {
 std::vector<Stat> CollectStats(Services& services, bool with_threads) {
   Collector collector(services.options);
   CollectEdge(services.counters, &collector);
+  CollectQueries(services.queries.running(), &collector);
   CollectNames(services, &collector);
   const ProcessStats process = ReadProcessStats();
   collector.Add("jvm.ramfree", static_cast<int64_t>(process.memory_available_bytes));
@@ -253,11 +264,12 @@ std::string ThreadsJson() {
 
 void HandleStats(const Request& request, Services& services, ResponseWriter& out) {
   const std::string part = request.Segment(1);
+  if (part == "query") return HandleQueryStats(request, services, out);
+  if (request.method == Method::kDelete) return SendMethodNotAllowed(out, request);
   if (part == "jvm") return SendJson(out, request, ProcessJson(services));
   if (part == "threads") return SendJson(out, request, ThreadsJson());
-  // No connections to a storage cluster, and nothing kept of past queries.
+  // No connections to a storage cluster.
   if (part == "region_clients") return SendJson(out, request, "[]");
-  if (part == "query") return SendJson(out, request, R"({"completed":[],"running":[]})");
   SendJson(out, request, PointsJson(services));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "http/wire/annotation_json.h"
+#include "http/wire/query_stats.h"
 #include "query/rollup.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
@@ -20,7 +21,6 @@ namespace {
 using query::Answer;
 using query::FilterSpec;
 using query::Group;
-using query::SubQueryStats;
 using query::ValidQuery;
 
 std::string Base64(ByteView bytes) {
@@ -107,47 +107,18 @@ void WritePoints(const query::PointColumns& points, const PointFormat& format, J
   format.arrays ? json->EndArray() : json->EndObject();
 }
 
-double Millis(int64_t ns) { return static_cast<double>(ns) / 1e6; }
+/// What all output objects of an answer share.
+struct Printing {
+  const ValidQuery& query;
+  const Answer& answer;
+  const bool as_arrays;
+  const Clock& clock;
+  query::QueryStats& stats;
+};
 
-void WriteStats(const SubQueryStats& stats, size_t index, JsonWriter* json) {
-  json->Key("stats");
-  json->BeginObject();
-  json->Member("aggregationTime", Millis(stats.aggregate_ns));
-  json->Member("emittedDPs", static_cast<int64_t>(stats.emitted_points));
-  json->Member("groupByTime", Millis(stats.group_ns));
-  json->Member("queryIndex", static_cast<int64_t>(index));
-  json->Member("queryScanTime", Millis(stats.scan_ns));
-  json->Member("rowsPreFilter", static_cast<int64_t>(stats.rows));
-  json->Member("uidToStringTime", Millis(stats.names_ns));
-  json->EndObject();
-}
-
-void WriteSummary(const Answer& answer, JsonWriter* json) {
-  SubQueryStats all;
-  for (const query::SubQueryInfo& info : answer.queries) {
-    all.rows += info.stats.rows;
-    all.points += info.stats.points;
-    all.emitted_points += info.stats.emitted_points;
-    all.scan_ns = std::max(all.scan_ns, info.stats.scan_ns);
-    all.aggregate_ns = std::max(all.aggregate_ns, info.stats.aggregate_ns);
-    all.names_ns = std::max(all.names_ns, info.stats.names_ns);
-  }
-  json->BeginObject();
-  json->Key("statsSummary");
-  json->BeginObject();
-  json->Member("dpsPostFilter", static_cast<int64_t>(all.points));
-  json->Member("emittedDPs", static_cast<int64_t>(all.emitted_points));
-  json->Member("maxAggregationTime", Millis(all.aggregate_ns));
-  json->Member("maxQueryScanTime", Millis(all.scan_ns));
-  json->Member("maxUidToStringTime", Millis(all.names_ns));
-  json->Member("rowsPreFilter", static_cast<int64_t>(all.rows));
-  json->Member("successfulScan", static_cast<int64_t>(answer.queries.size()));
-  json->EndObject();
-  json->EndObject();
-}
-
-void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& group, bool as_arrays,
-                JsonWriter* json) {
+void WriteGroup(const Printing& printing, const Group& group, JsonWriter* json) {
+  const auto& [query, answer, as_arrays, clock, stats] = printing;
+  const int64_t began_ns = clock.MonotonicNs();
   const query::Request& request = query.request;
   // A computed group shows the first sub-query as its own, and an empty list where others show
   // their annotations.
@@ -165,7 +136,7 @@ void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& grou
   json->EndArray();
   if (request.show_query) {
     json->Key("query");
-    WriteSubQuery(sub, index, info.filter_keys, json, info.rollup_table);
+    WriteSubQuery(sub.text, index, info.filter_keys, json, info.rollup_table);
   }
   if (request.show_tsuids) {
     json->Key("tsuids");
@@ -183,26 +154,36 @@ void WriteGroup(const ValidQuery& query, const Answer& answer, const Group& grou
   }
   bool nulls = sub.downsample && sub.downsample->fill == query::FillPolicy::kNull;
   WritePoints(group.points, {as_arrays, request.ms_resolution, nulls}, json);
-  if (request.show_stats) WriteStats(info.stats, index, json);
+  const int64_t print_ns = clock.MonotonicNs() - began_ns;
+  stats.queries[index].print_ns += print_ns;
+  if (request.show_stats) {
+    json->Key("stats");
+    WriteGroupStats(group, info.stats, index, print_ns, json);
+  }
   json->EndObject();
 }
 
 }  // namespace
 
-void WriteAnswer(const ValidQuery& query, const Answer& answer, bool as_arrays, JsonWriter* json) {
+void WriteAnswer(const ValidQuery& query, const Answer& answer, bool as_arrays, const Clock& clock,
+                 query::QueryStats* stats, JsonWriter* json) {
+  const Printing printing{query, answer, as_arrays, clock, *stats};
   json->BeginArray();
   for (const Group& group : answer.groups) {
     if (!json->alive()) return;
-    WriteGroup(query, answer, group, as_arrays, json);
+    WriteGroup(printing, group, json);
   }
-  if (query.request.show_summary) WriteSummary(answer, json);
+  if (query.request.show_summary) {
+    json->BeginObject();
+    json->Key("statsSummary");
+    WriteQueryStats(*stats, json);
+    json->EndObject();
+  }
   json->EndArray();
 }
 
-void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
-                   const std::vector<Bytes>& filter_keys, JsonWriter* json,
-                   std::string_view rollup_table) {
-  const query::SubQuery& text = query.text;
+void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,
+                   JsonWriter* json, std::string_view rollup_table) {
   json->BeginObject();
   WriteOptional("aggregator", text.aggregator, json);
   WriteOptional("metric", text.metric, json);

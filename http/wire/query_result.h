@@ -7,18 +7,18 @@
 #include "query/answer.h"
 #include "query/last_point.h"
 #include "query/validate.h"
+#include "storage/base/clock.h"
 
 namespace hg::http {
 
 /// The array of output objects and, with showSummary, the summary. Ends early when the client has
-/// gone.
+/// gone. The time it takes is added to `stats`, which has an entry for each sub-query.
 void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer, bool as_arrays,
-                 JsonWriter* json);
+                 const Clock& clock, query::QueryStats* stats, JsonWriter* json);
 
 /// One sub-query as parsed: the "query" object. `filter_keys`: UIDs of its filtered tag keys.
-void WriteSubQuery(const query::ValidSubQuery& query, size_t index,
-                   const std::vector<Bytes>& filter_keys, JsonWriter* json,
-                   std::string_view rollup_table = query::kRawTable);
+void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,
+                   JsonWriter* json, std::string_view rollup_table = query::kRawTable);
 
 void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* json);
 

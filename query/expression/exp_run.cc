@@ -14,6 +14,8 @@
 namespace hg::query {
 namespace {
 
+constexpr int64_t kBytesPerCharge = 64 << 10;
+constexpr size_t kJoinedSeriesBytes = 512;  // its members and its tags, roughly
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 double DoubleAt(const PointColumns& points, size_t i) {
@@ -149,8 +151,8 @@ class TableCursor {
 class Runner {
  public:
   Runner(const ExpPlan& plan, const ValidQuery& query, const Answer& answer,
-         const KeyLayout& layout, const std::function<bool()>& cancelled)
-      : plan_(plan), query_(query), cancelled_(cancelled), joined_(plan.expressions.size()) {
+         const KeyLayout& layout, WorkWatch* watch)
+      : plan_(plan), query_(query), watch_(watch), joined_(plan.expressions.size()) {
     for (size_t i = 0; i < plan.metrics.size(); ++i) {
       variables_[plan.metrics[i].id] = {true, i};
       AddMetric(plan.request.queries[i], plan.metrics[i].fill, answer, layout);
@@ -268,6 +270,10 @@ class Runner {
     Result<std::vector<JoinedSeries>> rows = Join(expression.join, sides);
     if (!rows.ok()) return Prepend(rows.status(), "expression '" + expression.id + "'");
     joined.rows = std::move(*rows);
+    if (watch_ != nullptr) {
+      RETURN_IF_ERROR(watch_->Charge(
+          static_cast<int64_t>(joined.rows.size() * (kJoinedSeriesBytes + 8 * sides.size()))));
+    }
     joined.table = std::make_shared<ExpTable>();
     std::vector<const SeriesIdentity*> parts(sides.size());
     for (const JoinedSeries& members : joined.rows) {
@@ -279,11 +285,16 @@ class Runner {
     return {};
   }
 
+  // Vectors of times and values grow by doubling.
   Status CountRow(size_t series) {
     value_count_ += series;
-    if (value_count_ <= kResultValuesMax) return {};
-    return Status::LimitExceeded("The expressions have more than " +
-                                 std::to_string(kResultValuesMax) + " values");
+    if (value_count_ > kResultValuesMax) {
+      return Status::LimitExceeded("The expressions have more than " +
+                                   std::to_string(kResultValuesMax) + " values");
+    }
+    uncharged_bytes_ += static_cast<int64_t>(2 * (sizeof(int64_t) + series * sizeof(double)));
+    if (uncharged_bytes_ < kBytesPerCharge || watch_ == nullptr) return {};
+    return watch_->Charge(std::exchange(uncharged_bytes_, 0));
   }
 
   Status CountSteps(size_t steps) {
@@ -292,10 +303,9 @@ class Runner {
       return Status::LimitExceeded("The expressions take too many steps: the most is " +
                                    std::to_string(kEvaluationStepsMax));
     }
-    if (step_count_ < next_poll_) return {};
-    next_poll_ = step_count_ + kStepsPerPoll;
-    if (!cancelled_ || !cancelled_()) return {};
-    return Status::DeadlineExceeded("The client has closed its connection");
+    unwatched_steps_ += steps;
+    if (unwatched_steps_ < kStepsPerPoll || watch_ == nullptr) return {};
+    return watch_->Step(std::exchange(unwatched_steps_, 0));
   }
 
   Status Compute(size_t e) {
@@ -393,21 +403,22 @@ class Runner {
 
   const ExpPlan& plan_;
   const ValidQuery& query_;
-  const std::function<bool()>& cancelled_;
+  WorkWatch* const watch_;
   std::map<std::string, Variable> variables_;
   std::vector<MetricSeries> metrics_;
   std::vector<Joined> joined_;
   size_t value_count_ = 0;
   size_t step_count_ = 0;
-  size_t next_poll_ = 0;
+  uint64_t unwatched_steps_ = 0;
+  int64_t uncharged_bytes_ = 0;
 };
 
 }  // namespace
 
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
-                                              const std::function<bool()>& cancelled) {
-  return Runner(plan, query, answer, layout, cancelled).Run();
+                                              WorkWatch* watch) {
+  return Runner(plan, query, answer, layout, watch).Run();
 }
 
 }  // namespace hg::query

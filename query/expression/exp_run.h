@@ -2,7 +2,6 @@
 // The evaluation of expressions over what their sub-queries found (spec query.md §11.2). Pure.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "query/expression/identity.h"
 #include "query/validate.h"
 #include "storage/base/status.h"
+#include "storage/base/work_watch.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
@@ -35,9 +35,9 @@ struct ExpResult {
 /// One result per output. `answer`: of the plan's request, untrimmed, as `query` validated it.
 /// InvalidArgument: expressions that name each other in a circle, an empty intersection, a result
 /// that is no number, … LimitExceeded: more series or values than query/expression/limits.h allows.
-/// DeadlineExceeded: `cancelled`, which may be empty, told so.
+/// Else what `watch` says, if there is one; results are charged to it and stay so.
 Result<std::vector<ExpResult>> RunExpressions(const ExpPlan& plan, const ValidQuery& query,
                                               const Answer& answer, const KeyLayout& layout,
-                                              const std::function<bool()>& cancelled);
+                                              WorkWatch* watch);
 
 }  // namespace hg::query

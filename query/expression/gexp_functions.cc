@@ -195,15 +195,18 @@ Status ApplyMovingAverage(std::string_view window, const GexpRange& range, Point
 
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
                                               const GexpRange& range,
-                                              std::vector<GexpSeries> series) {
+                                              std::vector<GexpSeries> series, WorkWatch* watch) {
   const bool current = function == GexpFunction::kHighestCurrent;
   if (current) {
     std::erase_if(series, [](const GexpSeries& s) { return s.group.points.size() == 0; });
   }
   if (series.empty()) return series;
+  MemoryTally memory(watch);
   std::vector<PointColumns> trimmed;
   std::vector<const PointColumns*> columns;
   for (const GexpSeries& s : series) {
+    const size_t bytes = s.group.points.size() * (sizeof(int64_t) + sizeof(uint64_t));
+    RETURN_IF_ERROR(memory.Add(static_cast<int64_t>(bytes)));
     trimmed.push_back(s.group.points);
     // Beyond the end a point still is what values are interpolated towards.
     TrimPoints({range.begin_ms, std::numeric_limits<int64_t>::max()}, &trimmed.back());
@@ -224,7 +227,8 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
   MergeOptions options;
   options.aggregator = FindAggregator("sum");
   options.last_ms = range.end_ms;
-  VisitInstants(options, columns, [&](const Instant& at) {
+  options.watch = watch;
+  const auto visit = [&](const Instant& at) {
     if (at.is_integer) {
       any_int = true;
       keep(at.ints, &ints);
@@ -232,7 +236,8 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
       any_double = true;
       keep(at.doubles, &doubles);
     }
-  });
+  };
+  RETURN_IF_ERROR(VisitInstants(options, columns, visit));
   if (!any_int && !any_double) {
     return Status::InvalidArgument("No series has a point between start and end");
   }

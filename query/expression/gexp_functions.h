@@ -11,6 +11,7 @@
 #include "query/expression/gexp.h"
 #include "query/expression/identity.h"
 #include "storage/base/status.h"
+#include "storage/base/work_watch.h"
 
 namespace hg::query {
 
@@ -41,10 +42,10 @@ Status ApplyAlias(std::string_view alias, GexpSeries* series);
 Status ApplyMovingAverage(std::string_view window, const GexpRange& range, PointColumns* points);
 
 /// The `count` highest series (quirk Q24), as they are. InvalidArgument: no series has a point in
-/// the range.
+/// the range. Else what `watch` says, if there is one.
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
                                               const GexpRange& range,
-                                              std::vector<GexpSeries> series);
+                                              std::vector<GexpSeries> series, WorkWatch* watch);
 
 /// a + b + c … over the join of 2 to 26 sets, point by point by position (quirk Q23).
 /// InvalidArgument: their number, or paired series of different lengths.

@@ -12,8 +12,8 @@ namespace {
 
 class Runner {
  public:
-  Runner(const ValidQuery& query, Answer answer, const KeyLayout& layout)
-      : range_{query.start_ms, query.end_ms}, sets_(query.queries.size()) {
+  Runner(const ValidQuery& query, Answer answer, const KeyLayout& layout, WorkWatch* watch)
+      : range_{query.start_ms, query.end_ms}, watch_(watch), sets_(query.queries.size()) {
     for (Group& group : answer.groups) {
       SeriesIdentity identity = Identify(layout, group);
       sets_[group.query_index].push_back({std::move(group), std::move(identity)});
@@ -71,6 +71,7 @@ class Runner {
       case GexpFunction::kDifference:
       case GexpFunction::kMultiply:
       case GexpFunction::kDivide:
+        RETURN_IF_ERROR(Watch(sets));
         return CombineSeries(call.function, sets);
       case GexpFunction::kShift:
         // Registered in OpenTSDB, but no argument passes its checks (quirk Q22).
@@ -87,11 +88,12 @@ class Runner {
     if (call.function == GexpFunction::kHighestMax ||
         call.function == GexpFunction::kHighestCurrent) {
       ASSIGN_OR_RETURN(size_t count, ReadCount(scalars[0]));
-      return HighestSeries(call.function, count, range_, std::move(series));
+      return HighestSeries(call.function, count, range_, std::move(series), watch_);
     }
     std::string joined;
     for (const std::string& scalar : scalars) joined += (joined.empty() ? "" : ",") + scalar;
     for (GexpSeries& s : series) {
+      if (watch_ != nullptr) RETURN_IF_ERROR(watch_->Step(1 + s.group.points.size()));
       RETURN_IF_ERROR(ApplyToOne(call.function, scalars, joined, &s));
       s.combined = false;
     }
@@ -113,6 +115,20 @@ class Runner {
     }
   }
 
+  // What is made of several sets is about as large as all of them.
+  Status Watch(const Sets& sets) const {
+    if (watch_ == nullptr) return {};
+    for (const std::vector<GexpSeries>& set : sets) {
+      for (const GexpSeries& s : set) {
+        const size_t points = s.group.points.size();
+        RETURN_IF_ERROR(watch_->Step(1 + points));
+        RETURN_IF_ERROR(watch_->Charge(static_cast<int64_t>(
+            sizeof(GexpSeries) + points * (sizeof(int64_t) + sizeof(uint64_t)))));
+      }
+    }
+    return {};
+  }
+
   static Result<size_t> ReadCount(const std::string& text) {
     constexpr size_t kDigitsMax = 9;
     bool digits =
@@ -126,14 +142,15 @@ class Runner {
   }
 
   GexpRange range_;
+  WorkWatch* const watch_;
   Sets sets_;  // by sub-query
 };
 
 }  // namespace
 
 Result<std::vector<Group>> RunGexps(const std::vector<GexpCall>& calls, const ValidQuery& query,
-                                    Answer answer, const KeyLayout& layout) {
-  Runner runner(query, std::move(answer), layout);
+                                    Answer answer, const KeyLayout& layout, WorkWatch* watch) {
+  Runner runner(query, std::move(answer), layout, watch);
   std::vector<Group> out;
   for (const GexpCall& call : calls) {
     ASSIGN_OR_RETURN(std::vector<GexpSeries> results, runner.Run(call));

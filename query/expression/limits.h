@@ -18,8 +18,8 @@ inline constexpr size_t kJoinedSeriesMax = 64 * 1024;
 inline constexpr size_t kResultValuesMax = 16 * 1024 * 1024;
 /// Instructions that the expressions of one request may run: about a minute of one core.
 inline constexpr size_t kEvaluationStepsMax = size_t{4} << 30;
-/// Instructions between two looks at whether the client is still there.
-inline constexpr size_t kStepsPerPoll = 1 << 20;
+/// Instructions between two looks at whether somebody waits still.
+inline constexpr size_t kStepsPerPoll = 1 << 14;
 /// Bytes of a text that an expression builds.
 inline constexpr size_t kTextBytesMax = 64 * 1024;
 

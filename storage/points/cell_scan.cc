@@ -77,6 +77,7 @@ Result<bool> CellPointScan::NextMatching(Row* row) {
   while (true) {
     ASSIGN_OR_RETURN(const bool more, cursors_.Next(row));
     if (!more) return false;
+    if (spec_.watch != nullptr) RETURN_IF_ERROR(spec_.watch->Step(row->cells.size() + 1));
     const auto prefix = std::min(row->key.size(), static_cast<size_t>(layout_.prefix_width()));
     if (!MatchesSeries(spec_.matcher, layout_, spec_.metric, ByteView(row->key).substr(prefix))) {
       continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
@@ -14,6 +15,12 @@
 
 namespace hg::points {
 namespace {
+
+// What a series costs that has no rows, and finding a row in a file, measured in points.
+constexpr uint64_t kSeriesSteps = 8, kFileRowSteps = 8;
+// What a scan is expected to cost before it is known which rows there are: a range often begins
+// long before its points do.
+constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64;
 
 bool IsObject(ByteView qualifier) {
   const auto kind = codec::ClassifyQualifier(qualifier);
@@ -48,15 +55,17 @@ bool IsPlain(const Part& part) {
 
 }  // namespace
 
-EmbeddedScan::EmbeddedScan(const Engine& engine, const PointScanSpec& spec,
-                           const ReconcileOptions& options, UnsettledRowListener listener)
+EmbeddedScan::EmbeddedScan(const Engine& engine, std::vector<uint32_t> series,
+                           const PointScanSpec& spec, const ReconcileOptions& options,
+                           UnsettledRowListener listener)
     : engine_(engine),
       spec_(spec),
       options_(options),
       listener_(std::move(listener)),
       render_options_(engine.render_options()),
       version_(engine.Pin()),
-      series_(engine.registry().Match(spec.metric, spec.matcher)) {}
+      series_(std::move(series)),
+      memory_(spec.watch) {}
 
 Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
                                                          const PointScanSpec& spec,
@@ -66,7 +75,18 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
     return Status::InvalidArgument("a metric of " + std::to_string(spec.metric.size()) +
                                    " bytes, not " + std::to_string(engine.layout().metric_width));
   }
-  std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(engine, spec, options, std::move(listener)));
+  std::vector<uint32_t> series = engine.registry().Match(spec.metric, spec.matcher);
+  // What waits for its turn should do so now: from here on the scan keeps memory that the store
+  // has flushed.
+  if (spec.watch != nullptr) {
+    const uint64_t hours = (spec.rows.end - spec.rows.begin) / kRowSpan + 1;
+    RETURN_IF_ERROR(
+        spec.watch->Step(series.size() * std::min(hours, kExpectedHoursMax) * kExpectedRowSteps));
+  }
+  std::unique_ptr<EmbeddedScan> scan(
+      new EmbeddedScan(engine, std::move(series), spec, options, std::move(listener)));
+  RETURN_IF_ERROR(
+      scan->memory_.Add(static_cast<int64_t>(scan->series_.capacity() * sizeof(uint32_t))));
   RETURN_IF_ERROR(scan->LoadCells());
   return scan;
 }
@@ -117,11 +137,14 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
 }
 
 Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row) {
+  constexpr size_t kEntryBytes = 128;  // a place in the map and in its list, roughly
+  RETURN_IF_ERROR(memory_.Step(1 + row->cells.size()));
   const KeyLayout& layout = engine_.layout();
   Bytes tsuid;
   uint32_t base;
   const auto prefix = std::min(key.size(), static_cast<size_t>(layout.prefix_width()));
   if (!MatchesSeries(spec_.matcher, layout, spec_.metric, ByteView(key).substr(prefix))) return {};
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kEntryBytes + key.size() + row->MemoryBytes())));
   if (IsRegularKey(layout, key, &tsuid, &base)) {
     if (const auto series = engine_.registry().Find(tsuid)) {
       cells_[{*series, base}].emplace_back(source, std::move(*row));
@@ -154,6 +177,7 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
 }
 
 Status EmbeddedScan::StartSeries(uint32_t series) {
+  RETURN_IF_ERROR(memory_.Step(kSeriesSteps));
   bases_.clear();
   next_base_ = 0;
   memory_rows_.clear();
@@ -180,6 +204,7 @@ Status EmbeddedScan::StartSeries(uint32_t series) {
 
 Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   file_rows_.clear();
+  memory_.Remove(std::exchange(file_bytes_, 0));
   const Table& table = *engine_.points_table();
   const KeyLayout& layout = engine_.layout();
   Bytes row_key;
@@ -203,6 +228,10 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
       if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) break;
       const uint32_t base = ReadBig32(key.data() + series.size());
       if (base >= spec_.rows.end) break;
+      const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + cursor->second.value().size());
+      RETURN_IF_ERROR(memory_.Step(kFileRowSteps));
+      RETURN_IF_ERROR(memory_.Add(bytes));
+      file_bytes_ += bytes;
       file_rows_.push_back({base, this_source, Bytes(cursor->second.value())});
     }
   }

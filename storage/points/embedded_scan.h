@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/base/work_watch.h"
 #include "storage/points/engine.h"
 #include "storage/points/points.h"
 #include "storage/points/row_codec.h"
@@ -39,8 +40,8 @@ class EmbeddedScan : public PointScan {
     const RowHourMemory* row;
   };
 
-  EmbeddedScan(const Engine& engine, const PointScanSpec& spec, const ReconcileOptions& options,
-               UnsettledRowListener listener);
+  EmbeddedScan(const Engine& engine, std::vector<uint32_t> series, const PointScanSpec& spec,
+               const ReconcileOptions& options, UnsettledRowListener listener);
   Status LoadCells();
   Status LoadCellsOfBucket(ByteView start, ByteView stop);
   Status NoteKey(const Bytes& key, size_t source, lsm::CellRow* row);
@@ -72,6 +73,9 @@ class EmbeddedScan : public PointScan {
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;
   Status misfit_;
+
+  MemoryTally memory_;      // cells, and the rows of the current series
+  int64_t file_bytes_ = 0;  // of that, file_rows_
 
   // Rows of the current series in files, by base, newest first; their cursors go forward with the
   // series.

@@ -12,6 +12,7 @@
 
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
+#include "storage/base/work_watch.h"
 #include "storage/model/point.h"
 #include "storage/model/timestamp.h"
 #include "storage/series_matcher.h"
@@ -52,6 +53,9 @@ struct PointScanSpec {
   RowRange rows;         // row bases [begin, end)
   bool objects = false;  // also give annotations and histograms (odd-length qualifiers 01… and 06…)
   size_t batch_rows = 128;  // rows per fetch of a remote store
+  /// Told of the scan's work and of the memory that grows with its range; outlives the scan.
+  /// nullptr: nobody watches.
+  WorkWatch* watch = nullptr;
 };
 
 /// One series, one hour, reconciled: at most one point per instant, ascending. The spans live until
@@ -82,7 +86,7 @@ class PointScan {
   /// The next row-hour: true and filled, or false at the end. For each series hours ascend; series
   /// may interleave. A row is given once. Corruption / InvalidArgument (duplicate instants) name
   /// the row; the query then fails. Rows whose key does not fit the layout end the scan with
-  /// InvalidArgument after all regular rows were given.
+  /// InvalidArgument after all regular rows were given. Fails as the watch says, too.
   virtual Result<bool> Next(RowHour* row) = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "http/wire/body_coding.h"
+#include "query/running.h"
 #include "tests/http/client_socket.h"
 #include "tests/http/edge_fixture.h"
 
@@ -411,6 +412,44 @@ TEST_CASE("a client that reads a little now and then is cut off, one that reads 
   reply += slow.ReadAll();
   CHECK(reply.ends_with("to a number\"}]}"));
   CHECK(edge.counters.exceptions_timeout.load() == 1);
+}
+
+TEST_CASE("clients that do not read keep no thread from others") {
+  Running edge;
+  ClientSocket deaf[4] = {
+      ClientSocket(edge.server.port(), 4096), ClientSocket(edge.server.port(), 4096),
+      ClientSocket(edge.server.port(), 4096), ClientSocket(edge.server.port(), 4096)};
+  for (ClientSocket& client : deaf) client.Send(Post("/api/put?details", RefusedPoints(80000)));
+  ClientSocket other(edge.server.port());
+  other.Send(Post("/api/put?details", RefusedPoints(1)));
+  CHECK(other.ReadResponse().status() == 400);
+}
+
+TEST_CASE("an answer that its client does not read is ended by call, and cut") {
+  Running edge;
+  ClientSocket other(edge.server.port());
+  other.Send(Post("/api/put", Points(50000)));
+  CHECK(other.ReadResponse().status() == 204);
+  std::string target = "/api/query?start=1699999999&end=1700060000";
+  for (const char* aggregator : {"sum", "min", "max", "avg", "none", "dev", "count", "zimsum",
+                                 "mimmin", "mimmax", "first", "last", "median", "diff"}) {
+    target += "&m=" + std::string(aggregator) + ":m";
+  }
+  ClientSocket deaf(edge.server.port(), 4096);
+  deaf.Send("GET " + target + " HTTP/1.1\r\n\r\n");
+  query::RunningQueries& queries = edge.queries.running();
+  std::vector<query::RunningQueryInfo> running;
+  while ((running = queries.Running()).empty() ||
+         running[0].phase != query::QueryPhase::kAnswering) {
+    std::this_thread::yield();
+  }
+  other.Send("DELETE /api/stats/query?id=" + std::to_string(running[0].id) + " HTTP/1.1\r\n\r\n");
+  CHECK(other.ReadResponse().status() == 204);
+  while (!queries.Running().empty()) std::this_thread::yield();
+  CHECK(queries.budget().taken() == 0);
+  const std::string answer = deaf.ReadAll();
+  CHECK(answer.starts_with("HTTP/1.1 200 OK"));
+  CHECK_FALSE(answer.ends_with("0\r\n\r\n"));
 }
 
 TEST_CASE("idle connections of both dialects are closed after the timeout, busy ones are not") {

@@ -150,9 +150,10 @@ TEST_CASE_FIXTURE(EngineFixture, "a client that has gone ends its query") {
   Request request;
   request.start = std::to_string(kHour);
   request.queries = {Ask("sum", "m")};
-  RunOptions run;
-  run.cancelled = [] { return true; };
-  CHECK(engine.Run(*engine.Validate(request), run).status().code() ==
+  QueryClient client;
+  client.gone = [] { return true; };
+  auto query = *engine.running().Begin(request, std::move(client));
+  CHECK(engine.Run(*engine.Validate(request), {.query = query.get()}).status().code() ==
         StatusCode::kDeadlineExceeded);
 }
 
@@ -219,8 +220,10 @@ TEST_CASE_FIXTURE(EngineFixture, "sub-queries side by side answer in the order o
   }
   LeapingClock leaping;
   Engine busy(points, names, store, leaping, UtcOptions());
-  RunOptions run;
-  run.cancelled = [] { return false; };
+  QueryClient client;
+  client.gone = [] { return false; };
+  auto query = *busy.running().Begin(request, std::move(client));
+  const RunOptions run{.query = query.get()};
   Answer answer = *busy.Run(*busy.Validate(request), run);
   REQUIRE(answer.groups.size() == 20);
   for (size_t i = 0; i < 20; ++i) {

@@ -20,9 +20,9 @@ TEST_CASE_FIXTURE(EngineFixture, "the newest hour that has points decides, as fa
   Put("m", {{"host", "a"}}, kThisHour - 7200 + 5, 1);
   Put("m", {{"host", "a"}}, kThisHour - 7200 + 9, 2);
   Put("m", {{"host", "a"}}, kThisHour + 3600, 3);  // a future hour is not looked at
-  CHECK(engine.Last(OfTsuid("000001000001000001", 0))->empty());
-  CHECK(engine.Last(OfTsuid("000001000001000001", 1))->empty());
-  std::vector<LastPoint> found = *engine.Last(OfTsuid("000001000001000001", 2));
+  CHECK(engine.Last(OfTsuid("000001000001000001", 0), nullptr)->empty());
+  CHECK(engine.Last(OfTsuid("000001000001000001", 1), nullptr)->empty());
+  std::vector<LastPoint> found = *engine.Last(OfTsuid("000001000001000001", 2), nullptr);
   REQUIRE(found.size() == 1);
   CHECK(found[0].time_ms == (kThisHour - 7200 + 9) * 1000);
   CHECK(found[0].bits == 2);
@@ -36,24 +36,24 @@ TEST_CASE_FIXTURE(EngineFixture, "by metric all tags must be given, and names co
   query.queries[0].metric = "m";
   query.resolve_names = true;
   query.back_scan_hours = 1;
-  CHECK(engine.Last(query).status().code() == StatusCode::kInvalidArgument);
+  CHECK(engine.Last(query, nullptr).status().code() == StatusCode::kInvalidArgument);
   query.queries[0].tags = {{"dc", "x"}};
-  CHECK(engine.Last(query)->empty());
+  CHECK(engine.Last(query, nullptr)->empty());
   query.queries[0].tags = {{"dc", "x"}, {"host", "a"}};
-  std::vector<LastPoint> found = *engine.Last(query);
+  std::vector<LastPoint> found = *engine.Last(query, nullptr);
   REQUIRE(found.size() == 1);
   CHECK(found[0].is_double);
   CHECK(*found[0].metric == "m");
   CHECK(found[0].tags.size() == 2);
   query.queries[0].tags = {{"dc", "*"}};
-  CHECK(engine.Last(query).status().code() == StatusCode::kNotFound);
+  CHECK(engine.Last(query, nullptr).status().code() == StatusCode::kNotFound);
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "a TSUID given twice is answered twice") {
   Put("m", {{"host", "a"}}, kThisHour, 7);
   LastPointQuery query = OfTsuid("000001000001000001", 0);
   query.queries[0].tsuids.push_back("000001000001000001");
-  CHECK(engine.Last(query)->size() == 2);
+  CHECK(engine.Last(query, nullptr)->size() == 2);
 }
 
 TEST_CASE("with tracking on the meta table tells the hour") {
@@ -69,17 +69,17 @@ TEST_CASE("with tracking on the meta table tells the hour") {
     put.timestamp_ms = seconds * 1000;
     REQUIRE(f.store.Mutate("tsdb-meta", {{key, {put}}}).ok());
   };
-  CHECK_FALSE(f.engine.Last(OfTsuid("000001000001000001", 0)).ok());
+  CHECK_FALSE(f.engine.Last(OfTsuid("000001000001000001", 0), nullptr).ok());
   track("000001000001000001", kThisHour - 36'000 + 20);
-  CHECK(f.engine.Last(OfTsuid("000001000001000001", 0))->size() == 1);
+  CHECK(f.engine.Last(OfTsuid("000001000001000001", 0), nullptr)->size() == 1);
   LastPointQuery all;
   all.queries.resize(1);
   all.queries[0].metric = "m";
-  CHECK(f.engine.Last(all)->size() == 1);
+  CHECK(f.engine.Last(all, nullptr)->size() == 1);
   track("000001000001000002", kThisHour);
-  CHECK(f.engine.Last(all)->size() == 2);
+  CHECK(f.engine.Last(all, nullptr)->size() == 2);
   all.queries[0].tags = {{"host", "b"}};
-  CHECK(f.engine.Last(all)->size() == 1);
+  CHECK(f.engine.Last(all, nullptr)->size() == 1);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "query/running.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg::query {
@@ -36,42 +36,39 @@ class TemporaryFile {
 };
 
 TEST_CASE("limits are looked at before a batch, so one batch always passes") {
-  ManualClock clock(0);
+  FakeWatch watch;
   Limits limits;
   limits.cells_max = 10;
   limits.batch_rows = 2;
-  LimitCounter counter(limits, clock, nullptr);
+  LimitCounter counter(limits, watch);
   CHECK(counter.Count(RowOf(100)).ok());
   CHECK(counter.Count(RowOf(100)).ok());
   CHECK(counter.Count(RowOf(1)).code() == StatusCode::kLimitExceeded);
 }
 
 TEST_CASE("cells up to the limit fail, bytes only beyond it") {
-  ManualClock clock(0);
+  FakeWatch watch;
   Limits limits;
   limits.batch_rows = 1;
   limits.cells_max = 2;
-  LimitCounter cells(limits, clock, nullptr);
+  LimitCounter cells(limits, watch);
   CHECK(cells.Count(RowOf(1)).ok());
   CHECK(cells.Count(RowOf(1)).ok());
   CHECK_FALSE(cells.Count(RowOf(1)).ok());
   limits.cells_max = 0;
   limits.bytes_max = 1;
-  LimitCounter bytes(limits, clock, nullptr);
+  LimitCounter bytes(limits, watch);
   CHECK(bytes.Count(RowOf(0)).ok());
   CHECK(bytes.Count(RowOf(1)).ok());
   CHECK_FALSE(bytes.Count(RowOf(1)).ok());
 }
 
-TEST_CASE("time runs out between batches") {
-  ManualClock clock(0);
-  Limits limits;
-  limits.batch_rows = 1;
-  limits.timeout_ms = 50;
-  LimitCounter counter(limits, clock, nullptr);
-  clock.AdvanceMs(50);
+TEST_CASE("a watch is told of every row, and can stop the counting") {
+  FakeWatch watch;
+  watch.steps_max = 150;
+  LimitCounter counter({}, watch);
   CHECK(counter.Count(RowOf(1)).ok());
-  clock.AdvanceMs(1);
+  CHECK(counter.Count(RowOf(1)).ok());
   CHECK(counter.Count(RowOf(1)).code() == StatusCode::kDeadlineExceeded);
 }
 
@@ -99,6 +96,14 @@ TEST_CASE("a file gives metrics limits of their own, and is read again") {
   CHECK(LimitsFor(options, &limits, "mem", false, false)->cells_max == 5);
 }
 
+TEST_CASE("limits of metrics may stand in the setting itself") {
+  ManualClock clock(0);
+  LimitsFile limits(R"([{"regex":"cpu","dataPointsLimit":3}])", 60, clock);
+  CHECK(LimitsFor({}, &limits, "cpu.user", false, false)->cells_max == 3);
+  LimitsFile wrong("[{}]", 60, clock);
+  CHECK_FALSE(LimitsFor({}, &wrong, "cpu.user", false, false).ok());
+}
+
 TEST_CASE("a bad file of limits is told") {
   for (const char* text :
        {"", "{}", "[1]", R"([{"regex":"("}])", R"([{"regex":"a","byteLimit":"x"}])"}) {
@@ -108,20 +113,6 @@ TEST_CASE("a bad file of limits is told") {
   ManualClock clock(0);
   LimitsFile missing("/nowhere/limits.json", 60, clock);
   CHECK_FALSE(LimitsFor({}, &missing, "m", false, false).ok());
-}
-
-TEST_CASE("the same query of the same client does not enter twice") {
-  RunningQueries running;
-  Request a, same, other;
-  other.start = "1h-ago";
-  {
-    auto first = running.Enter("10.0.0.1", a);
-    CHECK(first.entered());
-    CHECK_FALSE(running.Enter("10.0.0.1", same).entered());
-    CHECK(running.Enter("10.0.0.2", same).entered());
-    CHECK(running.Enter("10.0.0.1", other).entered());
-  }
-  CHECK(running.Enter("10.0.0.1", same).entered());
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ class BufferResponse : public ResponseWriter {
   std::string body;
   bool started = false;
   bool cancelled = false;
+  bool takes_long = false, cut = false;
 
   void SetStatus(int value) override { status = value; }
   void SetContentType(std::string_view type) override { content_type = type; }
@@ -28,6 +29,8 @@ class BufferResponse : public ResponseWriter {
   [[nodiscard]] bool Started() const override { return started; }
   void Reset() override;
   [[nodiscard]] bool Cancelled() const override { return cancelled; }
+  void TakesLong() override { takes_long = true; }
+  void Cut() override { cut = true; }
 
   /// The last header of that name; nullptr if none.
   [[nodiscard]] const std::string* Header(std::string_view name) const;

@@ -44,6 +44,47 @@ TEST_CASE("remembered spellings may take an eighth of the memory limit") {
   CHECK(ReadIngestOptions(With("tsd.memory.limit", "1073741824"))->spelling_bytes_max == 134217728);
 }
 
+TEST_CASE("queries may take a quarter of the memory limit, one query half of that") {
+  Config config = With("tsd.memory.limit", "1073741824");
+  CHECK(ReadQueryOptions(config)->memory_bytes_max == 268435456);
+  CHECK(ReadQueryOptions(config)->query_memory_bytes_max == 134217728);
+  CHECK(ReadQueryOptions(config)->large_bytes == 1 << 20);
+  CHECK(ReadQueryOptions(config)->large_lane.width >= 1);
+  config.Set("tsd.query.memory.limit", "1000000");
+  CHECK(ReadQueryOptions(config)->query_memory_bytes_max == 500000);
+  config.Set("tsd.query.memory.per_query", "7");
+  config.Set("tsd.query.large.concurrent", "3");
+  config.Set("tsd.query.large.waiting", "5");
+  config.Set("tsd.query.large.wait", "9");
+  CHECK(ReadQueryOptions(config)->memory_bytes_max == 1000000);
+  CHECK(ReadQueryOptions(config)->query_memory_bytes_max == 7);
+  CHECK(ReadQueryOptions(config)->large_lane.width == 3);
+  CHECK(ReadQueryOptions(config)->large_lane.waiting_max == 5);
+  CHECK(ReadQueryOptions(config)->large_lane.wait_max_ms == 9);
+  config.Set("tsd.query.memory.limit", "0");
+  CHECK(ReadQueryOptions(config)->memory_bytes_max == 0);
+}
+
+TEST_CASE("limits of queries reach the read path") {
+  CHECK(ReadQueryOptions(With("tsd.query.timeout", "50"))->timeout_ms == 50);
+  CHECK(ReadQueryOptions(With("tsd.query.limits.bytes.default", "6"))->bytes_max == 6);
+  CHECK(ReadQueryOptions(With("tsd.query.limits.bytes.allow_override", "true"))
+            ->bytes_override_allowed);
+  CHECK(ReadQueryOptions(With("tsd.query.limits.data_points.default", "7"))->cells_max == 7);
+  CHECK(ReadQueryOptions(With("tsd.query.limits.data_points.allow_override", "true"))
+            ->cells_override_allowed);
+  CHECK(ReadQueryOptions(With("tsd.query.limits.overrides.config", "/x"))->limits_file == "/x");
+  CHECK(
+      ReadQueryOptions(With("tsd.query.limits.overrides.interval", "8"))->limits_file_interval_s ==
+      8);
+  CHECK_FALSE(ReadQueryOptions(With("tsd.query.allow_simultaneous_duplicates", "false"))
+                  ->simultaneous_duplicates);
+  CHECK(ReadQueryOptions(With("tsd.query.skip_unresolved_tagvs", "true"))->skip_unresolved_tagvs);
+  CHECK_FALSE(ReadQueryOptions(With("tsd.query.enable_fuzzy_filter", "false"))->fuzzy_filter);
+  CHECK(*ReadSlowQueryMs(Config()) == 10'000);
+  CHECK(*ReadSlowQueryMs(With("tsd.query.slow_log", "3")) == 3);
+}
+
 TEST_CASE("a setting that cannot be is refused by its key") {
   const auto refused = [](const Status& status, std::string_view key) {
     CHECK(status.code() == StatusCode::kInvalidArgument);
@@ -57,6 +98,11 @@ TEST_CASE("a setting that cannot be is refused by its key") {
   refused(ReadHttpOptions(With("tsd.network.port", "65536")).status(), "tsd.network.port");
   refused(ReadHttpOptions(With("tsd.storage.max_tags", "0")).status(), "tsd.storage.max_tags");
   refused(ReadQueryOptions(With("tsd.query.timeout", "soon")).status(), "tsd.query.timeout");
+  for (const char* key :
+       {"tsd.query.memory.limit", "tsd.query.memory.per_query", "tsd.query.large.concurrent",
+        "tsd.query.large.waiting", "tsd.query.large.wait"})
+    refused(ReadQueryOptions(With(key, "-1")).status(), key);
+  refused(ReadSlowQueryMs(With("tsd.query.slow_log", "-1")).status(), "tsd.query.slow_log");
   refused(ReadIngestOptions(With("tsd.storage.max_tags", "-1")).status(), "tsd.storage.max_tags");
 }
 

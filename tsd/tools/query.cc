@@ -107,9 +107,11 @@ int RunQuery(Invocation& call) {
   if (!zone.ok()) return call.Fail(zone.status());
   const auto queries = ParseQueryWords(call.line.words(), call.clock.NowMs(), *zone);
   if (!queries.ok()) return call.Fail(queries.status());
-  const auto options = ReadQueryOptions(call.session.config());
+  auto options = ReadQueryOptions(call.session.config());
   if (!options.ok()) return call.Fail(options.status());
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  // This process has no other users.
+  options->memory_bytes_max = options->query_memory_bytes_max = 0;
   if (Status s = RunQueries(call, *queries, *options); !s.ok()) return call.Fail(s);
   return kExitOk;
 }

@@ -2,26 +2,25 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "http/router.h"
 #include "storage/codec/row_key.h"
 
 namespace hg::http {
-namespace {
 
-query::Options UtcQueries() {
+query::Options ApiFixture::UtcQueries() {
   query::Options options;
   options.timezone = "UTC";
   return options;
 }
 
-}  // namespace
-
-ApiFixture::ApiFixture()
+ApiFixture::ApiFixture(query::Options query_options)
     : points(&store, {}),
       names(store, {}),
       annotations(store, {}),
       metadata(store, names, {}),
-      queries(points, names, store, clock, UtcQueries()),
+      queries(points, names, store, clock, std::move(query_options)),
       services{options,     settings, clock,   store, points,   names,
                annotations, metadata, queries, sink,  counters, {}} {
   REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());

@@ -32,7 +32,9 @@ class IdleSink : public PointSink {
 
 class ApiFixture {
  public:
-  ApiFixture();
+  explicit ApiFixture(query::Options query_options = UtcQueries());
+
+  static query::Options UtcQueries();
 
   /// The reply to a request, such as Ask("GET", "/api/suggest?type=tagk").
   BufferResponse Ask(std::string_view method, std::string_view target, std::string_view body = {});

@@ -175,6 +175,7 @@ TEST_CASE("the process shows its memory, age and threads") {
   CHECK(f.Ask("GET", "/api/stats/threads").body.starts_with("[{\"threadID\":"));
   Check(f, {{"GET", "/api/stats/region_clients", "", 200, "[]"},
             {"GET", "/api/stats/query", "", 200, R"({"completed":[],"running":[]})"},
+            {"DELETE", "/api/stats", "", 405, nullptr},
             {"DELETE", "/api/stats/jvm", "", 405, nullptr}});
 }
 

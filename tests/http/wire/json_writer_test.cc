@@ -27,6 +27,8 @@ class PieceCounter : public ResponseWriter {
   [[nodiscard]] bool Started() const override { return pieces > 0; }
   void Reset() override {}
   [[nodiscard]] bool Cancelled() const override { return false; }
+  void TakesLong() override {}
+  void Cut() override {}
 };
 
 TEST_CASE("half a surrogate pair is escaped; what only begins like one is not") {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/query/columns.h"
+#include "tests/support/manual_clock.h"
 
 namespace hg::http {
 namespace {
@@ -36,7 +37,9 @@ std::string Write(const query::ValidQuery& query, const query::Answer& answer,
                   bool arrays = false) {
   std::string out;
   JsonWriter json(&out);
-  WriteAnswer(query, answer, arrays, &json);
+  query::QueryStats stats;
+  for (const query::SubQueryInfo& info : answer.queries) stats.queries.push_back(info.stats);
+  WriteAnswer(query, answer, arrays, ManualClock(0), &stats, &json);
   return out;
 }
 
@@ -109,13 +112,13 @@ TEST_CASE("of several grouping filters of one key the last is shown among the ta
                       {"literal_or", "host", "b", true, false}};
   std::string out;
   JsonWriter json(&out);
-  WriteSubQuery(sub, 0, {}, &json);
+  WriteSubQuery(sub.text, 0, {}, &json);
   CHECK(out.find(R"~("tags":{"host":"literal_or(b)"})~") != std::string::npos);
   CHECK(out.find(R"~("filterTagKs":[])~") != std::string::npos);  // as beside TSUIDs
   sub.text.percentiles = {{99, 50.5}};
   out.clear();
   JsonWriter again(&out);
-  WriteSubQuery(sub, 0, {}, &again);
+  WriteSubQuery(sub.text, 0, {}, &again);
   CHECK(out.find(R"("percentiles":[50.5,99.0])") != std::string::npos);
 }
 
@@ -126,7 +129,7 @@ TEST_CASE("a sub-query is echoed with every key") {
   sub.text.rate_options = query::RateOptions{true, 10, 0, false};
   std::string out;
   JsonWriter json(&out);
-  WriteSubQuery(sub, 3, {Bytes("\0\0\1", 3)}, &json);
+  WriteSubQuery(sub.text, 3, {Bytes("\0\0\1", 3)}, &json);
   CHECK(
       out ==
       R"~({"aggregator":"sum","metric":"m","tsuids":null,"downsample":null,"rate":false,)~"

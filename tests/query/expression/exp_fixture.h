@@ -1,7 +1,6 @@
 #pragma once
 // Groups and requests for the tests of expressions, written shortly.
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +47,7 @@ struct ExpCase {
   std::vector<std::string> outputs;
   std::vector<Bytes> filter_keys;  // of every metric
   int64_t start_s = 0, end_s = 100;
-  std::function<bool()> cancelled;
+  WorkWatch* watch = nullptr;
 
   [[nodiscard]] Result<std::vector<ExpResult>> Run() const {
     ExpRequest request;
@@ -85,7 +84,7 @@ struct ExpCase {
     query.request = plan.request;
     query.start_ms = start_s * 1000;
     query.end_ms = end_s * 1000;
-    return RunExpressions(plan, query, answer, NarrowLayout(), cancelled);
+    return RunExpressions(plan, query, answer, NarrowLayout(), watch);
   }
 };
 

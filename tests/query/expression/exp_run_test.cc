@@ -6,6 +6,7 @@
 
 #include "query/expression/limits.h"
 #include "tests/query/expression/exp_fixture.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
@@ -216,11 +217,25 @@ TEST_CASE("the number of values has a limit") {
   CHECK(c.Run().ok());
 }
 
-TEST_CASE("an evaluation ends when the client has gone") {
-  ExpCase c = WorkedExample();
-  c.expressions = {{"e", "a + b"}};
-  c.cancelled = [] { return true; };
+TEST_CASE("an evaluation ends when its watch says so, and its results are charged") {
+  ExpCase c;
+  PointColumns points;
+  for (int64_t i = 0; i < 20'000; ++i) {
+    points.time_ms.push_back(i);
+    points.bits.push_back(1);
+  }
+  c.metrics = {{"a", {HostGroup(0, "m.a", "h1", std::move(points))}, {}}};
+  c.expressions = {{"e", "a + 1"}};
+  FakeWatch watch;
+  c.watch = &watch;
+  CHECK(c.Run().ok());
+  CHECK(watch.steps >= 20'000);
+  CHECK(watch.bytes >= 20'000 * 16);
+  watch.steps_max = watch.steps + 10'000;
   CHECK(c.Run().status().code() == StatusCode::kDeadlineExceeded);
+  watch.steps_max = UINT64_MAX;
+  watch.bytes_max = watch.bytes + 100'000;
+  CHECK(c.Run().status().code() == StatusCode::kLimitExceeded);
 }
 
 }  // namespace

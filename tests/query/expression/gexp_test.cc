@@ -36,7 +36,8 @@ std::string EvaluateAll(const std::vector<std::string>& texts,
       answer.groups.push_back(std::move(group));
     }
   }
-  Result<std::vector<Group>> results = RunGexps(calls, query, std::move(answer), NarrowLayout());
+  Result<std::vector<Group>> results =
+      RunGexps(calls, query, std::move(answer), NarrowLayout(), nullptr);
   if (!results.ok()) return "error: " + std::string(results.status().message());
   std::string out;
   for (const Group& group : *results) {

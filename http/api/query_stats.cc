@@ -1,0 +1,39 @@
+#include "http/api/query_stats.h"
+
+#include <charconv>
+#include <string>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/wire/json_writer.h"
+#include "http/wire/query_stats.h"
+#include "query/engine.h"
+
+namespace hg::http {
+namespace {
+
+void EndQuery(const Request& request, Services& services, ResponseWriter& out) {
+  const auto text = NonEmptyParameter(request, "id");
+  if (!text) return SendMissingParameter(out, request, "id");
+  uint64_t id = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), id);
+  if (error != std::errc() || end != text->data() + text->size())
+    return SendError(out, request, 400, "The id of a query is a number, not " + *text);
+  if (!services.queries.running().Kill(id))
+    return SendError(out, request, 404, "No query runs with the id " + *text);
+  SendEmpty(out, 204);
+}
+
+}  // namespace
+
+void HandleQueryStats(const Request& request, Services& services, ResponseWriter& out) {
+  if (request.method == Method::kDelete) return EndQuery(request, services, out);
+  std::string body;
+  JsonWriter json(&body);
+  query::RunningQueries& queries = services.queries.running();
+  WriteQueryList(queries.Running(), queries.Completed(), &json);
+  SendJson(out, request, body);
+}
+
+}  // namespace hg::http

@@ -1,0 +1,65 @@
+#include "query/large_lane.h"
+
+#include <chrono>
+
+namespace hg::query {
+namespace {
+
+// How late one that waits notices that its client has gone, or that memory was given back.
+constexpr auto kPoll = std::chrono::milliseconds(50);
+
+}  // namespace
+
+bool LargeLane::MayStart() const {
+  return (options_.width == 0 || working_ < options_.width) && memory_.roomy();
+}
+
+Status LargeLane::Enter(const std::function<Status()>& look) {
+  std::unique_lock lock(mutex_);
+  if (waiting_.empty() && MayStart()) {
+    ++working_;
+    return {};
+  }
+  if (waiting_.size() >= options_.waiting_max) {
+    return Status::Busy("Too many large queries are waiting (" + std::to_string(waiting_.size()) +
+                        "); please try again later");
+  }
+  const int64_t began_ns = clock_.MonotonicNs();
+  const auto place = waiting_.insert(waiting_.end(), 0);
+  Status status;
+  while (status.ok() && (place != waiting_.begin() || !MayStart())) {
+    moved_.wait_for(lock, kPoll);
+    lock.unlock();
+    status = look();
+    lock.lock();
+    const int64_t waited_ms = (clock_.MonotonicNs() - began_ns) / 1'000'000;
+    if (status.ok() && waited_ms > options_.wait_max_ms) {
+      status = Status::Busy("The query waited " + std::to_string(waited_ms) +
+                            " ms behind other large ones; please try again later");
+    }
+  }
+  waiting_.erase(place);
+  if (status.ok()) ++working_;
+  moved_.notify_all();
+  return status;
+}
+
+void LargeLane::Leave() {
+  {
+    std::lock_guard lock(mutex_);
+    --working_;
+  }
+  moved_.notify_all();
+}
+
+size_t LargeLane::working() {
+  std::lock_guard lock(mutex_);
+  return working_;
+}
+
+size_t LargeLane::waiting() {
+  std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+}  // namespace hg::query

@@ -1,0 +1,34 @@
+#pragma once
+// Memory that all running queries may hold together (tsd.query.memory.limit).
+
+#include <atomic>
+#include <cstdint>
+
+namespace hg::query {
+
+/// Thread-safe.
+class MemoryBudget {
+ public:
+  /// 0 = no limit.
+  explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
+
+  /// False: so much is not left; nothing was taken.
+  bool Take(int64_t bytes) {
+    const int64_t taken = taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (limit_ <= 0 || taken <= limit_) return true;
+    Give(bytes);
+    return false;
+  }
+  void Give(int64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  [[nodiscard]] int64_t limit() const { return limit_; }
+  /// At least half is left: another large query may start.
+  [[nodiscard]] bool roomy() const { return limit_ <= 0 || taken() <= limit_ / 2; }
+
+ private:
+  const int64_t limit_;
+  std::atomic<int64_t> taken_{0};
+};
+
+}  // namespace hg::query

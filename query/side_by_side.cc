@@ -1,0 +1,62 @@
+#include "query/side_by_side.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+namespace hg::query {
+namespace {
+
+/// Shared with helpers that may come when all is done; they touch nothing else then.
+struct Work {
+  const std::function<bool(size_t)>* task = nullptr;
+  size_t count = 0;
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
+
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool closed = false;  // guarded by mutex: the caller does not wait for new helpers
+  size_t helping = 0;   // guarded by mutex
+
+  void Do() {
+    for (size_t i = next++; i < count && !failed; i = next++) {
+      if (!(*task)(i)) failed = true;
+    }
+  }
+
+  void Help() {
+    {
+      std::lock_guard lock(mutex);
+      if (closed) return;
+      ++helping;
+    }
+    Do();
+    {
+      std::lock_guard lock(mutex);
+      --helping;
+    }
+    ended.notify_all();
+  }
+};
+
+}  // namespace
+
+void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
+                   const std::function<bool(size_t)>& task) {
+  if (count == 0) return;
+  auto work = std::make_shared<Work>();
+  work->task = &task;
+  work->count = count;
+  for (size_t i = 0; i < std::min(helpers, count - 1); ++i) {
+    if (!pool->Post([work](WorkerPool::Turn&) { work->Help(); })) break;
+  }
+  work->Do();
+  std::unique_lock lock(work->mutex);
+  work->closed = true;
+  work->ended.wait(lock, [&] { return work->helping == 0; });
+}
+
+}  // namespace hg::query

@@ -1,0 +1,101 @@
+#include "storage/base/worker_pool.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace hg {
+
+WorkerPool::WorkerPool(int threads, size_t queue_max) : queue_max_(queue_max) {
+  std::lock_guard lock(mutex_);
+  for (int i = 0; i < std::max(threads, 1); ++i) StartThread();
+}
+
+WorkerPool::~WorkerPool() { Join(); }
+
+bool WorkerPool::Post(Job job) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_ || queue_.size() >= queue_max_) return false;
+    queue_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+  return true;
+}
+
+void WorkerPool::Join() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  // A job may start a thread still, in place of its own.
+  for (;;) {
+    std::list<std::thread> threads;
+    {
+      std::lock_guard lock(mutex_);
+      threads.splice(threads.end(), threads_);
+      threads.splice(threads.end(), ended_);
+    }
+    if (threads.empty()) return;
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+void WorkerPool::StartThread() {
+  threads_.emplace_back([this] { Run(); });
+}
+
+void WorkerPool::EndThread() {
+  const auto self = std::find_if(threads_.begin(), threads_.end(), [](const std::thread& thread) {
+    return thread.get_id() == std::this_thread::get_id();
+  });
+  // Join may have taken it already.
+  if (self != threads_.end()) ended_.splice(ended_.end(), threads_, self);
+}
+
+void WorkerPool::JoinEndedThreads() {
+  std::list<std::thread> ended;
+  {
+    std::lock_guard lock(mutex_);
+    ended.splice(ended.end(), ended_);
+  }
+  for (std::thread& thread : ended) thread.join();
+}
+
+void WorkerPool::Turn::GiveWay() {
+  {
+    std::lock_guard lock(pool_.mutex_);
+    if (gave_way_ || pool_.given_way_ == kGivenWayMax) return;
+    try {
+      pool_.StartThread();
+    } catch (const std::system_error&) {
+      return;  // the machine has no more threads: the job goes on as it was
+    }
+    gave_way_ = true;
+    ++pool_.given_way_;
+  }
+  pool_.JoinEndedThreads();
+}
+
+void WorkerPool::Run() {
+  for (;;) {
+    Job job;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+      if (queue_.empty()) return;
+      job = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    Turn turn(*this);
+    job(turn);
+    job = nullptr;
+    std::lock_guard lock(mutex_);
+    if (!turn.gave_way_) continue;
+    --given_way_;
+    EndThread();
+    return;
+  }
+}
+
+}  // namespace hg

@@ -1,0 +1,191 @@
+// Limits, endings and statistics of /api/query; what it answers is in the recorded suites query-*.
+#include "http/api/query.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+#include "http/router.h"
+#include "query/running.h"
+#include "tests/http/api/api_fixture.h"
+
+namespace hg::http {
+namespace {
+
+constexpr const char* kQuery = "/api/query?start=1699999999&m=sum:m";
+constexpr int64_t kMany = 40'000;  // points: more than one piece of an answer
+
+struct QueryFixture : ApiFixture {
+  explicit QueryFixture(const query::Options& query_options = UtcQueries())
+      : ApiFixture(query_options) {
+    AddSeries("m", {{"host", "a"}});
+  }
+
+  void AddMany() {
+    Bytes tsuid;
+    REQUIRE(points
+                .ListSeries("", {},
+                            [&](ByteView found) {
+                              tsuid = found;
+                              return true;
+                            })
+                .ok());
+    const SeriesNumber series = *points.Register(tsuid);
+    for (int64_t i = 0; i < kMany; ++i) {
+      const PointEntry entry =
+          MakePointEntry(series, Timestamp{1700000001 + i}, PointValue::Int(i));
+      REQUIRE(points.Append({&entry, 1}).ok());
+    }
+  }
+
+  static query::Options With(const std::function<void(query::Options&)>& change) {
+    query::Options options = UtcQueries();
+    change(options);
+    return options;
+  }
+};
+
+/// Calls back when it is looked at, and when bytes are written, which leave at once.
+class InterruptedResponse : public BufferResponse {
+ public:
+  std::function<void()> on_look, on_write;
+
+  bool Write(std::string_view bytes) override {
+    if (cut) return false;
+    if (on_write) {
+      started = true;
+      on_write();
+    }
+    return BufferResponse::Write(bytes);
+  }
+  [[nodiscard]] bool Cancelled() const override {
+    if (on_look) on_look();
+    return cancelled;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("too much memory for one query is 413 and names the query, for all queries 503") {
+  QueryFixture one(QueryFixture::With([](auto& o) { o.query_memory_bytes_max = 1000; }));
+  const BufferResponse refused = one.Ask("GET", kQuery);
+  CHECK(refused.status == 413);
+  CHECK(refused.body.find("start=1699999999&m=sum:m") != std::string::npos);
+  QueryFixture all(QueryFixture::With([](auto& o) { o.memory_bytes_max = 1000; }));
+  const BufferResponse busy = all.Ask("GET", kQuery);
+  CHECK(busy.status == 503);
+  CHECK(busy.Header("Retry-After") != nullptr);
+}
+
+TEST_CASE_FIXTURE(QueryFixture, "an answer ended before its first byte becomes an error") {
+  InterruptedResponse reply;
+  reply.on_look = [&] { services.queries.running().Kill(1); };
+  Dispatch(MakeRequest("GET", kQuery), services, reply);
+  CHECK(reply.status == 413);
+  CHECK(reply.body.find("administrator") != std::string::npos);
+  CHECK(reply.body.find("dps") == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(QueryFixture, "an answer ended in its middle is cut") {
+  AddMany();
+  InterruptedResponse reply;
+  reply.on_write = [&] { services.queries.running().Kill(1); };
+  Dispatch(MakeRequest("GET", kQuery), services, reply);
+  CHECK(reply.cut);
+  const auto completed = services.queries.running().Completed();
+  REQUIRE(completed.size() == 1);
+  CHECK_FALSE(completed[0]->end.sent);
+  CHECK_FALSE(completed[0]->end.failure.ok());
+}
+
+TEST_CASE_FIXTURE(QueryFixture, "a client that has gone ends the query") {
+  BufferResponse reply;
+  reply.cancelled = true;
+  Dispatch(MakeRequest("GET", kQuery), services, reply);
+  CHECK(services.queries.running().Completed()[0]->client_gone);
+  CHECK(services.queries.running().budget().taken() == 0);
+}
+
+TEST_CASE("a large query says that it takes long") {
+  QueryFixture fixture(QueryFixture::With([](auto& o) { o.large_bytes = 1000; }));
+  BufferResponse reply;
+  Dispatch(MakeRequest("GET", kQuery), fixture.services, reply);
+  CHECK(reply.status == 200);
+  CHECK(reply.takes_long);
+  CHECK(fixture.services.queries.running().lane().working() == 0);
+}
+
+TEST_CASE("the same query of the same address is refused while it runs, where that is set") {
+  QueryFixture fixture(QueryFixture::With([](auto& o) { o.simultaneous_duplicates = false; }));
+  const auto ask = [&](ResponseWriter& reply) {
+    Request request = MakeRequest("GET", kQuery);
+    request.remote = "10.0.0.9:51000";
+    Dispatch(request, fixture.services, reply);
+  };
+  BufferResponse second;
+  InterruptedResponse first;
+  first.on_write = [&] { ask(second); };
+  ask(first);
+  CHECK(first.status == 200);
+  CHECK(second.status == 400);
+  CHECK(second.body.find("Query is already executing for endpoint: 10.0.0.9") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(QueryFixture, "the summary has every figure, also when nothing was found") {
+  for (const char* target : {kQuery, "/api/query?start=1500000000&end=1500000001&m=sum:m"}) {
+    const std::string body = Ask("GET", std::string(target) + "&show_summary").body;
+    CAPTURE(body);
+    for (const char* key : {"avgAggregationTime",
+                            "avgHBaseTime",
+                            "avgQueryScanTime",
+                            "avgScannerTime",
+                            "avgScannerUidToStringTime",
+                            "avgSerializationTime",
+                            "dpsPostFilter",
+                            "dpsPreFilter",
+                            "emittedDPs",
+                            "maxAggregationTime",
+                            "maxHBaseTime",
+                            "maxQueryScanTime",
+                            "maxScannerUidToStringTime",
+                            "maxSerializationTime",
+                            "maxUidToStringTime",
+                            "processingPreWriteTime",
+                            "queryIdx_00",
+                            "rowsPostFilter",
+                            "rowsPreFilter",
+                            "successfulScan",
+                            "uidPairsResolved",
+                            "aggregationTime",
+                            "groupByTime",
+                            "queryIndex",
+                            "queryScanTime",
+                            "saltScannerMergeTime",
+                            "scannerStats",
+                            "scannerIdx_00",
+                            "compactionTime",
+                            "hbaseTime",
+                            "scannerId",
+                            "scannerTime",
+                            "scannerUidToStringTime",
+                            "serializationTime",
+                            "uidToStringTime"}) {
+      CAPTURE(std::string(key));
+      CHECK(body.find("\"" + std::string(key) + "\":") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(QueryFixture, "figures before and after a filter on names") {
+  AddSeries("m", {{"host", "b"}});
+  const std::string body =
+      Ask("GET", "/api/query?start=1699999999&m=sum:m{host=wildcard(b*)}&show_summary&show_stats")
+          .body;
+  CAPTURE(body);
+  CHECK(body.find(R"("dpsPostFilter":1,"dpsPreFilter":2,"emittedDPs":1)") != std::string::npos);
+  CHECK(body.find(R"("rowsPostFilter":1,"rowsPreFilter":2)") != std::string::npos);
+  CHECK(body.find(R"("stats":{"aggregationTime":)") != std::string::npos);
+}
+
+}  // namespace hg::http

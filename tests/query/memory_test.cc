@@ -1,0 +1,162 @@
+// What queries hold is charged before it is taken, and the work is told.
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "query/merge.h"
+#include "query/side_by_side.h"
+#include "tests/query/engine_fixture.h"
+#include "tests/support/fake_watch.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kHour = 1'500'008'400;
+constexpr int64_t kPoints = 40'000, kSpan = 12 * 3600;
+constexpr int64_t kColumnsBytes = kPoints * 16;
+
+struct Limited : EngineFixture {
+  explicit Limited(int64_t bytes_max = 0) : EngineFixture(With(bytes_max)) {
+    for (int64_t i = 0; i < kPoints; ++i) Put("m", {{"host", "a"}}, kHour + i, i);
+  }
+  static Options With(int64_t bytes_max) {
+    Options options = UtcOptions();
+    options.query_memory_bytes_max = bytes_max;
+    return options;
+  }
+
+  /// The most that a query held; or −1, and it must have been refused for it.
+  int64_t Most(const SubQuery& query) {
+    Result<Answer> answer = Run(query, kHour, kHour + kSpan);
+    if (answer.ok()) return engine.running().Completed()[0]->memory_most_bytes;
+    CHECK(answer.status().code() == StatusCode::kLimitExceeded);
+    return -1;
+  }
+};
+
+SubQuery Sum() { return EngineFixture::Ask("sum", "m"); }
+
+SubQuery Downsampled(const char* text) {
+  SubQuery query = Sum();
+  query.downsample = text;
+  return query;
+}
+
+PointColumns Ramp(int64_t first, size_t n) {
+  PointColumns points;
+  for (size_t i = 0; i < n; ++i) {
+    points.time_ms.push_back(first + static_cast<int64_t>(i) * 10);
+    points.bits.push_back(i);
+  }
+  return points;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Limited, "points and the merged result are charged") {
+  CHECK(Most(Sum()) >= 2 * kColumnsBytes);
+}
+
+TEST_CASE_FIXTURE(Limited, "buckets cost what they hold, not what went into them") {
+  CHECK(Most(Downsampled("10m-sum")) < 2 * kColumnsBytes);
+}
+
+TEST_CASE_FIXTURE(Limited, "memory is free after a query") {
+  CHECK(Most(Sum()) > 0);
+  CHECK(engine.running().budget().taken() == 0);
+}
+
+TEST_CASE("each thing that grows is refused beyond the limit") {
+  constexpr int64_t kLittle = 600'000;
+  Limited limited(kLittle);
+  // Scanned points, or the merged ones.
+  CHECK(limited.Most(Sum()) == -1);
+  // A bucket whose function needs all its values.
+  CHECK(limited.Most(Downsampled("12h-p99")) == -1);
+  CHECK(limited.Most(Downsampled("12h-avg")) > 0);
+  // Buckets that a fill policy invents.
+  CHECK(limited.Most(Downsampled("100ms-sum-zero")) == -1);
+  CHECK(limited.engine.running().budget().taken() == 0);
+}
+
+TEST_CASE("many series are charged though each is small") {
+  Limited limited(400'000);
+  for (int i = 0; i < 1000; ++i) {
+    limited.Put("wide", {{"host", "h" + std::to_string(i)}}, kHour, 1);
+  }
+  SubQuery query = EngineFixture::Ask("none", "wide");
+  CHECK(limited.Most(query) == -1);
+  query.filters = {{"literal_or", "host", "h1|h2", true, false}};
+  CHECK(limited.Most(query) > 0);
+}
+
+TEST_CASE("merging tells its steps and charges the result") {
+  const PointColumns a = Ramp(1, 10'000), b = Ramp(6, 10'000), c = Ramp(1, 10'000);
+  MergeOptions options;
+  options.aggregator = FindAggregator("sum");
+  const std::vector<std::vector<const PointColumns*>> cases = {{&a}, {&a, &c}, {&a, &b}};
+  for (const auto& columns : cases) {
+    CAPTURE(columns.size());
+    FakeWatch watch;
+    options.watch = &watch;
+    Result<PointColumns> merged = MergeSeries(options, columns);
+    REQUIRE(merged.ok());
+    CHECK(watch.steps + 4096 >= merged->size() * columns.size());
+    CHECK(watch.bytes >= static_cast<int64_t>(merged->size() * 16));
+    FakeWatch poor;
+    poor.bytes_max = static_cast<int64_t>(merged->size() * 16) - 1;
+    options.watch = &poor;
+    CHECK(MergeSeries(options, columns).status().code() == StatusCode::kLimitExceeded);
+    FakeWatch hasty;
+    hasty.steps_max = 5000;
+    options.watch = &hasty;
+    CHECK(MergeSeries(options, columns).status().code() == StatusCode::kDeadlineExceeded);
+  }
+}
+
+TEST_CASE("a tally charges in pieces and gives all back") {
+  FakeWatch watch;
+  {
+    MemoryTally tally(&watch);
+    CHECK(tally.Add(1).ok());
+    const int64_t piece = watch.bytes;
+    CHECK(piece > 1);
+    CHECK(tally.Add(piece - 1).ok());
+    CHECK(watch.bytes == piece);
+    CHECK(tally.Add(100 * piece).ok());
+    CHECK(watch.bytes >= 101 * piece);
+    tally.Remove(100 * piece);
+    CHECK(watch.bytes <= 5 * piece);
+    watch.bytes_max = 10 * piece;
+    CHECK_FALSE(tally.Add(20 * piece).ok());
+    CHECK(tally.held() == piece);
+  }
+  CHECK(watch.bytes == 0);
+}
+
+TEST_CASE("parts of a query run side by side, each once") {
+  WorkerPool pool(2, 100);
+  for (size_t helpers : {0, 1, 5}) {
+    std::vector<std::atomic<int>> calls(100);
+    RunSideBySide(&pool, helpers, calls.size(), [&](size_t i) { return ++calls[i] > 0; });
+    for (const auto& n : calls) CHECK(n == 1);
+  }
+  std::atomic<int> calls{0};
+  RunSideBySide(&pool, 0, 100, [&](size_t i) { return ++calls, i < 9; });
+  CHECK(calls == 10);
+}
+
+TEST_CASE("parts are done by their own thread while no other is free") {
+  WorkerPool pool(1, 100);
+  std::atomic<bool> go_on{false};
+  REQUIRE(pool.Post([&](WorkerPool::Turn&) {
+    while (!go_on) std::this_thread::yield();
+  }));
+  int calls = 0;
+  RunSideBySide(&pool, 3, 10, [&](size_t) { return ++calls > 0; });
+  CHECK(calls == 10);
+  go_on = true;
+}
+
+}  // namespace hg::query

@@ -1,0 +1,78 @@
+#include "storage/base/worker_pool.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace hg {
+namespace {
+
+template <typename Condition>
+void WaitUntil(Condition condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("jobs run until the pool ends, and no more are taken then") {
+  std::atomic<int> done{0};
+  WorkerPool pool(2, 100);
+  for (int i = 0; i < 50; ++i) REQUIRE(pool.Post([&](WorkerPool::Turn&) { ++done; }));
+  pool.Join();
+  CHECK(done == 50);
+  CHECK_FALSE(pool.Post([](WorkerPool::Turn&) {}));
+}
+
+TEST_CASE("more jobs than may wait are refused") {
+  std::atomic<bool> go_on{false}, begun{false};
+  WorkerPool pool(1, 2);
+  REQUIRE(pool.Post([&](WorkerPool::Turn&) {
+    begun = true;
+    WaitUntil([&] { return go_on.load(); });
+  }));
+  WaitUntil([&] { return begun.load(); });
+  CHECK(pool.Post([](WorkerPool::Turn&) {}));
+  CHECK(pool.Post([](WorkerPool::Turn&) {}));
+  CHECK_FALSE(pool.Post([](WorkerPool::Turn&) {}));
+  go_on = true;
+}
+
+TEST_CASE("a job that gives way does not hold up those behind it") {
+  std::atomic<bool> go_on{false};
+  std::atomic<int> done{0};
+  WorkerPool pool(1, 100);
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE(pool.Post([&](WorkerPool::Turn& turn) {
+      turn.GiveWay();
+      turn.GiveWay();
+      WaitUntil([&] { return go_on.load(); });
+      ++done;
+    }));
+  }
+  REQUIRE(pool.Post([&](WorkerPool::Turn&) { go_on = true; }));
+  WaitUntil([&] { return done == 5; });
+  REQUIRE(pool.Post([&](WorkerPool::Turn&) { ++done; }));
+  pool.Join();
+  CHECK(done == 6);
+}
+
+TEST_CASE("the width stays what it was after jobs that gave way") {
+  WorkerPool pool(1, 100);
+  std::atomic<int> together{0}, most{0};
+  for (int i = 0; i < 50; ++i) {
+    REQUIRE(pool.Post([](WorkerPool::Turn& turn) { turn.GiveWay(); }));
+    REQUIRE(pool.Post([&](WorkerPool::Turn&) {
+      const int now = ++together;
+      int before = most;
+      while (now > before && !most.compare_exchange_weak(before, now)) {
+      }
+      std::this_thread::yield();
+      --together;
+    }));
+  }
+  pool.Join();
+  CHECK(most == 1);
+}
+
+}  // namespace hg
