@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/status.h"
 #include "storage/codec/annotation.h"
 
 namespace hg::query {
@@ -68,6 +69,7 @@ inline constexpr std::string_view kRawTable = "raw";
 
 /// One sub-query's part beside its groups.
 struct SubQueryInfo {
+  Status failure;                       // of its evaluation, if RunOptions::keep_failures
   std::vector<Bytes> filter_keys;       // UIDs of the filtered tag keys, ascending, each once
   std::string rollup_table{kRawTable};  // the interval that was read, such as "1h"
   SubQueryStats stats;

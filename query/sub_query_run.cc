@@ -60,7 +60,11 @@ Status SubQueryRun::Run() {
   info_.stats.names_resolved = names_.resolved();
   info_.stats.scan = "metric " + ToHexUpper(spec_.metric) + ", rows [" +
                      std::to_string(spec_.rows.begin) + ", " + std::to_string(spec_.rows.end) + ")";
-  return sub_.histograms ? EvaluateHistograms() : Evaluate();
+  Status evaluated = sub_.histograms ? EvaluateHistograms() : Evaluate();
+  if (!context_.keep_failures || evaluated.code() != StatusCode::kInvalidArgument) return evaluated;
+  groups_.clear();
+  info_.failure = std::move(evaluated);
+  return {};
 }
 
 Status SubQueryRun::Resolve() {

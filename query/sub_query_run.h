@@ -32,6 +32,7 @@ struct RunContext {
   const Clock& clock;
   LimitsFile& limits_file;
   bool trim = true;
+  bool keep_failures = false;
   WorkWatch& watch;
   Store& cells;
 };

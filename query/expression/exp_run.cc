@@ -52,6 +52,7 @@ struct MetricSeries {
   std::vector<const Group*> groups;
   std::vector<SeriesIdentity> series;
   std::vector<Bytes> filter_keys;
+  Status failure;  // of its evaluation: only who needs it fails
 
   [[nodiscard]] bool HasEmptyGroup() const {
     return std::any_of(groups.begin(), groups.end(),
@@ -165,16 +166,14 @@ class Runner {
   Result<std::vector<ExpResult>> Run() {
     RETURN_IF_ERROR(CheckVariables());
     ASSIGN_OR_RETURN(std::vector<size_t> order, DependencyOrder());
-    for (size_t e : order) RETURN_IF_ERROR(JoinSeries(e));
-    std::vector<bool> needed(joined_.size(), false);
-    for (const PlannedOutput& output : plan_.outputs) {
-      Variable v = variables_.at(output.id);
-      if (!v.is_metric) needed[v.index] = true;
-    }
-    for (auto e = order.rbegin(); e != order.rend(); ++e) {
-      if (!needed[*e]) continue;
-      for (const Variable& v : joined_[*e].sides) {
-        if (!v.is_metric) needed[v.index] = true;
+    const std::vector<bool> needed = Needed(order);
+    for (size_t e : order) {
+      const Status failure = FailureOf(e);
+      if (!failure.ok() && needed[e]) return failure;
+      if (failure.ok()) {
+        RETURN_IF_ERROR(JoinSeries(e));
+      } else {
+        joined_[e].table = std::make_shared<ExpTable>();
       }
     }
     for (size_t e : order) {
@@ -184,6 +183,32 @@ class Runner {
   }
 
  private:
+  // The expressions that are shown, and those which they use. `order`: used ones first.
+  [[nodiscard]] std::vector<bool> Needed(const std::vector<size_t>& order) const {
+    std::vector<bool> needed(joined_.size(), false);
+    for (const PlannedOutput& output : plan_.outputs) {
+      Variable v = variables_.at(output.id);
+      if (!v.is_metric) needed[v.index] = true;
+    }
+    for (auto e = order.rbegin(); e != order.rend(); ++e) {
+      if (!needed[*e]) continue;
+      for (const std::string& name : plan_.expressions[*e].program.variables) {
+        Variable v = variables_.at(name);
+        if (!v.is_metric) needed[v.index] = true;
+      }
+    }
+    return needed;
+  }
+
+  // That of a metric which the expression uses itself.
+  [[nodiscard]] Status FailureOf(size_t e) const {
+    for (const std::string& name : plan_.expressions[e].program.variables) {
+      Variable v = variables_.at(name);
+      if (v.is_metric) RETURN_IF_ERROR(metrics_[v.index].failure);
+    }
+    return {};
+  }
+
   void AddMetric(const SubQuery& wanted, double fill, const Answer& answer,
                  const KeyLayout& layout) {
     MetricSeries metric;
@@ -199,6 +224,7 @@ class Runner {
       metric.series.push_back(Identify(layout, group));
     }
     metric.filter_keys = answer.queries[index].filter_keys;
+    metric.failure = answer.queries[index].failure;
     metrics_.push_back(std::move(metric));
   }
 
@@ -358,6 +384,7 @@ class Runner {
 
   // Neither trimmed nor filled by the policy (quirk Q19).
   Result<std::shared_ptr<const ExpTable>> MetricTable(const MetricSeries& metric) {
+    RETURN_IF_ERROR(metric.failure);
     auto table = std::make_shared<ExpTable>();
     table->series = metric.series;
     MetricCursor cursor(metric, 0.0);

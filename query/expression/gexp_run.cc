@@ -14,6 +14,7 @@ class Runner {
  public:
   Runner(const ValidQuery& query, Answer answer, const KeyLayout& layout, WorkWatch* watch)
       : range_{query.start_ms, query.end_ms}, watch_(watch), sets_(query.queries.size()) {
+    for (const SubQueryInfo& info : answer.queries) failures_.push_back(info.failure);
     for (Group& group : answer.groups) {
       SeriesIdentity identity = Identify(layout, group);
       sets_[group.query_index].push_back({std::move(group), std::move(identity)});
@@ -49,6 +50,7 @@ class Runner {
   // Each metric occurs once in all expressions, so its groups can be moved. Repeated texts are one
   // sub-query, whence indices may be beyond the last (quirk Q20).
   Result<std::vector<GexpSeries>> Take(const GexpMetric& metric) {
+    if (metric.index < failures_.size()) RETURN_IF_ERROR(failures_[metric.index]);
     if (metric.index < sets_.size()) return std::move(sets_[metric.index]);
     return Status::InvalidArgument("Metric " + std::to_string(metric.index) +
                                    " of the expressions has no sub-query of its own: there are " +
@@ -143,7 +145,8 @@ class Runner {
 
   GexpRange range_;
   WorkWatch* const watch_;
-  Sets sets_;  // by sub-query
+  Sets sets_;                     // by sub-query
+  std::vector<Status> failures_;  // of their evaluation
 };
 
 }  // namespace

@@ -270,6 +270,24 @@ TEST_CASE_FIXTURE(EngineFixture, "requests that cannot be are refused") {
         }) == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE_FIXTURE(EngineFixture,
+                  "a sub-query that cannot be evaluated may leave its failure behind") {
+  Put("m", {{"host", "a"}}, kHour, PointValue::Double(1.7e308));
+  Put("m", {{"host", "b"}}, kHour, PointValue::Double(1.7e308));
+  Request request;
+  request.start = std::to_string(kHour);
+  request.queries = {Ask("max", "m"), Ask("sum", "m")};
+  const ValidQuery query = *engine.Validate(request);
+  CHECK_FALSE(engine.Run(query, {}).ok());
+  RunOptions run;
+  run.keep_failures = true;
+  const Result<Answer> answer = engine.Run(query, run);
+  REQUIRE(answer.ok());
+  CHECK(answer->groups.size() == 1);
+  CHECK(answer->queries[0].failure.ok());
+  CHECK_FALSE(answer->queries[1].failure.ok());
+}
+
 TEST_CASE_FIXTURE(EngineFixture, "histograms are summed by sum itself, not by what adds as well") {
   Request request;
   request.start = "1h-ago";

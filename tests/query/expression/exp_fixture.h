@@ -36,6 +36,7 @@ struct ExpCase {
     std::string id;
     std::vector<Group> groups;  // their query_index is set here
     std::optional<NumericFill> fill;
+    Status failure = {};
   };
   struct Expression {
     std::string id, text;
@@ -68,6 +69,7 @@ struct ExpCase {
     }
     answer.queries.resize(metrics.size());
     for (SubQueryInfo& info : answer.queries) info.filter_keys = filter_keys;
+    for (size_t i = 0; i < metrics.size(); ++i) answer.queries[i].failure = metrics[i].failure;
     if (!expressions.empty()) request.expressions.emplace();
     for (const Expression& e : expressions) {
       ExpExpression expression;

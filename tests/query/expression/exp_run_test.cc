@@ -72,6 +72,19 @@ TEST_CASE("variables of one place in Java's map come in order of the request's m
   CHECK_FALSE((*c.Run())[0].table->series[1].tags.empty());
 }
 
+TEST_CASE("a metric that failed fails only what is shown of it") {
+  ExpCase c = WorkedExample();
+  c.metrics[1].failure = Status::InvalidArgument("Got Infinity");
+  c.expressions = {{"e", "a + b"}, {"f", "a"}};
+  CHECK(Rows(c.Run()).find("Got Infinity") != std::string::npos);
+  c.outputs = {"f"};
+  CHECK(c.Run().ok());
+  c.outputs = {"a"};
+  CHECK(c.Run().ok());
+  c.outputs = {"b"};
+  CHECK_FALSE(c.Run().ok());
+}
+
 TEST_CASE("an expression has no query tags") {
   ExpCase c = WorkedExample();
   c.filter_keys = {"\x01"};
