@@ -119,7 +119,7 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
       out->wildcard_.emplace(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter);
       break;
     case FilterKind::kRegexp: {
-      ASSIGN_OR_RETURN(out->regexp_, Regexp::Compile(spec.filter));
+      ASSIGN_OR_RETURN(out->regexp_, uid::JavaPattern::Compile(spec.filter));
       break;
     }
   }

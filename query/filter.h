@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "query/regexp.h"
 #include "query/request.h"
 #include "query/wildcard.h"
 #include "storage/base/status.h"
+#include "uid/java_pattern.h"
 
 namespace hg::query {
 
@@ -50,7 +50,7 @@ class TagFilter {
   bool any_case_ = false;
   bool matches_all_ = false;
   std::optional<Wildcard> wildcard_;
-  std::shared_ptr<const Regexp> regexp_;
+  std::shared_ptr<const uid::JavaPattern> regexp_;
 };
 
 /// The filter of a legacy tag `key=text` (§4.3): "*", "type(text)", text with a star, or literals.

@@ -23,7 +23,7 @@ Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json) {
       return Status::InvalidArgument("every entry needs a \"regex\"");
     }
     MetricLimits limits;
-    ASSIGN_OR_RETURN(limits.pattern, Regexp::Compile(item["regex"].GetString()));
+    ASSIGN_OR_RETURN(limits.pattern, uid::JavaPattern::Compile(item["regex"].GetString()));
     for (auto [key, field] :
          {std::pair{"byteLimit", &limits.bytes_max}, {"dataPointsLimit", &limits.cells_max}}) {
       auto member = item.FindMember(key);

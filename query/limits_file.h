@@ -9,15 +9,15 @@
 #include <string_view>
 #include <vector>
 
-#include "query/regexp.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
+#include "uid/java_pattern.h"
 
 namespace hg::query {
 
 /// 0 = no limit.
 struct MetricLimits {
-  std::shared_ptr<const Regexp> pattern;
+  std::shared_ptr<const uid::JavaPattern> pattern;
   int64_t bytes_max = 0;
   int64_t cells_max = 0;
 };

@@ -4,15 +4,14 @@
 
 #include <array>
 #include <atomic>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <condition_variable>
 #include <mutex>
 #include <set>
-#include <shared_mutex>
 #include <unordered_map>
 
 #include "storage/base/invariant.h"
 #include "storage/model/name_text.h"
+#include "uid/name_cache.h"
 
 namespace hg::uid {
 namespace {
@@ -29,13 +28,6 @@ const Bytes kCounterRow(1, '\0');
 const Bytes kSuggestFirst = "!";
 const Bytes kSuggestEnd = "~";
 constexpr size_t kSuggestBatchMax = 4096;  // rows
-
-struct BytesHash {
-  using is_transparent = void;
-  size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
-};
-template <typename Value>
-using ByBytes = boost::unordered_flat_map<std::string, Value, BytesHash, std::equal_to<>>;
 
 Bytes MetaQualifier(UidKind kind) {
   return kind == UidKind::kMetric ? "metric_meta" : std::string(UidKindName(kind)) + "_meta";
@@ -67,79 +59,6 @@ Bytes EndOfPrefix(Bytes prefix) {
   return prefix;
 }
 
-// What one process knows of one kind. Thread-safe.
-class Cache {
- public:
-  struct Entry {
-    Bytes id;
-    bool shares_id = false;  // another spelling of the same bytes came first
-  };
-
-  bool FindId(ByteView name, Entry* out) const {
-    std::shared_lock lock(mutex_);
-    const auto it = ids_.find(name);
-    if (it != ids_.end()) *out = it->second;
-    return Count(it != ids_.end());
-  }
-
-  bool FindName(ByteView id, std::string* out) const {
-    std::shared_lock lock(mutex_);
-    const auto it = names_.find(id);
-    if (it != names_.end()) *out = it->second;
-    return Count(it != names_.end());
-  }
-
-  // Remembers both directions. A spelling met later gets the id, but does not become the id's name.
-  Entry Add(ByteView name, ByteView id) {
-    std::unique_lock lock(mutex_);
-    const auto reverse = names_.try_emplace(std::string(id), name).first;
-    Entry entry{Bytes(id), reverse->second != name};
-    ids_.insert_or_assign(std::string(name), entry);
-    return entry;
-  }
-
-  void Rename(ByteView old_name, ByteView new_name, ByteView id) {
-    std::unique_lock lock(mutex_);
-    EraseId(old_name);
-    ids_.insert_or_assign(std::string(new_name), Entry{Bytes(id)});
-    names_.insert_or_assign(std::string(id), std::string(new_name));
-  }
-
-  void Remove(ByteView name, ByteView id) {
-    std::unique_lock lock(mutex_);
-    EraseId(name);
-    if (const auto it = names_.find(id); it != names_.end()) names_.erase(it);
-  }
-
-  void Clear() {
-    std::unique_lock lock(mutex_);
-    ids_.clear();
-    names_.clear();
-  }
-
-  void Fill(Names::CacheStats* stats) const {
-    stats->hits = hits_.load(std::memory_order_relaxed);
-    stats->misses = misses_.load(std::memory_order_relaxed);
-    std::shared_lock lock(mutex_);
-    stats->size = ids_.size() + names_.size();
-  }
-
- private:
-  bool Count(bool hit) const {
-    (hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
-    return hit;
-  }
-  void EraseId(ByteView name) {
-    if (const auto it = ids_.find(name); it != ids_.end()) ids_.erase(it);
-  }
-
-  mutable std::atomic<uint64_t> hits_{0};
-  mutable std::atomic<uint64_t> misses_{0};
-  mutable std::shared_mutex mutex_;
-  ByBytes<Entry> ids_;          // guarded by mutex_
-  ByBytes<std::string> names_;  // guarded by mutex_
-};
-
 // An assignment under way, which all callers of its name wait for.
 struct Pending {
   std::mutex mutex;
@@ -157,7 +76,8 @@ class Kind {
         kind_(kind),
         qualifier_(UidKindName(kind)),
         width_(UidWidth(options.layout, kind)),
-        random_(options.random_metrics && kind == UidKind::kMetric) {}
+        random_(options.random_metrics && kind == UidKind::kMetric),
+        cache_(options.cache) {}
 
   Result<Bytes> Find(ByteView name);
   Result<Bytes> FindOrAssign(ByteView name, bool* assigned);
@@ -167,19 +87,21 @@ class Kind {
   Status Delete(ByteView name);
   Result<int64_t> HighestId();
 
+  // Remembers a row that a scan of all kinds met.
+  void Remember(const Row& row);
   void DropCache() { cache_.Clear(); }
   void CountRejected() { rejected_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] Names::CacheStats Stats() const;
 
  private:
   // Looks past the cache for a name (not empty); NotFound if it has no id.
-  Result<Cache::Entry> Load(ByteView name);
+  Result<NameCache::Entry> Load(ByteView name);
   Result<Bytes> LoadOrAssign(ByteView name, bool* assigned);
   Result<Bytes> Assign(ByteView name, bool* assigned);
   // One try. Ok without a value: the id was taken, try again.
   Result<std::optional<Bytes>> TryAssign(ByteView name, bool* assigned);
   Result<Bytes> NextId();
-  Result<Bytes> RequireOwnSpelling(ByteView name, const Cache::Entry& entry) const;
+  Result<Bytes> RequireOwnSpelling(ByteView name, const NameCache::Entry& entry) const;
   Status RenameReserved(ByteView old_name, ByteView new_name);
 
   // The value of the one column, or none.
@@ -201,7 +123,7 @@ class Kind {
   const int width_;
   const bool random_;
 
-  Cache cache_;
+  NameCache cache_;
   std::atomic<uint64_t> random_collisions_{0};
   std::atomic<uint64_t> rejected_{0};
 
@@ -221,7 +143,7 @@ Result<bool> Kind::PutIfAbsent(ByteView row, const Bytes& family, ByteView value
                                  {Bytes(row), {PutCell(family, qualifier_, Bytes(value))}});
 }
 
-Result<Cache::Entry> Kind::Load(ByteView name) {
+Result<NameCache::Entry> Kind::Load(ByteView name) {
   if (name.empty()) return NoSuchName(name);
   ASSIGN_OR_RETURN(const std::optional<Bytes> id, ReadColumn(ToLatin1(name), kForwardFamily));
   if (!id) return NoSuchName(name);
@@ -234,13 +156,13 @@ Result<Cache::Entry> Kind::Load(ByteView name) {
 }
 
 Result<Bytes> Kind::Find(ByteView name) {
-  Cache::Entry entry;
+  NameCache::Entry entry;
   if (cache_.FindId(name, &entry)) return std::move(entry.id);
   ASSIGN_OR_RETURN(entry, Load(name));
   return std::move(entry.id);
 }
 
-Result<Bytes> Kind::RequireOwnSpelling(ByteView name, const Cache::Entry& entry) const {
+Result<Bytes> Kind::RequireOwnSpelling(ByteView name, const NameCache::Entry& entry) const {
   if (!entry.shares_id) return entry.id;
   return Status::Conflict("name '" + std::string(name) + "' for '" + qualifier_ +
                           "' is stored under the same bytes as another one, whose id is " +
@@ -248,7 +170,7 @@ Result<Bytes> Kind::RequireOwnSpelling(ByteView name, const Cache::Entry& entry)
 }
 
 Result<Bytes> Kind::FindOrAssign(ByteView name, bool* assigned) {
-  Cache::Entry entry;
+  NameCache::Entry entry;
   if (cache_.FindId(name, &entry)) return RequireOwnSpelling(name, entry);
   if (name.empty()) return Status::InvalidArgument("empty name for '" + qualifier_ + "'");
 
@@ -282,13 +204,18 @@ Result<Bytes> Kind::FindOrAssign(ByteView name, bool* assigned) {
 }
 
 Result<Bytes> Kind::LoadOrAssign(ByteView name, bool* assigned) {
-  const Result<Cache::Entry> entry = Load(name);
+  const Result<NameCache::Entry> entry = Load(name);
   if (entry.ok()) return RequireOwnSpelling(name, *entry);
   if (entry.status().code() != StatusCode::kNotFound) return entry.status();
   return Assign(name, assigned);
 }
 
 Result<Bytes> Kind::Assign(ByteView name, bool* assigned) {
+  if (options_.may_assign && !options_.may_assign(kind_, name)) {
+    CountRejected();
+    return Status::InvalidArgument("Failed to assign an id to '" + std::string(name) + "' of '" +
+                                   qualifier_ + "': blocked by the filter of new names");
+  }
   Status failure = Status::Conflict("no free id found for '" + qualifier_ + "': '" +
                                     std::string(name) + "'; each one tried already has a name");
   for (int tries = random_ ? kRandomTries : kSequentialTries; tries > 0; --tries) {
@@ -321,7 +248,7 @@ Result<std::optional<Bytes>> Kind::TryAssign(ByteView name, bool* assigned) {
   if (!forward_put) {
     // Another writer won; our id stays an orphan.
     if (random_) random_collisions_.fetch_add(1, std::memory_order_relaxed);
-    const Result<Cache::Entry> winner = Load(name);
+    const Result<NameCache::Entry> winner = Load(name);
     if (!winner.ok()) {
       if (winner.status().code() == StatusCode::kNotFound) return std::optional<Bytes>();
       return winner.status();
@@ -393,7 +320,7 @@ Result<std::vector<std::string>> Kind::Suggest(ByteView prefix, size_t max) {
     for (const Row& row : rows) {
       if (row.empty()) continue;
       std::string name = FromLatin1(row.key);
-      Cache::Entry entry;
+      NameCache::Entry entry;
       std::string known;
       if (cache_.FindName(row.cells[0].value, &known) && known != name) {
         return Status::Corruption("Unexpected exception caught by " + Describe() + ".suggest(" +
@@ -454,6 +381,13 @@ Status Kind::Delete(ByteView name) {
                           DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
 }
 
+void Kind::Remember(const Row& row) {
+  for (const Cell& cell : row.cells) {
+    if (cell.qualifier == qualifier_ && cell.value.size() == static_cast<size_t>(width_))
+      cache_.Add(FromLatin1(row.key), cell.value);
+  }
+}
+
 Result<int64_t> Kind::HighestId() {
   ASSIGN_OR_RETURN(const std::optional<Bytes> counter, ReadColumn(kCounterRow, kForwardFamily));
   if (!counter) return int64_t{0};
@@ -466,7 +400,10 @@ Result<int64_t> Kind::HighestId() {
 
 Names::CacheStats Kind::Stats() const {
   Names::CacheStats stats;
-  cache_.Fill(&stats);
+  const NameCache::Counts cached = cache_.Count();
+  stats.hits = cached.hits;
+  stats.misses = cached.misses;
+  stats.size = cached.size;
   stats.random_collisions = random_collisions_.load(std::memory_order_relaxed);
   stats.rejected = rejected_.load(std::memory_order_relaxed);
   return stats;
@@ -477,16 +414,37 @@ Names::CacheStats Kind::Stats() const {
 class Names::Impl {
  public:
   Impl(Store& store, NamesOptions options)
-      : options_(std::move(options)),
+      : store_(store),
+        options_(std::move(options)),
         kinds_{{{store, options_, UidKind::kMetric},
                 {store, options_, UidKind::kTagk},
                 {store, options_, UidKind::kTagv}}} {
     INVARIANT(!options_.random_metrics || options_.layout.metric_width <= 7);
   }
 
+  Status Preload(size_t rows_max) {
+    ScanSpec spec;
+    spec.table = options_.table;
+    spec.start = kSuggestFirst;
+    spec.stop = kSuggestEnd;
+    spec.family = kForwardFamily;
+    ASSIGN_OR_RETURN(const std::unique_ptr<ScanCursor> cursor, store_.Scan(spec));
+    std::vector<Row> rows;
+    for (size_t left = rows_max; left > 0;) {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      if (rows.empty()) return {};
+      rows.resize(std::min(rows.size(), left));
+      left -= rows.size();
+      for (const Row& row : rows)
+        for (Kind& kind : kinds_) kind.Remember(row);
+    }
+    return {};
+  }
+
   Kind& of(UidKind kind) { return kinds_[static_cast<size_t>(kind)]; }
 
  private:
+  Store& store_;
   const NamesOptions options_;
   std::array<Kind, 3> kinds_;
 };
@@ -508,6 +466,7 @@ Status Names::Rename(UidKind kind, ByteView old_name, ByteView new_name) {
 }
 Status Names::Delete(UidKind kind, ByteView name) { return impl_->of(kind).Delete(name); }
 Result<int64_t> Names::HighestId(UidKind kind) { return impl_->of(kind).HighestId(); }
+Status Names::Preload(size_t rows_max) { return impl_->Preload(rows_max); }
 void Names::DropCaches() {
   for (UidKind kind : kUidKinds) impl_->of(kind).DropCache();
 }

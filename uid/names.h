@@ -19,6 +19,7 @@
 #include "storage/model/key_layout.h"
 #include "storage/model/uid_kind.h"
 #include "storage/store.h"
+#include "uid/name_cache.h"
 
 namespace hg::uid {
 
@@ -28,6 +29,10 @@ struct NamesOptions {
   bool random_metrics = false;  // tsd.core.uid.random_metrics; metric width ≤ 7
   /// 64 random bits; empty = the system's secure generator. Called by several threads at once.
   std::function<uint64_t()> random_bits;
+  NameCacheOptions cache;
+  /// Asked before a name gets an id; false = it gets none (tsd.uidfilter.*). Called by several
+  /// threads at once. Empty = every name.
+  std::function<bool(UidKind kind, std::string_view name)> may_assign;
   /// Told of each id that this process assigned, once both mappings are stored and before anybody
   /// is given it (tsd.core.meta.enable_realtime_uid). Called by several threads at once. May be
   /// empty.
@@ -45,9 +50,9 @@ class Names {
   /// stored with another width.
   Result<Bytes> Find(UidKind kind, ByteView name);
   /// The same, assigning the next id if there is none; `*assigned` (if given) then becomes true.
-  /// Concurrent callers of one name share one assignment. InvalidArgument: all ids are assigned, or
-  /// the name is empty. Conflict: the name's bytes belong to another spelling; or each id tried was
-  /// taken (a counter behind its ids).
+  /// Concurrent callers of one name share one assignment. InvalidArgument: all ids are assigned,
+  /// may_assign said no, or the name is empty. Conflict: the name's bytes belong to another
+  /// spelling; or each id tried was taken (a counter behind its ids).
   Result<Bytes> FindOrAssign(UidKind kind, ByteView name, bool* assigned = nullptr);
   /// Name of a UID. NotFound: no reverse mapping ("No such unique ID for 'tagv': [0, 0, 1]").
   /// InvalidArgument: not of the kind's width.
@@ -63,6 +68,8 @@ class Names {
   /// Forward, reverse and metadata cells; points stay. NotFound: unknown.
   Status Delete(UidKind kind, ByteView name);
 
+  /// Remembers the names that an empty prefix suggests, of all kinds, at most so many rows.
+  Status Preload(size_t rows_max);
   /// Highest id handed out (the counter row); 0 if none.
   Result<int64_t> HighestId(UidKind kind);
   void DropCaches();

@@ -1,7 +1,7 @@
 #include "uid/tree.h"
 
 #include "storage/model/java_hash.h"
-#include "uid/tree_pattern.h"
+#include "uid/java_pattern.h"
 
 namespace hg::uid {
 namespace {
@@ -47,7 +47,7 @@ Status TreeRule::Check() const {
   if (regex_group < 0)
     return Status::InvalidArgument("Invalid regex group index " + std::to_string(regex_group));
   for (const std::string& pattern : {regex, separator})
-    RETURN_IF_ERROR(TreePattern::Compile(pattern).status());
+    RETURN_IF_ERROR(JavaPattern::Compile(pattern).status());
   return {};
 }
 

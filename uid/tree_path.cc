@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "uid/tree_pattern.h"
+#include "uid/java_pattern.h"
 
 namespace hg::uid {
 namespace {
@@ -47,13 +47,13 @@ class PathFinder {
     const std::optional<std::string> value = ValueFor(rule);
     if (!value || value->empty()) return std::vector<std::string>();
     if (!rule.regex.empty()) {
-      ASSIGN_OR_RETURN(const auto pattern, TreePattern::Compile(rule.regex));
+      ASSIGN_OR_RETURN(const auto pattern, JavaPattern::Compile(rule.regex));
       const std::optional<std::string> group = pattern->Group(*value, rule.regex_group);
       if (!group || group->empty()) return std::vector<std::string>();
       return std::vector<std::string>{DisplayName(rule, *value, *group)};
     }
     if (rule.separator.empty()) return std::vector<std::string>{DisplayName(rule, *value, *value)};
-    ASSIGN_OR_RETURN(const auto pattern, TreePattern::Compile(rule.separator));
+    ASSIGN_OR_RETURN(const auto pattern, JavaPattern::Compile(rule.separator));
     std::vector<std::string> names;
     for (const std::string& piece : pattern->Split(*value)) {
       // Each piece is a step of its own.

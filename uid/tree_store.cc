@@ -16,6 +16,7 @@ const Bytes kLeaf = "leaf:";
 const Bytes kCollision = "tree_collision:";
 const Bytes kNotMatched = "tree_not_matched:";
 constexpr size_t kIdWidth = 2;
+constexpr int kTries = 10;  // of a change that other writers come before
 constexpr size_t kHashWidth = 4;
 
 Bytes TreeKey(int32_t id) {
@@ -119,8 +120,19 @@ Result<Tree> TreeStore::Create(Tree tree) {
   return Status::InvalidArgument("All tree ids up to 65535 are used");
 }
 
-Status TreeStore::Write(const Tree& tree) {
-  return store_.Mutate(table_, {{TreeKey(tree.id), {PutCell(kFamily, kTree, EncodeTree(tree))}}});
+Result<Tree> TreeStore::Update(int32_t id, const std::function<void(Tree*)>& edit) {
+  for (int tries = 0; tries < kTries; ++tries) {
+    ASSIGN_OR_RETURN(const Row row, store_.Get(table_, TreeKey(id), kFamily));
+    ASSIGN_OR_RETURN(std::optional<Tree> tree, DecodeRow(row));
+    if (!tree) return Status::NotFound("Unable to locate tree: " + std::to_string(id));
+    edit(&*tree);
+    ASSIGN_OR_RETURN(
+        const bool written,
+        store_.CompareAndMutate(kFamily, kTree, FindCell(row, kTree)->value, table_,
+                                {TreeKey(id), {PutCell(kFamily, kTree, EncodeTree(*tree))}}));
+    if (written) return std::move(*tree);
+  }
+  return Status::Conflict("Tree " + std::to_string(id) + " was changed by others again and again");
 }
 
 Status TreeStore::Purge(int32_t id, bool definition) {
@@ -135,9 +147,30 @@ Status TreeStore::Purge(int32_t id, bool definition) {
   });
 }
 
-Status TreeStore::WriteRule(const TreeRule& rule) {
-  return store_.Mutate(table_, {{TreeKey(rule.tree_id),
-                                 {PutCell(kFamily, RuleQualifier(rule), EncodeTreeRule(rule))}}});
+Result<std::optional<TreeRule>> TreeStore::UpdateRule(
+    const TreeRule& place,
+    const std::function<Result<std::optional<TreeRule>>(const TreeRule* stored)>& edit) {
+  const Bytes key = TreeKey(place.tree_id);
+  const Bytes qualifier = RuleQualifier(place);
+  for (int tries = 0; tries < kTries; ++tries) {
+    ASSIGN_OR_RETURN(const Row row, store_.Get(table_, key, kFamily, {qualifier}));
+    const Cell* cell = FindCell(row, qualifier);
+    std::optional<TreeRule> stored;
+    std::optional<Bytes> expected;
+    if (cell != nullptr) {
+      RETURN_IF_ERROR(DecodeTreeRule(cell->value, &stored.emplace()));
+      stored->tree_id = place.tree_id;
+      expected = cell->value;
+    }
+    ASSIGN_OR_RETURN(std::optional<TreeRule> rule, edit(stored ? &*stored : nullptr));
+    if (!rule) return rule;
+    ASSIGN_OR_RETURN(
+        const bool written,
+        store_.CompareAndMutate(kFamily, qualifier, expected, table_,
+                                {key, {PutCell(kFamily, qualifier, EncodeTreeRule(*rule))}}));
+    if (written) return rule;
+  }
+  return Status::Conflict("Rule " + place.Label() + " was changed by others again and again");
 }
 
 Status TreeStore::DeleteRules(const std::vector<TreeRule>& rules) {

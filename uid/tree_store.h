@@ -2,6 +2,7 @@
 // Trees in the table tsdb-tree (spec schema.md §15): definitions, rules, branches, leaves, and the
 // series that went wrong.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,12 +33,20 @@ class TreeStore {
   Result<std::vector<Tree>> List();
   /// Stores the definition under the next id. LimitExceeded: all ids are used.
   Result<Tree> Create(Tree tree);
-  /// The definition, not the rules.
-  Status Write(const Tree& tree);
+  // Changes are compare-and-set against what was read, and made anew where another writer came
+  // between. Conflict: others did so again and again.
+
+  /// Stores the definition, not the rules, as `edit` leaves it; it is called once per try. NotFound
+  /// as Find.
+  Result<Tree> Update(int32_t id, const std::function<void(Tree*)>& edit);
   /// Branches, leaves and failures; with `definition` the tree and its rules, too.
   Status Purge(int32_t id, bool definition);
 
-  Status WriteRule(const TreeRule& rule);
+  /// Stores the rule that `edit` makes of the stored one (null: there is none) at the place of
+  /// `place`; none: nothing is to be changed. Its error is given back.
+  Result<std::optional<TreeRule>> UpdateRule(
+      const TreeRule& place,
+      const std::function<Result<std::optional<TreeRule>>(const TreeRule* stored)>& edit);
   Status DeleteRules(const std::vector<TreeRule>& rules);
 
   /// The branch of a row and those one level below it; only its own leaves. None: no such branch.

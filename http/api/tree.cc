@@ -141,13 +141,13 @@ void Write(const Request& request, Services& services, ResponseWriter& out, bool
     if (!created.ok()) return SendStatus(out, request, created.status());
     return SendTree(out, request, *created);
   }
-  std::optional<uid::Tree> tree = RequireTree(asked->id, request, services, out);
+  const std::optional<uid::Tree> tree = RequireTree(asked->id, request, services, out);
   if (!tree) return;
   if (!asked->HasChanges()) return SendEmpty(out, 304);
-  asked->ApplyTo(&*tree, replace);
-  if (const Status status = store.Write(*tree); !status.ok())
-    return SendStatus(out, request, status);
-  SendTree(out, request, *tree);
+  const Result<uid::Tree> written =
+      store.Update(tree->id, [&](uid::Tree* stored) { asked->ApplyTo(stored, replace); });
+  if (!written.ok()) return SendStatus(out, request, written.status());
+  SendTree(out, request, *written);
 }
 
 void Delete(const Request& request, Services& services, ResponseWriter& out) {

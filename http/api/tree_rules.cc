@@ -7,7 +7,7 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/tree_json.h"
-#include "uid/tree_pattern.h"
+#include "uid/java_pattern.h"
 
 namespace hg::http {
 namespace {
@@ -54,7 +54,7 @@ Result<TreeRule> ReadRule(const JsonValue& value) {
   rule.type = uid::ParseTreeRuleType(type);
   if (!type.empty() && rule.type == TreeRuleType::kNone)
     return Status::InvalidArgument("Unrecognized rule type: " + type);
-  RETURN_IF_ERROR(uid::TreePattern::Compile(rule.regex).status());
+  RETURN_IF_ERROR(uid::JavaPattern::Compile(rule.regex).status());
   return rule;
 }
 
@@ -131,6 +131,15 @@ TreeRule Merge(TreeRule said, const TreeRule& stored) {
   return said;
 }
 
+/// What is to be stored where `stored` (may be null) is; none: the same.
+Result<std::optional<TreeRule>> Changed(const TreeRule& said, const TreeRule* stored,
+                                        bool replace) {
+  TreeRule rule = stored != nullptr && !replace ? Merge(said, *stored) : said;
+  if (stored != nullptr && rule == *stored) return std::optional<TreeRule>();
+  RETURN_IF_ERROR(rule.Check());
+  return std::optional<TreeRule>(std::move(rule));
+}
+
 void SendRule(ResponseWriter& out, const Request& request, const TreeRule& rule) {
   std::string body;
   JsonWriter json(&body);
@@ -144,18 +153,16 @@ void SendNoRule(ResponseWriter& out, const Request& request, TreeRule place) {
 }
 
 void WriteOne(const Request& request, Services& services, ResponseWriter& out, bool replace) {
-  std::optional<TreeRule> rule = ReadRequest(request, out);
-  if (!rule) return;
-  const std::optional<uid::Tree> tree = RequireTree(rule->tree_id, request, services, out);
-  if (!tree) return;
-  const TreeRule* stored = FindRule(*tree, *rule);
-  if (stored != nullptr && !replace) rule = Merge(std::move(*rule), *stored);
-  if (stored != nullptr && *rule == *stored) return SendEmpty(out, 304);
-  if (const Status status = rule->Check(); !status.ok())
-    return SendTreeArgumentError(out, request, status.message());
-  if (const Status status = TreesOf(services).WriteRule(*rule); !status.ok())
-    return SendStatus(out, request, status);
-  SendRule(out, request, *rule);
+  const std::optional<TreeRule> said = ReadRequest(request, out);
+  if (!said) return;
+  if (!RequireTree(said->tree_id, request, services, out)) return;
+  const Result<std::optional<TreeRule>> rule = TreesOf(services).UpdateRule(
+      *said, [&](const TreeRule* stored) { return Changed(*said, stored, replace); });
+  if (!rule.ok() && rule.status().code() == StatusCode::kInvalidArgument)
+    return SendTreeArgumentError(out, request, rule.status().message());
+  if (!rule.ok()) return SendStatus(out, request, rule.status());
+  if (!*rule) return SendEmpty(out, 304);
+  SendRule(out, request, **rule);
 }
 
 std::vector<TreeRule> RulesOf(const uid::Tree& tree) {
@@ -184,19 +191,20 @@ void WriteMany(const Request& request, Services& services, ResponseWriter& out, 
   if (rules.empty()) return SendError(out, request, 400, "Missing tree rules");
   const std::optional<uid::Tree> tree = RequireTree(rules[0].tree_id, request, services, out);
   if (!tree) return;
-  for (TreeRule& rule : rules) {
+  for (const TreeRule& rule : rules) {
     if (rule.tree_id != tree->id)
       return SendError(out, request, 400, "All rules must belong to the same tree");
-    if (const TreeRule* stored = FindRule(*tree, rule); stored != nullptr && !replace)
-      rule = Merge(std::move(rule), *stored);
-    if (const Status status = rule.Check(); !status.ok())
-      return SendTreeArgumentError(out, request, status.message());
+    const auto changed = Changed(rule, FindRule(*tree, rule), replace);
+    if (!changed.ok()) return SendTreeArgumentError(out, request, changed.status().message());
   }
   uid::TreeStore store = TreesOf(services);
   Status status;
   if (replace) status = store.DeleteRules(RulesOf(*tree));
   for (const TreeRule& rule : rules)
-    if (status.ok()) status = store.WriteRule(rule);
+    if (status.ok()) {
+      const auto changed = [&](const TreeRule* stored) { return Changed(rule, stored, replace); };
+      status = store.UpdateRule(rule, changed).status();
+    }
   if (!status.ok()) return SendStatus(out, request, status);
   SendEmpty(out, 204);
 }

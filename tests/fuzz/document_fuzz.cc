@@ -25,10 +25,10 @@
 #include "tsd/tools/import_line.h"
 #include "tsd/tools/line_source.h"
 #include "tsd/tools/query_words.h"
+#include "uid/java_pattern.h"
 #include "uid/metadata_json.h"
 #include "uid/tree.h"
 #include "uid/tree_path.h"
-#include "uid/tree_pattern.h"
 
 namespace hg {
 namespace {
@@ -165,10 +165,10 @@ void Files(std::string_view text) {
 }
 
 /// "pattern\ntext".
-void TreePatterns(std::string_view in) {
+void JavaPatterns(std::string_view in) {
   const size_t cut = std::min(in.find('\n'), in.size());
   const std::string_view text = in.substr(std::min(cut + 1, in.size()));
-  const auto pattern = uid::TreePattern::Compile(in.substr(0, cut));
+  const auto pattern = uid::JavaPattern::Compile(in.substr(0, cut));
   if (!Read(pattern)) return;
   for (const int group : {0, 1, 7}) {
     const auto found = (*pattern)->Group(text, group);
@@ -202,7 +202,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       hg::Files(rest);
       break;
     case 5:
-      hg::TreePatterns(rest);
+      hg::JavaPatterns(rest);
       break;
   }
   return 0;

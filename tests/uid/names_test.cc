@@ -399,5 +399,35 @@ TEST_CASE("two processes on one store agree on the ids") {
   CHECK(ids.size() == 200);
 }
 
+TEST_CASE("preloaded names are known without the store, as many rows as asked") {
+  TracingStore store;
+  Names writer(store, {});
+  for (const char* name : {"a", "b", "c"}) REQUIRE(writer.FindOrAssign(UidKind::kTagk, name).ok());
+  REQUIRE(writer.FindOrAssign(UidKind::kTagv, "a").ok());
+  Names reader(store, {});
+  REQUIRE(reader.Preload(2).ok());
+  CHECK(reader.Stats(UidKind::kTagk).size == 4);
+  CHECK(reader.Stats(UidKind::kTagv).size == 2);
+  CHECK(reader.Find(UidKind::kTagk, "b").ok());
+  CHECK(reader.Stats(UidKind::kTagk).misses == 0);
+  CHECK(reader.Find(UidKind::kTagk, "c").ok());
+  CHECK(reader.Stats(UidKind::kTagk).misses == 1);
+}
+
+TEST_CASE("a name that the filter refuses gets no id, known ones stay") {
+  TracingStore store;
+  NamesOptions options;
+  options.may_assign = [](UidKind kind, std::string_view name) {
+    return kind != UidKind::kMetric || name.starts_with("sys");
+  };
+  Names names(store, options);
+  CHECK(names.FindOrAssign(UidKind::kMetric, "my.cpu").status().code() ==
+        StatusCode::kInvalidArgument);
+  CHECK(names.Stats(UidKind::kMetric).rejected == 1);
+  CHECK(*names.HighestId(UidKind::kMetric) == 0);
+  CHECK(names.FindOrAssign(UidKind::kMetric, "sys.cpu").ok());
+  CHECK(names.FindOrAssign(UidKind::kTagk, "my.key").ok());
+}
+
 }  // namespace
 }  // namespace hg::uid

@@ -1,14 +1,16 @@
 // Trees: rules, stored cells, sorting.
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
+#include "uid/java_pattern.h"
 #include "uid/metadata.h"
 #include "uid/tree_path.h"
-#include "uid/tree_pattern.h"
 #include "uid/tree_sorter.h"
 #include "uid/tree_store.h"
 
@@ -48,7 +50,12 @@ struct Trees {
     REQUIRE(made.ok());
     for (TreeRule rule : rules) {
       rule.tree_id = made->id;
-      REQUIRE(trees.WriteRule(rule).ok());
+      REQUIRE(trees
+                  .UpdateRule(rule,
+                              [&](const TreeRule*) -> Result<std::optional<TreeRule>> {
+                                return std::optional<TreeRule>(rule);
+                              })
+                  .ok());
     }
     return *trees.Find(made->id);
   }
@@ -89,17 +96,17 @@ struct Trees {
 const std::string kRoot = R"(0001 branch={"path":{"0":"ROOT"},"displayName":"ROOT"})";
 
 TEST_CASE("a pattern gives a group or cuts a text") {
-  const auto pattern = TreePattern::Compile("^(.*?)\\.(x)?");
+  const auto pattern = JavaPattern::Compile("^(.*?)\\.(x)?");
   REQUIRE(pattern.ok());
   CHECK((*pattern)->Group("web01.lga", 0) == "web01");
   CHECK(!(*pattern)->Group("web01.lga", 1));
   CHECK(!(*pattern)->Group("web01.lga", 2));
   CHECK(!(*pattern)->Group("web01", 0));
-  const auto dot = TreePattern::Compile("\\.");
+  const auto dot = JavaPattern::Compile("\\.");
   CHECK((*dot)->Split("a..b.") == std::vector<std::string>{"a", "", "b"});
   CHECK((*dot)->Split("a") == std::vector<std::string>{"a"});
-  CHECK((*TreePattern::Compile(""))->Split("aü") == std::vector<std::string>{"a", "ü"});
-  CHECK(TreePattern::Compile("(").status().code() == StatusCode::kInvalidArgument);
+  CHECK((*JavaPattern::Compile(""))->Split("aü") == std::vector<std::string>{"a", "ü"});
+  CHECK(JavaPattern::Compile("(").status().code() == StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("a series becomes branches by its rules, and a leaf by the last one") {
@@ -190,6 +197,69 @@ TEST_CASE("the sorter reads the list of trees every five minutes") {
   t.clock.AdvanceMs(300'001);
   REQUIRE(sorter.Sort(meta.tsuid).ok());
   CHECK(t.Cells().size() == 4);
+}
+
+// A store in which another writer is always the faster one, a number of times.
+class RacingStore final : public ModelStore {
+ public:
+  using ModelStore::ModelStore;
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override {
+    if (races > 0) {
+      --races;
+      faster();
+    }
+    return ModelStore::CompareAndMutate(family, qualifier, expected, table, mutation);
+  }
+  int races = 0;
+  std::function<void()> faster;
+};
+
+TEST_CASE("of two changes of a tree at once neither is lost") {
+  ManualClock clock{1700000000000};
+  RacingStore store(clock);
+  REQUIRE(store.CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
+  TreeStore trees(store, "tsdb-tree");
+  Tree fresh;
+  fresh.name = "first";
+  REQUIRE(trees.Create(fresh).ok());
+  store.faster = [&] { REQUIRE(trees.Update(1, [](Tree* tree) { tree->notes += "!"; }).ok()); };
+  store.races = 1;
+  const auto renamed = trees.Update(1, [](Tree* tree) { tree->name = "second"; });
+  REQUIRE(renamed.ok());
+  CHECK(renamed->name == "second");
+  CHECK(trees.Find(1)->notes == "!");
+  CHECK(trees.Find(1)->name == "second");
+  CHECK(trees.Update(9, [](Tree*) {}).status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("a rule is changed as it stands when it is stored") {
+  ManualClock clock{1700000000000};
+  RacingStore store(clock);
+  REQUIRE(store.CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
+  TreeStore trees(store, "tsdb-tree");
+  Tree fresh;
+  fresh.name = "first";
+  REQUIRE(trees.Create(fresh).ok());
+  TreeRule place;
+  place.tree_id = 1;
+  const auto append = [&](const char* text) {
+    return trees.UpdateRule(place, [&, text](const TreeRule* stored) {
+      TreeRule rule = stored != nullptr ? *stored : place;
+      rule.type = TreeRuleType::kMetric;
+      rule.notes += text;
+      return Result<std::optional<TreeRule>>(rule);
+    });
+  };
+  store.faster = [&] { REQUIRE(append("a").ok()); };
+  store.races = 1;
+  REQUIRE(append("b").ok());
+  CHECK(trees.Find(1)->rules[0][0].notes == "ab");
+  const auto nothing = trees.UpdateRule(
+      place, [](const TreeRule*) { return Result<std::optional<TreeRule>>(std::nullopt); });
+  REQUIRE(nothing.ok());
+  CHECK_FALSE(nothing->has_value());
+  CHECK(trees.Find(1)->rules[0][0].notes == "ab");
 }
 
 }  // namespace

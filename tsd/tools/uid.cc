@@ -4,13 +4,13 @@
 #include <charconv>
 #include <memory>
 
-#include "query/regexp.h"
 #include "storage/model/name_text.h"
 #include "storage/model/number_text.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/tools.h"
 #include "tsd/tools/uid_fsck.h"
 #include "tsd/tools/uid_meta.h"
+#include "uid/java_pattern.h"
 
 namespace hg::tsd {
 namespace {
@@ -100,7 +100,7 @@ int RunLookUp(Invocation& call, const Words& words, int id_width) {
 
 /// Prints every forward mapping whose name contains a match, in row order.
 Result<bool> GrepRows(Invocation& call, const std::vector<UidKind>& kinds,
-                      const query::Regexp& regexp) {
+                      const uid::JavaPattern& regexp) {
   ScanSpec spec;
   spec.table = call.session.uid_table();
   spec.family = "id";
@@ -129,7 +129,7 @@ int RunGrep(Invocation& call, const Words& words) {
   const auto kinds = KindsAsked(words, 2);
   if (!kinds.ok()) return call.Fail(kinds.status());
   const std::string flags = call.line.Has("--ignore-case") ? "(?i)" : "";
-  const auto regexp = query::Regexp::Compile(flags + words.back());
+  const auto regexp = uid::JavaPattern::Compile(flags + words.back());
   if (!regexp.ok()) {
     call.Fail(regexp.status());
     return kExitRefused;

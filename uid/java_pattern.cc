@@ -1,9 +1,11 @@
-#include "uid/tree_pattern.h"
+#include "uid/java_pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include <utility>
+
+#include "uid/java_dialect.h"
 
 namespace hg::uid {
 namespace {
@@ -16,7 +18,7 @@ using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_f
 
 }  // namespace
 
-struct TreePattern::Impl {
+struct JavaPattern::Impl {
   pcre2_code* code = nullptr;
   pcre2_match_context* context = nullptr;
 
@@ -33,29 +35,36 @@ struct TreePattern::Impl {
   }
 };
 
-TreePattern::TreePattern(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-TreePattern::~TreePattern() = default;
+JavaPattern::JavaPattern(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+JavaPattern::~JavaPattern() = default;
 
-Result<std::shared_ptr<const TreePattern>> TreePattern::Compile(std::string_view pattern) {
+Result<std::shared_ptr<const JavaPattern>> JavaPattern::Compile(std::string_view pattern) {
+  const std::string named = "Bad regular expression '" + std::string(pattern) + "'";
+  const Result<PcrePattern> translated = FromJava(pattern);
+  if (!translated.ok()) return Prepend(translated.status(), named);
   auto impl = std::make_unique<Impl>();
   int error = 0;
   PCRE2_SIZE offset = 0;
-  impl->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
-                             PCRE2_UTF, &error, &offset, nullptr);
+  const uint32_t options = PCRE2_UTF | (translated->unicode_classes ? PCRE2_UCP : 0);
+  impl->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated->text.data()),
+                             translated->text.size(), options, &error, &offset, nullptr);
   if (impl->code == nullptr) {
     PCRE2_UCHAR text[256];
     pcre2_get_error_message(error, text, sizeof(text));
-    return Status::InvalidArgument("Bad regular expression '" + std::string(pattern) +
-                                   "': " + reinterpret_cast<const char*>(text) + " at " +
-                                   std::to_string(offset));
+    return Status::InvalidArgument(named + ": " + reinterpret_cast<const char*>(text));
   }
+  pcre2_jit_compile(impl->code, PCRE2_JIT_COMPLETE);  // without JIT the interpreter serves
   impl->context = pcre2_match_context_create(nullptr);
   pcre2_set_match_limit(impl->context, kMatchLimit);
   pcre2_set_depth_limit(impl->context, kDepthLimit);
-  return std::shared_ptr<const TreePattern>(new TreePattern(std::move(impl)));
+  return std::shared_ptr<const JavaPattern>(new JavaPattern(std::move(impl)));
 }
 
-std::optional<std::string> TreePattern::Group(std::string_view text, int group) const {
+bool JavaPattern::Search(std::string_view text) const {
+  return impl_->Match(text, 0, impl_->NewMatch());
+}
+
+std::optional<std::string> JavaPattern::Group(std::string_view text, int group) const {
   const MatchData match = impl_->NewMatch();
   if (group < 0 || !impl_->Match(text, 0, match)) return {};
   const auto index = static_cast<uint32_t>(group) + 1;
@@ -66,7 +75,7 @@ std::optional<std::string> TreePattern::Group(std::string_view text, int group) 
   return std::string(text.substr(begin, bounds[2 * index + 1] - begin));
 }
 
-std::vector<std::string> TreePattern::Split(std::string_view text) const {
+std::vector<std::string> JavaPattern::Split(std::string_view text) const {
   const MatchData match = impl_->NewMatch();
   std::vector<std::string> pieces;
   size_t piece = 0;
