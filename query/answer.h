@@ -33,6 +33,7 @@ inline constexpr size_t kComputedGroup = SIZE_MAX;
 /// One output object.
 struct Group {
   size_t query_index = 0;                      // into the request's sub-queries
+  Bytes id;                                    // groups of a sub-query ascend by it
   Bytes metric;                                // "" for a group made of annotations only
   std::vector<std::pair<Bytes, Bytes>> tags;   // tag-key UID order
   std::vector<Bytes> aggregate_tags;           // tag-key UID order

@@ -44,7 +44,10 @@ std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<S
   if (series.empty()) return out;
   if (each_alone) {
     out.resize(series.size());
-    for (size_t i = 0; i < series.size(); ++i) Join(series[i], window, &out[i]);
+    for (size_t i = 0; i < series.size(); ++i) {
+      out[i].id = series[i].order;
+      Join(series[i], window, &out[i]);
+    }
     return out;
   }
   if (group_by.empty()) {
@@ -54,12 +57,16 @@ std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<S
   }
   std::map<Bytes, SeriesGroup> by_id;
   for (const Series& s : series) Join(s, window, &by_id[GroupId(layout, s.tsuid, group_by)]);
-  for (auto& [id, group] : by_id) out.push_back(std::move(group));
+  for (auto& [id, group] : by_id) {
+    group.id = id;
+    out.push_back(std::move(group));
+  }
   return out;
 }
 
 // A key with one value wherever it occurs is a tag, even where some series lack it (quirk Q8).
 Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* names, Group* out) {
+  out->id = group.id;
   out->annotations = group.annotations;
   std::stable_sort(out->annotations.begin(), out->annotations.end(),
                    [](const codec::Annotation& a, const codec::Annotation& b) {

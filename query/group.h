@@ -15,6 +15,7 @@ namespace hg::query {
 
 /// One output to be: its members in order, borrowed.
 struct SeriesGroup {
+  Bytes id;  // values of the keys that group, or the series' order if each stands alone
   std::vector<const Series*> members;
   std::vector<codec::Annotation> annotations;
 };

@@ -48,6 +48,7 @@ struct Options {
   std::string timezone;  // tsd.core.timezone; "" = the process' zone. For dates, not for buckets
 
   std::optional<codec::RollupTables> rollups;  // tsd.rollups.config; none = not enabled
+  bool split_rollups = false;                  // tsd.rollups.split_query.enable
   std::string aggregate_key = "_aggregate";    // tsd.rollups.agg_tag_key
   std::string raw_aggregate = "RAW";           // tsd.rollups.raw_agg_tag_value
 

@@ -26,9 +26,9 @@ std::string_view StoredFunction(std::string_view function) {
 }
 
 Status ReadIds(const codec::RollupTables& tables, std::string_view function, RollupPlan* plan) {
-  const auto id_of = [&](std::string_view name, uint8_t* id) {
+  const auto id_of = [&](std::string_view name, codec::RollupAggregate* aggregate) {
     const auto it = tables.aggregator_ids.find(name);
-    if (it != tables.aggregator_ids.end()) *id = it->second;
+    if (it != tables.aggregator_ids.end()) *aggregate = {it->second, it->first};
     return it != tables.aggregator_ids.end();
   };
   const std::string_view stored = StoredFunction(function);
@@ -36,8 +36,8 @@ Status ReadIds(const codec::RollupTables& tables, std::string_view function, Rol
   plan->average = stored == "avg";
   const bool summed = plan->average || stored == "count";
   plan->function = summed ? FindAggregator("sum") : plan->raw_function;
-  const bool known = plan->average ? id_of("sum", &plan->id) && id_of("count", &plan->count_id)
-                                   : stored != "dev" && id_of(stored, &plan->id);
+  const bool known = plan->average ? id_of("sum", &plan->stored) && id_of("count", &plan->count)
+                                   : stored != "dev" && id_of(stored, &plan->stored);
   if (known) return {};
   return Status::InvalidArgument("No ID found mapping to aggregator: " + std::string(function));
 }

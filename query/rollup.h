@@ -18,10 +18,10 @@ namespace hg::query {
 struct RollupPlan {
   std::vector<const codec::RollupLevel*> levels;  // never the default one
   bool then_raw = false;                          // behind the levels
-  /// The stored aggregate, the function over it; avg: sums here, counts of `count_id` beside them.
-  uint8_t id = 0;
+  /// The stored aggregate, the function over it; avg: sums here, those of `count` beside them.
+  codec::RollupAggregate stored;
   bool average = false;
-  uint8_t count_id = 0;
+  codec::RollupAggregate count;
   const Aggregator* function = nullptr;      // over stored values
   const Aggregator* raw_function = nullptr;  // where it falls to raw data
 };

@@ -1,5 +1,6 @@
 #include "query/rollup_scan.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ class RollupScan : public PointScan {
     const Result<codec::RowKey> key = codec::RowKey::Decode(layout_, row_.key);
     if (!key.ok() || !points::MatchesSeries(spec_.matcher, layout_, key->metric(), key->pairs()))
       return false;
-    ASSIGN_OR_RETURN(values_, Read(column_.id));
+    ASSIGN_OR_RETURN(values_, Read(column_.aggregate));
     bool any = !values_.empty();
     if (column_.beside) {
       ASSIGN_OR_RETURN(const std::vector<Value> beside, Read(*column_.beside));
@@ -75,20 +76,25 @@ class RollupScan : public PointScan {
     values_ = std::move(kept);
   }
 
-  /// Cells of an id ascend by index, since they do by qualifier.
-  [[nodiscard]] Result<std::vector<Value>> Read(uint8_t id) const {
-    std::vector<Value> values;
+  /// Ascending by index.
+  [[nodiscard]] Result<std::vector<Value>> Read(const codec::RollupAggregate& aggregate) const {
+    std::vector<Value> all;
     for (const Cell& cell : row_.cells) {
-      const Result<codec::RollupQualifier> qualifier = codec::DecodeRollupQualifier(cell.qualifier);
-      if (!qualifier.ok() || qualifier->aggregator_id != id) continue;
+      const auto qualifier = codec::DecodeRollupQualifierOf(aggregate, cell.qualifier);
+      if (!qualifier) continue;
       if (cell.value.size() != static_cast<size_t>(ValueWidth(qualifier->flags))) {
         return Status::Corruption("rollup value " + ToHexUpper(cell.value) + " under qualifier " +
                                   ToHexUpper(cell.qualifier) + " of row " + ToHexUpper(row_.key));
       }
-      const Value value{
-          qualifier->index,
-          {codec::ReadValueBits(cell.value.data(), qualifier->flags), qualifier->flags},
-          cell.timestamp_ms};
+      all.push_back({qualifier->index,
+                     {codec::ReadValueBits(cell.value.data(), qualifier->flags), qualifier->flags},
+                     cell.timestamp_ms});
+    }
+    // Cells of one form ascend as they stand; those of the older form come behind the others.
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Value& a, const Value& b) { return a.index < b.index; });
+    std::vector<Value> values;
+    for (const Value& value : all) {
       if (values.empty() || values.back().index != value.index) {
         values.push_back(value);
       } else if (!fix_duplicates_) {

@@ -17,10 +17,10 @@ namespace hg::query {
 struct RollupColumn {
   std::string table;
   codec::RollupInterval interval;
-  uint8_t id = 0;
+  codec::RollupAggregate aggregate;
   /// Only where this aggregate stands beside it: an average needs sum and count. Rows with either
   /// are given, if need be without points.
-  std::optional<uint8_t> beside;
+  std::optional<codec::RollupAggregate> beside;
 };
 
 /// Opens the scan; the series and rows are those of `spec`. The store outlives it. A row may be

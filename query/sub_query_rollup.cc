@@ -25,8 +25,10 @@ Status SubQueryRun::PlanTables() {
   }
   if (sub_.histograms) return {};
   pre_aggregates_ = AsksForPreAggregates(sub_.text, options.aggregate_key, options.raw_aggregate);
+  if (tables_ == Tables::kRaw) return {};
   ASSIGN_OR_RETURN(rollups_, PlanRollup(*options.rollups, sub_.text,
                                         sub_.downsample ? &*sub_.downsample : nullptr));
+  if (tables_ == Tables::kAny) PlanSplit();
   return {};
 }
 
@@ -54,26 +56,25 @@ Status SubQueryRun::ReadTables() {
 
 Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   info_.rollup_table = level.name;
-  window_ = PlanRollupScan(context_.query.start_ms, context_.query.end_ms, sub_.text.rate,
-                           level.interval);
+  window_ = PlanRollupScan(start_ms_, end_ms_, sub_.text.rate, level.interval);
   DownsampleSpec downsample = *sub_.downsample;
   downsample.function = rollups_.function;
   RETURN_IF_ERROR(CheckFill(downsample, window_));
   RETURN_IF_ERROR(context_.watch.Charge(FillBytes(downsample, window_)));
-  grid_.emplace(downsample, window_, context_.query.start_ms, context_.query.end_ms);
+  grid_.emplace(downsample, window_, start_ms_, end_ms_);
   spec_.rows.begin = static_cast<uint32_t>(window_.begin_s);
   spec_.rows.end = static_cast<uint32_t>(window_.end_s);
 
   RollupColumn column;
   column.table = pre_aggregates_ ? level.pre_aggregate_table : level.table;
   column.interval = level.interval;
-  column.id = rollups_.id;
-  if (rollups_.average) column.beside = rollups_.count_id;
+  column.aggregate = rollups_.stored;
+  if (rollups_.average) column.beside = rollups_.count;
   const bool fix = context_.options.reconcile.fix_duplicates;
   set_.emplace(layout(), &*grid_, &*filter_, &context_.watch);
   RETURN_IF_ERROR(ReadInto(ScanRollup(&context_.cells, layout(), column, spec_, fix), &*set_));
   if (!rollups_.average) return {};
-  std::swap(column.id, *column.beside);
+  std::swap(column.aggregate, *column.beside);
   SeriesSet counts(layout(), &*grid_, &*filter_, &context_.watch);
   RETURN_IF_ERROR(ReadInto(ScanRollup(&context_.cells, layout(), column, spec_, fix), &counts));
   // The same series in the same order, unless someone wrote in between: then only what both hold.

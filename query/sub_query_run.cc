@@ -47,6 +47,7 @@ int64_t SubQueryRun::Lap() {
 
 Status SubQueryRun::Run() {
   RETURN_IF_ERROR(PlanTables());
+  if (split_ms_) return RunParts();
   RETURN_IF_ERROR(Resolve());
   info_.stats.filter_ns = Lap();
   if (pre_aggregates_ || !rollups_.levels.empty()) {
@@ -85,12 +86,11 @@ Status SubQueryRun::Resolve() {
 }
 
 Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
-  window_ = PlanScan(context_.query.start_ms, context_.query.end_ms,
-                     downsample != nullptr ? downsample->interval_ms() : 0);
+  window_ = PlanScan(start_ms_, end_ms_, downsample != nullptr ? downsample->interval_ms() : 0);
   if (downsample != nullptr) {
     RETURN_IF_ERROR(CheckFill(*downsample, window_));
     RETURN_IF_ERROR(context_.watch.Charge(FillBytes(*downsample, window_)));
-    grid_.emplace(*downsample, window_, context_.query.start_ms, context_.query.end_ms);
+    grid_.emplace(*downsample, window_, start_ms_, end_ms_);
   }
   spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
   return {};

@@ -41,12 +41,7 @@ struct RunContext {
 class SubQueryRun {
  public:
   SubQueryRun(const RunContext& context, size_t index)
-      : context_(context),
-        sub_(context.query.queries[index]),
-        index_(index),
-        names_(context.names, &context.watch),
-        chosen_memory_(&context.watch),
-        last_ns_(context.clock.MonotonicNs()) {}
+      : SubQueryRun(context, index, context.query.start_ms, context.query.end_ms, Tables::kAny) {}
 
   /// Errors as Engine::Run. Once.
   Status Run();
@@ -58,6 +53,21 @@ class SubQueryRun {
   SubQueryInfo& info() { return info_; }
 
  private:
+  /// What a run may read: a part of a split query reads one kind only.
+  enum class Tables : unsigned char { kAny, kRollups, kRaw };
+
+  SubQueryRun(const RunContext& context, size_t index, int64_t start_ms, int64_t end_ms,
+              Tables tables)
+      : context_(context),
+        sub_(context.query.queries[index]),
+        index_(index),
+        start_ms_(start_ms),
+        end_ms_(end_ms),
+        tables_(tables),
+        names_(context.names, &context.watch),
+        chosen_memory_(&context.watch),
+        last_ns_(context.clock.MonotonicNs()) {}
+
   Status Resolve();
   /// The hours and buckets of raw data; null = not downsampled.
   Status PlanRaw(const DownsampleSpec* downsample);
@@ -70,6 +80,9 @@ class SubQueryRun {
   Status PlanTables();
   Status ReadTables();
   Status ReadLevel(const codec::RollupLevel& level);
+  // sub_query_split.cc: rollups as far as they must be there, raw data behind (§14.5).
+  void PlanSplit();
+  Status RunParts();
   Status Evaluate();
   Status EvaluateHistograms();
   /// What a group's description will take, before it is made.
@@ -80,6 +93,9 @@ class SubQueryRun {
   const RunContext& context_;
   const ValidSubQuery& sub_;
   const size_t index_;
+  const int64_t start_ms_;  // what is scanned; the answer is trimmed to the query's own range
+  const int64_t end_ms_;
+  const Tables tables_;
   NameMemo names_;
   MemoryTally chosen_memory_;  // of the series that string filters chose
   int64_t last_ns_;
@@ -91,6 +107,7 @@ class SubQueryRun {
   PointScanSpec spec_;
   RollupPlan rollups_;
   bool pre_aggregates_ = false;
+  std::optional<int64_t> split_ms_;  // rollups before, raw data from here
   std::optional<SeriesSet> set_;
   std::vector<Bytes> tsuids_;  // of the series that were read, if their rows are to be deleted
   std::vector<Group> groups_;

@@ -91,6 +91,12 @@ Status ReadLevel(const rapidjson::Value& value, codec::RollupTables* out) {
   if (level.interval.intervals_max < kIntervalsMin || level.interval.intervals_max > kIntervalsMax)
     return Wrong("interval \"" + level.name + "\": a row of " + span + " holds " +
                  std::to_string(level.interval.intervals_max) + " of them, not 12…7774");
+  if (const std::string delay = TextOf(value, "delaySla"); !delay.empty()) {
+    const Result<query::Duration> sla = query::ParseDuration(delay);
+    if (!sla.ok())
+      return Wrong("interval \"" + level.name + "\": delaySla \"" + delay + "\" is no duration");
+    level.delay_s = sla->millis() / 1000;
+  }
   const auto is_default = value.FindMember("defaultInterval");
   level.is_default = is_default != value.MemberEnd() && is_default->value.IsTrue();
   out->levels.push_back(std::move(level));

@@ -73,4 +73,17 @@ Result<RollupQualifier> DecodeRollupQualifier(ByteView qualifier) {
   return RollupQualifier{ByteAt(qualifier, 0), static_cast<uint16_t>(low >> 4), flags};
 }
 
+std::optional<RollupQualifier> DecodeRollupQualifierOf(const RollupAggregate& aggregate,
+                                                       ByteView qualifier) {
+  Bytes with_id(qualifier);
+  const size_t prefix = aggregate.name.size() + 1;
+  if (qualifier.size() == prefix + 2 && qualifier.starts_with(aggregate.name) &&
+      qualifier[prefix - 1] == ':') {
+    with_id = static_cast<char>(aggregate.id) + Bytes(qualifier.substr(prefix));
+  }
+  const Result<RollupQualifier> decoded = DecodeRollupQualifier(with_id);
+  if (!decoded.ok() || decoded->aggregator_id != aggregate.id) return {};
+  return *decoded;
+}
+
 }  // namespace hg::codec

@@ -4,6 +4,8 @@
 //   qualifier  aggregator id u8 ‖ (index << 4 | flags) u16       index = (time − base) / interval
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
@@ -47,5 +49,17 @@ Result<RollupQualifier> MakeRollupQualifier(uint8_t aggregator_id, int64_t time_
 
 /// Corruption: not three bytes, id above 127, or flags no value can have.
 Result<RollupQualifier> DecodeRollupQualifier(ByteView qualifier);
+
+/// An aggregator as cells name it.
+struct RollupAggregate {
+  uint8_t id = 0;
+  std::string name;  // lower case
+};
+
+/// The qualifier of one aggregator's cell: its id in front, or its name and a colon, as an older
+/// form of OpenTSDB's had it ("sum:", §13.4); the id is told in either case. None: another
+/// aggregator's, or no rollup at all.
+std::optional<RollupQualifier> DecodeRollupQualifierOf(const RollupAggregate& aggregate,
+                                                       ByteView qualifier);
 
 }  // namespace hg::codec

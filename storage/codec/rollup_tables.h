@@ -19,6 +19,7 @@ struct RollupLevel {
   std::string pre_aggregate_table;
   RollupInterval interval;
   bool is_default = false;  // that of raw data
+  int64_t delay_s = 0;      // rollups of the latest time may be missing for so long; 0 = never
 };
 
 struct RollupTables {

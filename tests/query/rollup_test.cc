@@ -61,11 +61,11 @@ TEST_CASE("a function needs its stored aggregate, an average sum and count") {
     const auto downsample = ParseDownsample(text);
     return PlanRollup(tables, {}, &*downsample);
   };
-  CHECK(plan("1h-mimmin")->id == 2);
+  CHECK(plan("1h-mimmin")->stored.id == 2);
   CHECK(plan("1h-zimsum")->function->name == "sum");
   CHECK(plan("1h-count")->function->name == "sum");
   CHECK(plan("1h-avg")->average);
-  CHECK(plan("1h-avg")->count_id == 1);
+  CHECK(plan("1h-avg")->count.id == 1);
   CHECK(plan("1h-dev").status().message() == "No ID found mapping to aggregator: dev");
   CHECK(plan("1h-p95").status().message() == "No ID found mapping to aggregator: p95");
   CHECK(plan("500ms-sum").status().code() == StatusCode::kUnsupported);

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "query/sub_query_run.h"
+
+namespace hg::query {
+namespace {
+
+/// Behind the points of `out` those of a later part of the query, which may begin before the former
+/// ends: where the scans overlap instants repeat, as OpenTSDB's do.
+void Append(Group part, Group* out) {
+  if (out->metric.empty()) out->metric = std::move(part.metric);
+  for (auto& tag : part.tags) {
+    const auto known = std::find_if(out->tags.begin(), out->tags.end(),
+                                    [&](const auto& other) { return other.first == tag.first; });
+    if (known != out->tags.end()) {
+      known->second = std::move(tag.second);
+    } else {
+      out->tags.push_back(std::move(tag));
+    }
+  }
+  const auto add = [](auto& from, auto* to) {
+    to->insert(to->end(), std::make_move_iterator(from.begin()),
+               std::make_move_iterator(from.end()));
+  };
+  add(part.aggregate_tags, &out->aggregate_tags);
+  add(part.tsuids, &out->tsuids);
+  std::sort(out->tsuids.begin(), out->tsuids.end());
+  out->tsuids.erase(std::unique(out->tsuids.begin(), out->tsuids.end()), out->tsuids.end());
+  add(part.annotations, &out->annotations);
+  // Downsampled points all are doubles, so neither column tells kinds.
+  add(part.points.time_ms, &out->points.time_ms);
+  add(part.points.bits, &out->points.bits);
+  out->points.all_double |= part.points.all_double;
+}
+
+/// Both ascend by id.
+std::vector<Group> Joined(std::vector<Group> rollups, std::vector<Group> raw) {
+  std::vector<Group> out;
+  auto later = raw.begin();
+  for (Group& group : rollups) {
+    while (later != raw.end() && later->id < group.id) out.push_back(std::move(*later++));
+    out.push_back(std::move(group));
+    if (later != raw.end() && later->id == out.back().id) Append(std::move(*later++), &out.back());
+  }
+  std::move(later, raw.end(), std::back_inserter(out));
+  return out;
+}
+
+void Add(const SubQueryStats& part, SubQueryStats* sum) {
+  sum->rows += part.rows;
+  sum->cells += part.cells;
+  sum->points += part.points;
+  sum->emitted_points += part.emitted_points;
+  sum->scan_ns += part.scan_ns;
+  sum->group_ns += part.group_ns;
+  sum->aggregate_ns += part.aggregate_ns;
+  sum->names_ns += part.names_ns;
+}
+
+}  // namespace
+
+void SubQueryRun::PlanSplit() {
+  if (!context_.options.split_rollups || rollups_.levels.empty()) return;
+  const int64_t delay_s = rollups_.levels.front()->delay_s;
+  if (delay_s == 0) return;
+  const int64_t complete_ms = (context_.clock.NowMs() / 1000 - delay_s) * 1000;
+  if (end_ms_ <= complete_ms) return;
+  if (complete_ms < start_ms_) {
+    rollups_ = {};
+  } else {
+    split_ms_ = complete_ms;
+  }
+}
+
+Status SubQueryRun::RunParts() {
+  SubQueryRun rollups(context_, index_, start_ms_, *split_ms_, Tables::kRollups);
+  SubQueryRun raw(context_, index_, *split_ms_, end_ms_, Tables::kRaw);
+  RETURN_IF_ERROR(rollups.Run());
+  RETURN_IF_ERROR(raw.Run());
+  info_ = rollups.info();
+  Add(raw.info().stats, &info_.stats);
+  groups_ = Joined(std::move(rollups.groups()), std::move(raw.groups()));
+  tsuids_ = std::move(rollups.tsuids_);
+  return {};
+}
+
+}  // namespace hg::query

@@ -1,0 +1,118 @@
+// Rollup tables read by the engine: the older form of qualifiers, and queries that are split where
+// rollups may be missing (spec query.md §14.5).
+
+#include <doctest/doctest.h>
+
+#include "storage/codec/rollup.h"
+#include "tests/query/engine_fixture.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kDay = 1499990400;  // midnight; the fixture's clock stands at 05:26:40
+constexpr int64_t kHour = 3600;
+
+Options WithHourlyRollups(int64_t delay_s) {
+  Options options = EngineFixture::UtcOptions();
+  codec::RollupTables tables;
+  tables.aggregator_ids = {{"sum", 0}, {"count", 1}};
+  codec::RollupLevel raw;
+  raw.name = "1m";
+  raw.table = "tsdb";
+  raw.interval = {60, codec::RollupSpanUnit::kHours, 1, 60};
+  raw.is_default = true;
+  codec::RollupLevel hourly;
+  hourly.name = "1h";
+  hourly.table = "hourly";
+  hourly.interval = {3600, codec::RollupSpanUnit::kDays, 1, 24};
+  hourly.delay_s = delay_s;
+  tables.levels = {raw, hourly};
+  options.rollups = tables;
+  options.split_rollups = true;
+  return options;
+}
+
+class RollupFixture : public EngineFixture {
+ public:
+  explicit RollupFixture(int64_t delay_s = 0) : EngineFixture(WithHourlyRollups(delay_s)) {
+    REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
+  }
+
+  /// A one-byte value under `aggregate` (an id's byte, or a name with its colon).
+  void PutRollup(const std::string& host, const Bytes& aggregate, int hour, int value) {
+    Bytes key = Id(UidKind::kMetric, "m");
+    AppendBig(&key, kDay, 4);
+    key += Id(UidKind::kTagk, "host") + Id(UidKind::kTagv, host);
+    Bytes qualifier = aggregate;
+    AppendBig(&qualifier, static_cast<uint64_t>(hour) << 4, 2);
+    REQUIRE(store.Mutate("hourly", {{key, {PutCell("t", qualifier, {static_cast<char>(value)})}}})
+                .ok());
+  }
+
+  static SubQuery Downsampled(const std::string& downsample, bool by_host = false) {
+    SubQuery query = Ask("sum", "m");
+    query.downsample = downsample;
+    if (by_host) query.filters.push_back({"wildcard", "host", "*", true});
+    return query;
+  }
+};
+
+const Bytes kSum(1, '\0');
+const Bytes kCount(1, '\1');
+
+TEST_CASE("cells of the older form, with a name for the id, are read among the others") {
+  RollupFixture f;
+  f.PutRollup("a", "sum:", 1, 7);
+  f.PutRollup("a", kSum, 2, 8);
+  f.PutRollup("a", "count:", 1, 2);
+  f.PutRollup("a", "SUM:", 3, 9);  // no such form
+  f.PutRollup("a", kCount, 2, 4);
+  CHECK(f.Text(f.Downsampled("1h-sum"), kDay, kDay + 4 * kHour) ==
+        "host=a 1499994000:7.0 1499997600:8.0");
+  CHECK(f.Text(f.Downsampled("1h-avg"), kDay, kDay + 4 * kHour) ==
+        "host=a 1499994000:3.5 1499997600:2.0");
+}
+
+TEST_CASE("one interval in both forms is a duplicate") {
+  RollupFixture f;
+  f.PutRollup("a", "sum:", 1, 7);
+  f.PutRollup("a", kSum, 1, 8);
+  CHECK(f.Text(f.Downsampled("1h-sum"), kDay, kDay + 4 * kHour).find("Duplicate") !=
+        std::string::npos);
+}
+
+TEST_CASE("a query that reaches into the delay reads raw data from there") {
+  RollupFixture f(2 * kHour);
+  for (int hour = 0; hour < 4; ++hour) f.PutRollup("a", kSum, hour, 100);
+  for (int hour = 0; hour < 6; ++hour) f.Put("m", {{"host", "a"}}, kDay + hour * kHour, hour);
+  f.Put("m", {{"host", "b"}}, kDay + 4 * kHour, 50);
+
+  SUBCASE("rollups before, raw behind, and the hour that both read twice") {
+    CHECK(f.Text(f.Downsampled("1h-sum", true), kDay, kDay + 5 * kHour) ==
+          "host=a 1499990400:100.0 1499994000:100.0 1499997600:100.0 1500001200:100.0 "
+          "1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
+  }
+  SUBCASE("groups without a key are one") {
+    CHECK(f.Text(f.Downsampled("1h-sum"), kDay + 2 * kHour, kDay + 5 * kHour) ==
+          "host=a/host 1499997600:100.0 1500001200:100.0 1500001200:3.0 1500004800:54.0 "
+          "1500008400:5.0");
+  }
+  SUBCASE("an end before the delay reads rollups only") {
+    CHECK(f.Text(f.Downsampled("1h-sum", true), kDay, kDay + 3 * kHour) ==
+          "host=a 1499990400:100.0 1499994000:100.0 1499997600:100.0 1500001200:100.0");
+  }
+  SUBCASE("a start within the delay reads raw data only") {
+    CHECK(f.Text(f.Downsampled("1h-sum", true), kDay + 4 * kHour, kDay + 5 * kHour) ==
+          "host=a 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
+  }
+}
+
+TEST_CASE("an interval without a delay is not split") {
+  RollupFixture f(0);
+  f.PutRollup("a", kSum, 1, 100);
+  f.Put("m", {{"host", "a"}}, kDay + 5 * kHour, 1);
+  CHECK(f.Text(f.Downsampled("1h-sum"), kDay, kDay + 5 * kHour) == "host=a 1499994000:100.0");
+}
+
+}  // namespace
+}  // namespace hg::query
