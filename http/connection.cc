@@ -42,7 +42,8 @@ Connection::~Connection() {
 
 void Connection::Start() {
   boost::system::error_code ignored;
-  socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+  socket_.set_option(boost::asio::ip::tcp::no_delay(edge_.options.tcp_no_delay), ignored);
+  socket_.set_option(boost::asio::socket_base::keep_alive(edge_.options.keep_alive), ignored);
   socket_.non_blocking(true, ignored);
   active_s_ = loop_.now_s();
   if (stopping()) return Close();

@@ -9,6 +9,7 @@
 #include "http/put_target.h"
 #include "http/request.h"
 #include "http/router.h"
+#include "http/wire/charset.h"
 
 namespace hg::http {
 namespace {
@@ -30,9 +31,12 @@ constexpr std::string_view kPutDone =
 /// throw where memory ends: that costs the request, not the daemon.
 bool Answer(const Request& request, Services& services, Reply& reply) {
   std::string what = "unknown exception";
+  const int64_t began_ns = services.clock.MonotonicNs();
   try {
     Dispatch(request, services, reply);
-    return reply.Finish();
+    const bool more = reply.Finish();
+    services.counters.all_requests.Record((services.clock.MonotonicNs() - began_ns) / 1000000);
+    return more;
   } catch (const std::exception& error) {
     what = error.what();
   } catch (...) {
@@ -173,7 +177,19 @@ bool Connection::OnBody(std::string_view body) {
     }
     body = loop_.unpacked;
   }
-  if (!TryPut(body)) Handle(body);
+  bool foreign = false;
+  if (const std::string_view charset = ForeignCharset(head_.Find("content-type"));
+      !charset.empty() && !body.empty()) {
+    Result<std::string> text = ToUtf8(charset, body);
+    if (!text.ok()) {
+      ReplyInline(*MakeRequest({}), text.status());
+      return true;
+    }
+    loop_.unpacked = std::move(*text);
+    body = loop_.unpacked;
+    foreign = true;  // without the padding that the fast way wants
+  }
+  if (foreign || !TryPut(body)) Handle(body);
   // Rare giants do not leave their memory behind.
   if (loop_.points.capacity() > kKeptPoints) std::vector<SpelledPoint>().swap(loop_.points);
   if (loop_.unpacked.capacity() > kKeptBytes) std::string().swap(loop_.unpacked);

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "http/latency.h"
+
 namespace hg::http {
 
 struct Counters {
@@ -17,6 +19,10 @@ struct Counters {
   Counter rpc_telnet{0}, rpc_http{0}, rpc_http_plugin{0}, rpc_put{0}, rpc_exceptions{0};
   Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0},
       put_unknown_metrics{0}, put_writes_blocked{0};
+
+  Counter graph_requests{0};
+  // Of requests that a pool thread answered, of plots and of drawing them, of queries' storage.
+  Latency all_requests, graphs, drawing, scans;
 
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};
 

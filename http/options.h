@@ -15,10 +15,12 @@ struct Options {
   std::string bind = "127.0.0.1";
   uint16_t port = 4242;
   int backlog = 3072;
-  int loop_threads = 0;          // 0 = one per core
-  int worker_threads = 8;        // pool for handlers that may block
-  uint64_t connections_max = 0;  // 0 = unlimited
-  uint32_t idle_timeout_s = 0;   // 0 = never
+  int loop_threads = 0;                         // 0 = one per core
+  int worker_threads = 8;                       // pool for handlers that may block
+  bool tcp_no_delay = true, keep_alive = true;  // of each connection
+  bool reuse_address = true;                    // of the listening socket
+  uint64_t connections_max = 0;                 // 0 = unlimited
+  uint32_t idle_timeout_s = 0;                  // 0 = never
 
   bool chunked_enabled = true;         // bodies above 8 KiB, chunked, or announced with Expect
   uint64_t body_bytes_max = 67108864;  // as sent and unpacked; above: 413, connection closed
@@ -35,7 +37,8 @@ struct Options {
       "Authorization, Content-Type, Accept, Origin, User-Agent, DNT, Cache-Control, X-Mx-ReqToken, "
       "Keep-Alive, "
       "X-Requested-With, If-Modified-Since";
-  std::string static_root;  // "" = none
+  std::string static_root;                                     // "" = none
+  std::vector<std::string> graph_options = {"", "axis x1y2"};  // tsd.gnuplot.options.allowlist
 
   bool delete_enabled = false;   // tsd.http.query.allow_delete
   bool stats_canonical = false;  // tag fqdn instead of host

@@ -43,7 +43,9 @@ std::string_view JsonpCallback(const Request& request) {
 void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status) {
   std::string_view callback = JsonpCallback(request);
   if (callback.empty() && request.api_version >= 0 && request.parameters.Has("jsonp")) {
-    return SendError(out, request, 500, "Missing callback name");
+    constexpr std::string_view kMissing = "Missing callback name";
+    if (request.Endpoint() == "tree") return SendError(out, request, 400, kMissing, kMissing);
+    return SendError(out, request, 500, kMissing);
   }
   out.SetStatus(status);
   out.SetContentType(JsonContentType(request));

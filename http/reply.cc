@@ -65,11 +65,7 @@ ReplyForm ReplyForm::Of(const RequestHead& head) {
   form.head_only = head.method == "HEAD";
   form.keep_alive = head.keep_alive;
   form.chunks = head.http11;
-  if (head.accepts_gzip) {
-    form.coding = ContentCoding::kGzip;
-  } else if (head.accepts_deflate) {
-    form.coding = ContentCoding::kDeflate;
-  }
+  form.coding = head.accepted;
   return form;
 }
 

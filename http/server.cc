@@ -49,7 +49,7 @@ class Server::Impl {
       return Status::InvalidArgument("cannot listen on " + options_.bind + ": not an IP address");
     const tcp::endpoint endpoint(address, options_.port);
     acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(options_.reuse_address), error);
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(options_.backlog, error);
     if (error) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "http/counters.h"
 #include "http/options.h"
@@ -47,6 +48,10 @@ struct Services {
   // storage/model/aggregate_sink.h; nullptr = the settings do not enable them.
   HistogramSink* histograms = nullptr;
   RollupSink* rollups = nullptr;
+  /// The last lines of the process's log, newest first, without line ends. May be empty.
+  std::function<std::vector<std::string>()> recent_log = {};
+  /// Lets through lines of that level ("INFO") and above. False: no such level. May be empty.
+  std::function<bool(const std::string& level)> set_log_level = {};
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through

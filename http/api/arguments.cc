@@ -6,7 +6,6 @@
 #include "http/services.h"
 #include "query/engine.h"
 #include "query/time_text.h"
-#include "query/time_zone.h"
 
 namespace hg::http {
 
@@ -45,12 +44,14 @@ void SendBadJson(ResponseWriter& out, const Request& request, std::string_view d
   SendError(out, request, 400, "Unable to parse the given JSON", details);
 }
 
+Result<query::TimeZone> RequestZone(const std::string& id, const Services& services) {
+  const std::string& name = id.empty() ? services.queries.options().timezone : id;
+  if (name.empty()) return query::TimeZone::Local();
+  return query::TimeZone::Find(name);
+}
+
 Result<int64_t> ParseRequestTime(std::string_view text, const Services& services) {
-  const std::string& zone_name = services.queries.options().timezone;
-  query::TimeZone zone = query::TimeZone::Local();
-  if (!zone_name.empty()) {
-    ASSIGN_OR_RETURN(zone, query::TimeZone::Find(zone_name));
-  }
+  ASSIGN_OR_RETURN(const query::TimeZone zone, RequestZone("", services));
   return query::ParseTime(text, services.clock.NowMs(), zone);
 }
 

@@ -10,6 +10,7 @@
 #include "http/request.h"
 #include "http/response_writer.h"
 #include "http/wire/json_value.h"
+#include "query/time_zone.h"
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
 
@@ -26,6 +27,9 @@ std::optional<JsonValue> RequireJsonBody(const Request& request, ResponseWriter&
 
 /// 400 "Unable to parse the given JSON" for a document of the wrong shape.
 void SendBadJson(ResponseWriter& out, const Request& request, std::string_view details);
+
+/// The zone of that id; empty: that of the settings. InvalidArgument: unknown.
+Result<query::TimeZone> RequestZone(const std::string& id, const Services& services);
 
 /// A time of the query string or a body (query/time_text.h), in the zone of the settings:
 /// milliseconds.

@@ -5,10 +5,14 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
 #include "http/errors.h"
+#include "http/graph/draw.h"
+#include "http/graph/from_answer.h"
+#include "http/graph/style.h"
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_text.h"
@@ -130,6 +134,34 @@ void SendNumbers(const Request& request, const query::ValidQuery& query,
   SendJson(out, request, body);
 }
 
+/// Which sub-queries are measured on the right: as many `o` as sub-queries, or none. Options that
+/// the settings do not list are refused, as OpenTSDB would hand them to a program.
+Result<std::vector<bool>> SecondAxes(const Request& request, size_t queries,
+                                     const std::vector<std::string>& allowed) {
+  const std::vector<std::string> options = request.parameters.All("o");
+  if (!options.empty() && options.size() != queries)
+    return Status::InvalidArgument(std::to_string(options.size()) + " `o' parameters, but " +
+                                   std::to_string(queries) + " `m' parameters.");
+  std::vector<bool> second;
+  for (const std::string& option : options) {
+    if (std::find(allowed.begin(), allowed.end(), option) == allowed.end())
+      return Status::InvalidArgument("Invalid o parameter: \"" + option +
+                                     "\" is not in tsd.gnuplot.options.allowlist");
+    second.push_back(option == "axis x1y2");
+  }
+  return second;
+}
+
+void SendPicture(const Request& request, const query::ValidQuery& query, const graph::Plot& plot,
+                 Services& services, ResponseWriter& out) {
+  const int64_t began_ns = services.clock.MonotonicNs();
+  const Result<std::string> picture = graph::DrawPng(plot);
+  services.counters.drawing.Record((services.clock.MonotonicNs() - began_ns) / 1000000);
+  if (!picture.ok()) return Fail(request, services, picture.status(), out);
+  AddCacheHeaders(query, services, out);
+  SendBody(out, 200, "image/png", *picture);
+}
+
 }  // namespace
 
 void HandleGraph(const Request& request, Services& services, ResponseWriter& out) {
@@ -138,13 +170,20 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   if (!NonEmptyParameter(request, "start")) return SendMissingParameter(out, request, "start");
   if (!request.parameters.Has("m") && !request.parameters.Has("tsuid"))
     return SendError(out, request, 400, "Missing sub queries");
-  if (!lines && !numbers)
-    return SendError(out, request, 400, "Plots are not drawn: ask for ascii, or use /api/query");
 
   const int64_t began_ns = services.clock.MonotonicNs();
+  const auto took_ms = [&] { return (services.clock.MonotonicNs() - began_ns) / 1000000; };
+  services.counters.graph_requests.fetch_add(1, std::memory_order_relaxed);
   Result<query::Request> asked = ReadQuery(request.parameters);
   if (!asked.ok()) return Fail(request, services, asked.status(), out);
+  Result<graph::Style> style = graph::ReadStyle(request.parameters);
+  if (!style.ok()) return Fail(request, services, style.status(), out);
+  const Result<std::vector<bool>> axes =
+      SecondAxes(request, asked->queries.size(), services.options.graph_options);
+  if (!axes.ok()) return Fail(request, services, axes.status(), out);
   asked->timezone = NonEmptyParameter(request, "tz");
+  const Result<query::TimeZone> zone = RequestZone(asked->timezone.value_or(""), services);
+  if (!zone.ok()) return Fail(request, services, zone.status(), out);
   asked->no_annotations = true;
   query::ValidationTrace trace;
   const Result<query::ValidQuery> query = services.queries.Validate(*asked, &trace);
@@ -159,9 +198,11 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   }
   SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
     if (lines) return SendLines(*query, *answer, services, watched);
-    SendNumbers(request, *query, *answer, (services.clock.MonotonicNs() - began_ns) / 1000000,
-                services, watched);
+    if (numbers) return SendNumbers(request, *query, *answer, took_ms(), services, watched);
+    SendPicture(request, *query, graph::PlotOf(*query, *answer, *style, *zone, *axes), services,
+                watched);
   });
+  services.counters.graphs.Record(took_ms());
 }
 
 }  // namespace hg::http

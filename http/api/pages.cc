@@ -10,6 +10,8 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
+#include "http/wire/json_writer.h"
+#include "storage/model/letter_case.h"
 
 namespace hg::http {
 namespace {
@@ -62,10 +64,25 @@ void HandleHome(const Request&, Services&, ResponseWriter& out) {
   SendBody(out, 200, "text/html; charset=UTF-8", page);
 }
 
-void HandleLogs(const Request& request, Services&, ResponseWriter& out) {
-  SendError(
-      out, request, 400,
-      "No CyclicBufferAppender found. The log is written to the standard error of the process.");
+void HandleLogs(const Request& request, Services& services, ResponseWriter& out) {
+  if (!services.recent_log)
+    return SendError(out, request, 400, "The last lines of the log are not kept here");
+  if (const std::string* asked = request.parameters.Find("level"); asked != nullptr) {
+    const std::string level = UpperCase(*asked);
+    if (!services.set_log_level || !services.set_log_level(level))
+      return SendError(out, request, 400, "Invalid level: " + *asked);
+    return SendBody(out, 200, "text/plain", "Set the log level to " + level + " on 1 logger.\n");
+  }
+  std::string text;
+  if (request.parameters.Has("json")) {
+    JsonWriter json(&text);
+    json.BeginArray();
+    for (const std::string& line : services.recent_log()) json.String(line);
+    json.EndArray();
+    return SendJson(out, request, text);
+  }
+  for (const std::string& line : services.recent_log()) text += line + "\n";
+  SendBody(out, 200, GuessContentType(request, text.empty() ? '\0' : text.front()), text);
 }
 
 void HandleFile(const Request& request, Services& services, ResponseWriter& out) {

@@ -78,7 +78,10 @@ void Answer(const query::Request& asked, const Request& request, Services& servi
 void SendGroups(const Request& request, Services& services, const query::ValidQuery& query,
                 const query::Answer& answer, query::RunningQuery& running, ResponseWriter& out) {
   query::QueryStats stats;
-  for (const query::SubQueryInfo& info : answer.queries) stats.queries.push_back(info.stats);
+  for (const query::SubQueryInfo& info : answer.queries) {
+    stats.queries.push_back(info.stats);
+    services.counters.scans.Record(info.stats.scan_ns / 1000000);
+  }
   stats.before_print_ns = running.elapsed_ns();
   SendJsonAnswer(request, services, running, out, [&](JsonWriter* json) {
     WriteAnswer(query, answer, request.parameters.Has("arrays"), services.clock, &stats, json);

@@ -90,6 +90,13 @@ int64_t Value(const Counters::Counter& counter) {
   return static_cast<int64_t>(counter.load(std::memory_order_relaxed));
 }
 
+void AddLatency(std::string_view name, const Latency& latency, std::string_view own,
+                std::string_view type_class, Collector* to) {
+  for (int percent : {50, 75, 90, 95})
+    to->Add(std::string(name) + "_" + std::to_string(percent) + "pct", latency.Percentile(percent),
+            own, type_class);
+}
+
 void CollectEdge(const Counters& c, Collector* to) {
   to->Add("connectionmgr.connections", Value(c.connections_open), "type=open");
   to->Add("connectionmgr.connections", Value(c.connections_rejected), "type=rejected");
@@ -108,9 +115,37 @@ void CollectEdge(const Counters& c, Collector* to) {
   to->Add("rpc.errors", Value(c.put_illegal_arguments), "type=illegal_arguments");
   to->Add("rpc.errors", Value(c.put_unknown_metrics), "type=unknown_metrics");
   to->Add("rpc.errors", Value(c.put_writes_blocked), "type=socket_writes_blocked");
+  for (const char* type : {"type=telnet", "type=http"}) {
+    to->Add("rpc.unauthorized", 0, type);
+    to->Add("rpc.forbidden", 0, type);
+  }
+  AddLatency("http.latency", c.all_requests, "type=all", {}, to);
+  AddLatency("http.latency", c.graphs, "type=graph", {}, to);
+  AddLatency("http.latency", c.drawing, "type=gnuplot", {}, to);
+  to->Add("http.graph.requests", 0, "cache=disk");
+  to->Add("http.graph.requests", Value(c.graph_requests), "cache=miss");
   to->Add("http.query.success", Value(c.query_success));
   to->Add("http.query.invalid_requests", Value(c.query_invalid));
   to->Add("http.query.exceptions", Value(c.query_exceptions));
+  to->Add("http.query.unauthorized", 0);
+  to->Add("http.query.forbidden", 0);
+}
+
+/// What OpenTSDB's client library tells of its cluster: there is none, so nothing ever was asked of
+/// it. Dashboards find the names all the same.
+void CollectStorage(const Counters& c, Collector* to) {
+  AddLatency("hbase.latency", Latency(), "method=put", "class=IncomingDataPoints", to);
+  AddLatency("hbase.latency", c.scans, "method=scan", "class=TsdbQuery", to);
+  to->Add("hbase.root_lookups", 0);
+  for (const char* type : {"type=uncontended", "type=contended"})
+    to->Add("hbase.meta_lookups", 0, type);
+  for (const char* type : {"type=increment", "type=delete", "type=get", "type=put", "type=append",
+                           "type=rowLock", "type=openScanner", "type=scan"})
+    to->Add("hbase.rpcs", 0, type);
+  for (const char* name : {"hbase.rpcs.batched", "hbase.flushes", "hbase.connections.created",
+                           "hbase.connections.idle_closed", "hbase.nsre", "hbase.nsre.rpcs_delayed",
+                           "hbase.region_clients.open", "hbase.region_clients.idle_closed"})
+    to->Add(name, 0);
 }
 
 void CollectQueries(query::RunningQueries& queries, Collector* to) {
@@ -147,6 +182,9 @@ std::vector<Stat> CollectStats(Services& services, bool with_threads) {
   CollectEdge(services.counters, &collector);
   CollectQueries(services.queries.running(), &collector);
   CollectNames(services, &collector);
+  for (const char* kind : {"kind=raw", "kind=aggregate"})
+    collector.Add("uid.filter.rejected", 0, kind);
+  CollectStorage(services.counters, &collector);
   const ProcessStats process = ReadProcessStats();
   collector.Add("jvm.ramfree", static_cast<int64_t>(process.memory_available_bytes));
   collector.Add("jvm.ramused", static_cast<int64_t>(process.memory_resident_bytes));
@@ -154,6 +192,9 @@ std::vector<Stat> CollectStats(Services& services, bool with_threads) {
     collector.Add("jvm.thread.count", static_cast<int64_t>(process.threads.size()));
     int64_t runnable = 0;
     for (const ThreadStats& thread : process.threads) runnable += thread.state == 'R' ? 1 : 0;
+    for (const char* state :
+         {"state=new", "state=blocked", "state=timed_waiting", "state=terminated"})
+      collector.Add("jvm.thread.states", 0, state);
     collector.Add("jvm.thread.states", runnable, "state=runnable");
     collector.Add("jvm.thread.states", static_cast<int64_t>(process.threads.size()) - runnable,
                   "state=waiting");

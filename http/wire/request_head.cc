@@ -93,9 +93,9 @@ void CopyWithCrlf(std::string_view bytes, std::string* out) {
   }
 }
 
-/// Which codings the client takes; a quality of 0 refuses one.
+/// The coding that the client likes best; a quality of 0 refuses one.
 void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
-  int gzip = -1, deflate = -1, star = -1;  // -1 = not named
+  double gzip = -1, deflate = -1, star = -1;  // -1 = not named
   ForEachElement(value, [&](std::string_view element) {
     const size_t semicolon = element.find(';');
     const std::string_view name = Trimmed(element.substr(0, semicolon));
@@ -106,13 +106,17 @@ void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
       q = equals == std::string_view::npos ? std::string_view() : Trimmed(q.substr(equals + 1));
       if (std::from_chars(q.data(), q.data() + q.size(), quality).ec != std::errc()) quality = 0;
     }
-    const int accepted = quality > 0 ? 1 : 0;
-    if (EqualIgnoringCase(name, "gzip")) gzip = accepted;
-    if (EqualIgnoringCase(name, "deflate")) deflate = accepted;
-    if (name == "*") star = accepted;
+    if (EqualIgnoringCase(name, "gzip")) gzip = quality;
+    if (EqualIgnoringCase(name, "deflate")) deflate = quality;
+    if (name == "*") star = quality;
   });
-  head->accepts_gzip = gzip == 1 || (gzip < 0 && star == 1);
-  head->accepts_deflate = deflate == 1 || (deflate < 0 && star == 1);
+  // What "*" stands for comes behind what is named.
+  head->accepted = ContentCoding::kNone;
+  if (gzip > 0 || deflate > 0) {
+    head->accepted = gzip >= deflate ? ContentCoding::kGzip : ContentCoding::kDeflate;
+  } else if (star > 0 && (gzip < 0 || deflate < 0)) {
+    head->accepted = gzip < 0 ? ContentCoding::kGzip : ContentCoding::kDeflate;
+  }
 }
 
 /// Fills what the connection acts upon.
@@ -173,8 +177,8 @@ HeadResult ParseRequestHead(std::string_view bytes, size_t* scanned, RequestHead
   if (end - line > kHeaderBytesMax + 4) return HeadResult::kRefused;
   CopyWithCrlf(bytes.substr(0, end), &head->text);
   head->fields.clear();
-  head->chunked = head->expects_continue = head->accepts_gzip = head->accepts_deflate = false;
-  head->coding = ContentCoding::kNone;
+  head->chunked = head->expects_continue = false;
+  head->coding = head->accepted = ContentCoding::kNone;
   head->content_length = 0;
 
   HeadParser parser(head);

@@ -25,8 +25,7 @@ struct RequestHead {
   bool keep_alive = true;  // what version and Connection say
   bool chunked = false;
   bool expects_continue = false;
-  bool accepts_gzip = false;  // gzip wins where both are accepted (spec §2.2)
-  bool accepts_deflate = false;
+  ContentCoding accepted = ContentCoding::kNone;  // of the reply; gzip on a tie (spec §2.2)
   ContentCoding coding = ContentCoding::kNone;
   uint64_t content_length = 0;
 

@@ -154,6 +154,27 @@ TEST_CASE("bodies in chunks and compressed bodies are put") {
   }
 }
 
+TEST_CASE("a body is read in the charset that its type names") {
+  Running edge;
+  ClientSocket client(edge.server.port());
+  constexpr std::string_view kLatin = "Content-Type: application/json; charset=ISO-8859-1\r\n";
+  for (int i = 0; i < 2; ++i) {
+    client.Send(Post("/api/put?details", PointAt(1700000000, "caf\xE9"), kLatin));
+    CHECK(client.ReadResponse().body == R"({"success":1,"failed":0,"errors":[]})");
+  }
+  BodyPacker packer(ContentCoding::kGzip);
+  std::string packed;
+  packer.Pack(PointAt(1700000000, "caf\xE9"), true, &packed);
+  client.Send(Post("/api/put?details", packed, std::string(kLatin) + "Content-Encoding: gzip\r\n"));
+  CHECK(client.ReadResponse().body == R"({"success":1,"failed":0,"errors":[]})");
+  client.Send("GET /api/suggest?type=tagv HTTP/1.1\r\n\r\n");
+  CHECK(client.ReadResponse().body == "[\"caf\xC3\xA9\"]");
+  client.Send(Post("/api/put", PointAt(1700000000), "Content-Type: x; charset=no-such\r\n"));
+  CHECK(client.ReadResponse().status() == 400);
+  client.Send(Post("/api/put", PointAt(1700000000), "Content-Type: x; charset=\"UTF-8\"\r\n"));
+  CHECK(client.ReadResponse().status() == 204);
+}
+
 TEST_CASE("a damaged compressed body closes the connection without a word") {
   Running edge;
   ClientSocket client(edge.server.port());

@@ -66,8 +66,44 @@ TEST_CASE("errors of /q are 400 or 500, in the form asked for") {
   CHECK(error("start=1h-ago&m=sum:nope&json") ==
         R"(500 {"err":"No such name for 'metrics': 'nope'"})");
   CHECK(error("start=bad&m=sum:a&ascii").starts_with("400 <!DOCTYPE html>"));
-  CHECK(error("start=1h-ago&m=sum:a&png").starts_with("400 <!DOCTYPE html>"));
-  CHECK(f.counters.query_exceptions == 1);
+  CHECK(error("start=1h-ago&m=sum:a&png").starts_with("500 <!DOCTYPE html>"));
+  CHECK(f.counters.query_exceptions == 2);
+}
+
+TEST_CASE("png is a picture of the size asked for") {
+  ApiFixture f;
+  f.AddSeries("room.temp", {{"host", "a"}});
+  const BufferResponse reply = f.Ask("GET", kRange + "&m=sum:room.temp&png&wxh=300x200");
+  CHECK(reply.status == 200);
+  CHECK(reply.content_type == "image/png");
+  CHECK(*reply.Header("Cache-Control") == "max-age=86400");
+  REQUIRE(reply.body.size() > 24);
+  CHECK(reply.body.starts_with("\x89PNG"));
+  CHECK(reply.body.substr(16, 8) == std::string("\0\0\1\x2c\0\0\0\xc8", 8));
+  CHECK(f.Ask("GET", kRange + "&m=sum:room.temp{host=zz}&png").status == 500);
+  CHECK(f.counters.graph_requests == 2);
+}
+
+TEST_CASE("looks that cannot be are refused, whatever the form") {
+  ApiFixture f;
+  f.AddSeries("room.temp", {{"host", "a"}});
+  for (const char* form : {"&png", "&json", "&ascii"}) {
+    for (const char* looks :
+         {"&wxh=1x1", "&yrange=[1:0]", "&style=x", "&o=axis+x2y2", "&o=&o=", "&title="}) {
+      const int status = f.Ask("GET", kRange + "&m=sum:room.temp" + looks + form).status;
+      CHECK(status == (std::string(looks) == "&title=" ? 200 : 400));
+    }
+  }
+}
+
+TEST_CASE("options of lines come from the list of the settings") {
+  ApiFixture f;
+  f.AddSeries("room.temp", {{"host", "a"}});
+  const std::string two = kRange + "&m=sum:room.temp&m=max:room.temp&png";
+  CHECK(f.Ask("GET", two + "&o=&o=axis+x1y2").status == 200);
+  CHECK(f.Ask("GET", two + "&o=axis+x1y2&o=axis+x1y2").body != f.Ask("GET", two + "&o=&o=").body);
+  f.options.graph_options = {""};
+  CHECK(f.Ask("GET", two + "&o=&o=axis+x1y2").status == 400);
 }
 
 }  // namespace

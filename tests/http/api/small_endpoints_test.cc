@@ -198,5 +198,44 @@ TEST_CASE("pages for people") {
   CHECK(f.Ask("GET", "/s/missing.js").content_type == "text/javascript");
 }
 
+TEST_CASE("the log's last lines are shown, and its level can be set") {
+  ApiFixture f;
+  std::string level;
+  f.services.recent_log = [] {
+    return std::vector<std::string>{"2\tINFO\t1\ttsdb\tsecond \"line\"", "1\tWARN\t1\ttsdb\tfirst"};
+  };
+  f.services.set_log_level = [&](const std::string& asked) {
+    level = asked;
+    return asked == "DEBUG";
+  };
+  CHECK(f.Ask("GET", "/logs").body ==
+        "2\tINFO\t1\ttsdb\tsecond \"line\"\n1\tWARN\t1\ttsdb\tfirst\n");
+  CHECK(f.Ask("GET", "/logs").content_type == "text/plain");
+  CHECK(f.Ask("GET", "/logs?json").body ==
+        R"(["2\tINFO\t1\ttsdb\tsecond \"line\"","1\tWARN\t1\ttsdb\tfirst"])");
+  CHECK(f.Ask("GET", "/logs?level=debug&logger=net").body ==
+        "Set the log level to DEBUG on 1 logger.\n");
+  CHECK(level == "DEBUG");
+  CHECK(f.Ask("GET", "/logs?level=loud").status == 400);
+}
+
+TEST_CASE("statistics have the names that dashboards look for, with their tags") {
+  ApiFixture f;
+  f.counters.all_requests.Record(40);
+  const std::string text = f.Ask("GET", "/stats").body;
+  for (const char* line :
+       {"tsd.http.latency_50pct ", "tsd.http.latency_95pct ", "tsd.http.graph.requests ",
+        "tsd.hbase.latency_75pct ", "tsd.hbase.rpcs ", "tsd.rpc.unauthorized ",
+        "tsd.uid.filter.rejected ", "tsd.http.query.forbidden ", "tsd.hbase.nsre "})
+    CHECK_MESSAGE(text.find(line) != std::string::npos, line);
+  const size_t at = text.find("tsd.http.latency_90pct ");
+  const std::string line = text.substr(at, text.find('\n', at) - at);
+  CHECK(line.find(" 40 type=all host=") != std::string::npos);
+  const size_t scan = text.find("method=scan");
+  const std::string end = text.substr(scan, text.find('\n', scan) - scan);
+  CHECK(end.starts_with("method=scan host="));
+  CHECK(end.ends_with("class=TsdbQuery"));
+}
+
 }  // namespace
 }  // namespace hg::http

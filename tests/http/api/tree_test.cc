@@ -21,6 +21,8 @@ TEST_CASE("a tree is made, changed, replaced and deleted") {
   TreeApi f;
   CHECK(f.Ask("GET", "/api/tree").body == "[]");
   CHECK(f.StatusOf("GET", "?treeid=1") == 404);
+  CHECK(f.Ask("GET", "/api/tree?jsonp=f").body == "f([])");
+  CHECK(f.StatusOf("GET", "?jsonp=") == 400);
   CHECK(f.Ask("POST", "/api/tree", R"({"name":"Sites"})").body ==
         R"({"name":"Sites","description":"","notes":"","enabled":false,"rules":null,"created":0,)"
         R"("treeId":1,"strictMatch":false,"storeFailures":false})");

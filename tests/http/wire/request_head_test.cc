@@ -57,7 +57,7 @@ TEST_CASE("a head that comes byte by byte is found once it is whole") {
 TEST_CASE("bare line feeds and no Host are accepted") {
   const RequestHead head = Good("GET /version HTTP/1.1\nAccept-Encoding: gzip\n\n");
   CHECK(head.target == "/version");
-  CHECK(head.accepts_gzip);
+  CHECK(head.accepted == ContentCoding::kGzip);
 }
 
 TEST_CASE("characters that clients do not escape are accepted in the target") {
@@ -78,9 +78,20 @@ TEST_CASE("codings and expectations are noticed") {
             .expects_continue);
   CHECK(Good("POST / HTTP/1.1\r\nContent-Encoding: GZIP\r\n\r\n").coding == ContentCoding::kGzip);
   CHECK(Good("POST / HTTP/1.1\r\nContent-Encoding: snappy\r\n\r\n").coding == ContentCoding::kNone);
-  const RequestHead refused = Good("GET / HTTP/1.1\r\nAccept-Encoding: gzip;q=0, *\r\n\r\n");
-  CHECK_FALSE(refused.accepts_gzip);
-  CHECK(refused.accepts_deflate);
+}
+
+TEST_CASE("a reply is coded the way that the client likes best, gzip on a tie") {
+  const auto accepted = [](const std::string& value) {
+    return Good("GET / HTTP/1.1\r\nAccept-Encoding: " + value + "\r\n\r\n").accepted;
+  };
+  CHECK(accepted("deflate, gzip") == ContentCoding::kGzip);
+  CHECK(accepted("gzip;q=0.5, deflate;q=0.8") == ContentCoding::kDeflate);
+  CHECK(accepted("gzip;q=0, *") == ContentCoding::kDeflate);
+  CHECK(accepted("deflate;q=0.1, *") == ContentCoding::kDeflate);
+  CHECK(accepted("*") == ContentCoding::kGzip);
+  CHECK(accepted("*;q=0") == ContentCoding::kNone);
+  CHECK(accepted("gzip;q=0, deflate;q=0, *") == ContentCoding::kNone);
+  CHECK(accepted("identity") == ContentCoding::kNone);
 }
 
 TEST_CASE("a request line of 4096 bytes passes, one more does not") {

@@ -1,0 +1,40 @@
+#include "http/wire/charset.h"
+
+#include <doctest/doctest.h>
+
+namespace hg::http {
+namespace {
+
+TEST_CASE("a charset is found wherever and however it stands") {
+  CHECK(ForeignCharset("application/json; charset=ISO-8859-1") == "ISO-8859-1");
+  CHECK(ForeignCharset("application/json;CharSet=\"latin1\"; x=y") == "latin1");
+  CHECK(ForeignCharset("application/json; charset=utf-8").empty());
+  CHECK(ForeignCharset("application/json; charset=UTF8").empty());
+  CHECK(ForeignCharset("application/json").empty());
+  CHECK(ForeignCharset("").empty());
+}
+
+TEST_CASE("bodies become UTF-8, what they cannot say a replacement character") {
+  CHECK(*ToUtf8("ISO-8859-1", "caf\xE9") == "caf\xC3\xA9");
+  CHECK(*ToUtf8("windows-1252", "\x80") == "\xE2\x82\xAC");
+  CHECK(*ToUtf8("UTF-16LE", std::string_view("a\0\xE9\0", 4)) == "a\xC3\xA9");
+  CHECK(*ToUtf8("US-ASCII", "a\xE9z") == "a\xEF\xBF\xBDz");
+  CHECK(*ToUtf8("UTF-16LE", "abc") == "\xE6\x89\xA1\xEF\xBF\xBD");
+  CHECK(*ToUtf8("latin1", std::string(10000, '\xE9')) == [] {
+    std::string all;
+    for (int i = 0; i < 10000; ++i) all += "\xC3\xA9";
+    return all;
+  }());
+  CHECK(ToUtf8("latin1", "")->empty());
+}
+
+TEST_CASE("a charset that is none is refused by its name") {
+  for (const char* name : {"", "no-such-charset", "../../etc/passwd", "utf-8//TRANSLIT", "a b"}) {
+    const Status refused = ToUtf8(name, "x").status();
+    CHECK(refused.code() == StatusCode::kInvalidArgument);
+    CHECK(refused.message().find(name) != std::string_view::npos);
+  }
+}
+
+}  // namespace
+}  // namespace hg::http
