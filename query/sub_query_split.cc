@@ -49,11 +49,14 @@ std::vector<Group> Joined(std::vector<Group> rollups, std::vector<Group> raw) {
 }
 
 void Add(const SubQueryStats& part, SubQueryStats* sum) {
-  sum->rows += part.rows;
-  sum->cells += part.cells;
-  sum->points += part.points;
+  sum->rows_before += part.rows_before;
+  sum->rows_after += part.rows_after;
+  sum->points_before += part.points_before;
+  sum->points_after += part.points_after;
   sum->emitted_points += part.emitted_points;
+  sum->names_resolved += part.names_resolved;
   sum->scan_ns += part.scan_ns;
+  sum->filter_ns += part.filter_ns;
   sum->group_ns += part.group_ns;
   sum->aggregate_ns += part.aggregate_ns;
   sum->names_ns += part.names_ns;

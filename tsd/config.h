@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +29,11 @@ class Config {
 
   /// The file that was read; empty if there was none.
   [[nodiscard]] const std::string& file() const { return file_; }
-  /// Keys of the file that nobody here knows: kept, shown, without effect.
-  [[nodiscard]] const std::vector<std::string>& unknown_keys() const { return unknown_keys_; }
-
+  /// Also remembers that the key was set, to whatever value.
   void Set(std::string_view key, std::string_view value);
+
+  /// One line for each key that was set and has no effect, saying why (tsd/known_settings.h).
+  [[nodiscard]] std::vector<std::string> IneffectiveLines() const;
 
   /// Present and not empty.
   [[nodiscard]] bool Has(std::string_view key) const { return !String(key).empty(); }
@@ -43,6 +45,9 @@ class Config {
   /// and value.
   [[nodiscard]] Result<int64_t> Int(std::string_view key, int64_t absent, int64_t min,
                                     int64_t max = std::numeric_limits<int64_t>::max()) const;
+  /// The value, or what is in the file if it names one (".json" at its end). IoError: the file
+  /// cannot be read.
+  [[nodiscard]] Result<std::string> JsonText(std::string_view key) const;
   /// Words between commas, trimmed, empty ones left out.
   [[nodiscard]] std::vector<std::string> List(std::string_view key) const;
 
@@ -54,7 +59,7 @@ class Config {
 
   std::map<std::string, std::string, std::less<>> values_;
   std::string file_;
-  std::vector<std::string> unknown_keys_;
+  std::set<std::string, std::less<>> set_;  // keys
 };
 
 }  // namespace hg::tsd

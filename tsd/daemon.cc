@@ -35,6 +35,7 @@ struct DaemonOptions {
   uid::MetadataOptions metadata;
   compaction::RowFoldOptions fold;
   std::optional<RollupIngestOptions> rollups;
+  std::optional<size_t> preloaded_rows;
 };
 
 Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
@@ -47,10 +48,21 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
   ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
   ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
+  ASSIGN_OR_RETURN(options.preloaded_rows, ReadPreloadedRows(config));
   return options;
 }
 
 constexpr time_t kHealthIntervalS = 10;
+
+/// The names that OpenTSDB's logging knows.
+bool SetLogLevelByName(const std::string& name) {
+  static const std::map<std::string, LogLevel> kLevels = {
+      {"ALL", LogLevel::kDebug}, {"TRACE", LogLevel::kDebug},  {"DEBUG", LogLevel::kDebug},
+      {"INFO", LogLevel::kInfo}, {"WARN", LogLevel::kWarning}, {"ERROR", LogLevel::kError}};
+  const auto known = kLevels.find(name);
+  if (known != kLevels.end()) SetLogLevel(known->second);
+  return known != kLevels.end();
+}
 
 /// The signals that steer the daemon, taken by the main thread alone.
 class Signals {
@@ -108,7 +120,9 @@ class Daemon {
                   counters_,
                   [this](const StatVisitor& visit) { CollectStats(visit); },
                   options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr,
-                  options_.rollups ? &rollup_ingest_ : nullptr},
+                  options_.rollups ? &rollup_ingest_ : nullptr,
+                  RecentLogLines,
+                  SetLogLevelByName},
         server_(options_.http, services_) {
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
@@ -118,6 +132,9 @@ class Daemon {
   }
 
   Status Start() {
+    if (options_.preloaded_rows)
+      RETURN_IF_ERROR(Prepend(session_.names().Preload(*options_.preloaded_rows),
+                              "tsd.core.preload_uid_cache"));
     RETURN_IF_ERROR(server_.Start());
     fold_.Start();
     return {};
@@ -156,9 +173,16 @@ class Daemon {
     visit("meta.failures", "", static_cast<int64_t>(tracking_ingest_.failures()));
     const compaction::RowFoldStats fold = fold_.Stats();
     visit("compaction.count", "", static_cast<int64_t>(fold.rewritten));
-    visit("compaction.queued", "", static_cast<int64_t>(fold.queued));
+    visit("compaction.queue.size", "", static_cast<int64_t>(fold.queued));
     visit("compaction.dropped", "", static_cast<int64_t>(fold.dropped));
-    visit("compaction.failed", "", static_cast<int64_t>(fold.failed));
+    visit("compaction.errors", "rpc=put", static_cast<int64_t>(fold.failed));
+    if (const uid::NameFilter* filter = session_.name_filter(); filter != nullptr) {
+      for (UidKind kind : kUidKinds) {
+        const std::string tags = "type=" + std::string(UidKindName(kind)) + " plugin=uidFilter";
+        visit("uid.filter.whitelist.accepted", tags, static_cast<int64_t>(filter->accepted(kind)));
+        visit("uid.filter.whitelist.rejected", tags, static_cast<int64_t>(filter->rejected(kind)));
+      }
+    }
     session_.backend().CollectStats(visit);
   }
 

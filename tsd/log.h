@@ -2,14 +2,22 @@
 // The process's log: lines on standard error, never on standard output, which belongs to the tools'
 // answers. Only tsd logs; the rooms below return a Status and are told nothing about logging.
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace hg::tsd {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// Lines below `level` are dropped. Call before any thread logs; the default is kInfo.
+/// Lines below `level` are dropped; the default is kInfo. Thread-safe.
 void SetLogLevel(LogLevel level);
+
+/// The last lines, newest first, as OpenTSDB's /logs shows them: seconds, level, thread, logger and
+/// text with tabs between. At most kLogLinesKept. Thread-safe.
+inline constexpr size_t kLogLinesKept = 1024;
+std::vector<std::string> RecentLogLines();
 
 /// One line with time and level. Thread-safe.
 void Log(LogLevel level, std::string_view line);

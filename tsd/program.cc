@@ -100,8 +100,7 @@ int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& o
 
   const bool talkative = command->name == kTsdCommand.name || line->Has("--verbose");
   SetLogLevel(talkative ? LogLevel::kInfo : LogLevel::kWarning);
-  for (const std::string& key : config->unknown_keys())
-    LogInfo("setting " + key + " in " + config->file() + " is not known here and has no effect");
+  for (const std::string& line : config->IneffectiveLines()) LogInfo(line);
 
   Session session(*config, opener, ProcessWords(*command, *config));
   Invocation invocation{*command, *line, session, SystemClock(), in, out, err};

@@ -11,6 +11,12 @@ Session::~Session() { (void)Close(); }
 Status Session::Open() {
   ASSIGN_OR_RETURN(layout_, ReadKeyLayout(config_));
   ASSIGN_OR_RETURN(uid::NamesOptions names, ReadNamesOptions(config_));
+  ASSIGN_OR_RETURN(name_filter_, ReadNameFilter(config_));
+  if (name_filter_) {
+    names.may_assign = [this](UidKind kind, std::string_view name) {
+      return name_filter_->Allows(kind, name);
+    };
+  }
   ASSIGN_OR_RETURN(backend_, opener_(config_, words_));
   if (config_.Bool("tsd.core.meta.enable_realtime_uid")) {
     // The id is good without its object, so a failure here fails nobody.

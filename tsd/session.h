@@ -9,6 +9,7 @@
 #include "storage/model/key_layout.h"
 #include "tsd/backend.h"
 #include "tsd/config.h"
+#include "uid/name_filter.h"
 #include "uid/names.h"
 
 namespace hg::tsd {
@@ -35,6 +36,8 @@ class Session {
   Store& cells() { return backend_->cells(); }
   Points& points() { return backend_->points(); }
   uid::Names& names() { return *names_; }
+  /// Null: no filter is set.
+  [[nodiscard]] const uid::NameFilter* name_filter() const { return name_filter_.get(); }
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
   [[nodiscard]] const std::string& data_table() const;
   [[nodiscard]] const std::string& uid_table() const;
@@ -45,6 +48,7 @@ class Session {
   const std::string words_;
   KeyLayout layout_;
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<uid::NameFilter> name_filter_;
   std::unique_ptr<uid::Names> names_;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "query/time_zone.h"
 #include "storage/model/name_text.h"
 #include "tsd/machine_memory.h"
 #include "tsd/rollup_config.h"
@@ -46,7 +47,7 @@ std::string ExtraNameCharacters(const Config& config) {
 /// {"<class>": id}: the class tells the codec, and simple histograms are the only ones.
 Result<std::optional<uint8_t>> ReadHistogramCodec(const Config& config) {
   constexpr std::string_view kKey = "tsd.core.histograms.config";
-  const std::string& text = config.String(kKey);
+  ASSIGN_OR_RETURN(const std::string text, config.JsonText(kKey));
   if (text.empty()) return std::optional<uint8_t>();
   const auto wrong = [&](const std::string& why) {
     return Status::InvalidArgument("setting " + std::string(kKey) + " = \"" + text + "\" " + why);
@@ -62,6 +63,48 @@ Result<std::optional<uint8_t>> ReadHistogramCodec(const Config& config) {
   if (!codec.value.IsInt() || codec.value.GetInt() < 0 || codec.value.GetInt() > 255)
     return wrong("has an id that is not 0…255");
   return std::optional<uint8_t>(static_cast<uint8_t>(codec.value.GetInt()));
+}
+
+std::vector<std::string> SplitAtSemicolons(std::string_view text) {
+  std::vector<std::string> out;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(';', begin), text.size());
+    out.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+/// "*" stands alone, and the list of headers goes out as it is: what could not be one is refused
+/// (spec http-api.md §7).
+Status ReadCors(const Config& config, http::Options* options) {
+  options->cors_domains = config.List("tsd.http.request.cors_domains");
+  const auto& domains = options->cors_domains;
+  if (domains.size() > 1 && std::find(domains.begin(), domains.end(), "*") != domains.end())
+    return Status::InvalidArgument("setting tsd.http.request.cors_domains = \"" +
+                                   config.String("tsd.http.request.cors_domains") +
+                                   "\": \"*\" must stand alone");
+  options->cors_headers = config.String("tsd.http.request.cors_headers");
+  const auto in_header_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
+  };
+  const std::vector<std::string> names = config.List("tsd.http.request.cors_headers");
+  for (const std::string& name : names)
+    if (!std::all_of(name.begin(), name.end(), in_header_name))
+      return Status::InvalidArgument("setting tsd.http.request.cors_headers = \"" +
+                                     options->cors_headers + "\": \"" + name +
+                                     "\" is no header's name");
+  return {};
+}
+
+/// Whoever asks for a check of passwords must not get a daemon without one.
+Status RefuseAuthentication(const Config& config) {
+  if (!config.Bool("tsd.core.authentication.enable")) return {};
+  return Status::InvalidArgument(
+      "setting tsd.core.authentication.enable = \"" +
+      config.String("tsd.core.authentication.enable") +
+      "\": authentication is a plug-in, which is a Java class and cannot be loaded");
 }
 
 }  // namespace
@@ -81,7 +124,39 @@ Result<uid::NamesOptions> ReadNamesOptions(const Config& config) {
   options.table = config.String("tsd.storage.hbase.uid_table");
   ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
   options.random_metrics = config.Bool("tsd.core.uid.random_metrics");
+  if (config.Bool("tsd.uid.use_mode")) {
+    const http::Mode mode = ReadMode(config);
+    options.cache.ids = mode != http::Mode::kReadOnly;
+    options.cache.names = mode != http::Mode::kWriteOnly;
+  }
+  if (config.Bool("tsd.uid.lru.enable")) {
+    RETURN_IF_ERROR(ReadInt(config, "tsd.uid.lru.id.size", 1, kLongMax, &options.cache.ids_max));
+    RETURN_IF_ERROR(
+        ReadInt(config, "tsd.uid.lru.name.size", 1, kLongMax, &options.cache.names_max));
+  }
   return options;
+}
+
+Result<std::unique_ptr<uid::NameFilter>> ReadNameFilter(const Config& config) {
+  if (!config.Bool("tsd.uidfilter.enable")) return std::unique_ptr<uid::NameFilter>();
+  const std::string& plugin = config.String("tsd.uidfilter.plugin");
+  if (!plugin.ends_with("UniqueIdWhitelistFilter"))
+    return Status::InvalidArgument("setting tsd.uidfilter.plugin = \"" + plugin +
+                                   "\": only net.opentsdb.uid.UniqueIdWhitelistFilter is known");
+  Result<std::unique_ptr<uid::NameFilter>> filter =
+      uid::NameFilter::Compile({config.String("tsd.uidfilter.whitelist.metric_patterns"),
+                                config.String("tsd.uidfilter.whitelist.tagk_patterns"),
+                                config.String("tsd.uidfilter.whitelist.tagv_patterns")},
+                               config.String("tsd.uidfilter.whitelist.delimiter"));
+  if (!filter.ok()) return Prepend(filter.status(), "settings tsd.uidfilter.whitelist");
+  return filter;
+}
+
+Result<std::optional<size_t>> ReadPreloadedRows(const Config& config) {
+  if (!config.Bool("tsd.core.preload_uid_cache")) return std::optional<size_t>();
+  size_t rows = 300000;
+  RETURN_IF_ERROR(ReadInt(config, "tsd.core.preload_uid_cache.max_entries", 0, kLongMax, &rows));
+  return std::optional<size_t>(rows);
 }
 
 Result<http::Options> ReadHttpOptions(const Config& config) {
@@ -92,6 +167,9 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.worker_threads", 0, 1024, &options.loop_threads));
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.core.response.worker.num", 1, 1024, &options.worker_threads));
+  options.tcp_no_delay = config.Bool("tsd.network.tcp_no_delay");
+  options.keep_alive = config.Bool("tsd.network.keep_alive");
+  options.reuse_address = config.Bool("tsd.network.reuse_address");
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.core.connections.limit", 0, kLongMax, &options.connections_max));
   RETURN_IF_ERROR(ReadInt(config, "tsd.core.socket.timeout", 0, kIntMax, &options.idle_timeout_s));
@@ -104,8 +182,9 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   options.api_enabled = config.String("tsd.core.enable_api") == "true";
   options.ui_enabled = config.String("tsd.core.enable_ui") == "true";
   options.diediedie_enabled = config.String("tsd.no_diediedie") == "false";
-  options.cors_domains = config.List("tsd.http.request.cors_domains");
-  options.cors_headers = config.String("tsd.http.request.cors_headers");
+  RETURN_IF_ERROR(ReadCors(config, &options));
+  RETURN_IF_ERROR(RefuseAuthentication(config));
+  options.graph_options = SplitAtSemicolons(config.String("tsd.gnuplot.options.allowlist"));
   options.static_root = config.String("tsd.http.staticroot");
   options.delete_enabled = config.Bool("tsd.http.query.allow_delete");
   options.stats_canonical = config.Bool("tsd.stats.canonical");
@@ -234,20 +313,29 @@ Result<query::Options> ReadQueryOptions(const Config& config) {
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.storage.hbase.scanner.maxNumRows", 1, kIntMax, &options.batch_rows));
   options.timezone = config.String("tsd.core.timezone");
+  if (!options.timezone.empty()) {
+    const Status known = query::TimeZone::Find(options.timezone).status();
+    if (!known.ok())
+      return Prepend(known, "setting tsd.core.timezone = \"" + options.timezone + "\"");
+  }
   options.data_table = config.String("tsd.storage.hbase.data_table");
   options.meta_table = config.String("tsd.storage.hbase.meta_table");
   ASSIGN_OR_RETURN(std::optional<RollupIngestOptions> rollups, ReadRollupOptions(config));
   if (rollups) options.rollups = std::move(rollups->tables);
+  options.split_rollups = config.Bool("tsd.rollups.split_query.enable");
   options.aggregate_key = config.String("tsd.rollups.agg_tag_key");
   options.raw_aggregate = config.String("tsd.rollups.raw_agg_tag_value");
   return options;
 }
 
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config) {
-  if (!config.Bool("tsd.rollups.enable") || !config.Has("tsd.rollups.config"))
-    return std::optional<RollupIngestOptions>();
+  if (!config.Bool("tsd.rollups.enable")) return std::optional<RollupIngestOptions>();
+  if (!config.Has("tsd.rollups.config"))
+    return Status::InvalidArgument(
+        "setting tsd.rollups.enable = \"" + config.String("tsd.rollups.enable") +
+        "\" needs tsd.rollups.config, which says what rollups there are");
   RollupIngestOptions options;
-  ASSIGN_OR_RETURN(const std::string text, ReadRollupText(config));
+  ASSIGN_OR_RETURN(const std::string text, config.JsonText("tsd.rollups.config"));
   ASSIGN_OR_RETURN(options.tables, ParseRollupConfig(text));
   options.aggregate_key = config.String("tsd.rollups.agg_tag_key");
   if (config.Bool("tsd.rollups.tag_raw"))

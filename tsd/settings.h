@@ -2,6 +2,7 @@
 // From settings to the options structs of the rooms. The only place that knows which key feeds
 // which field. Each function fails with InvalidArgument that names key and value.
 
+#include <memory>
 #include <optional>
 
 #include "compaction/row_fold.h"
@@ -14,6 +15,7 @@
 #include "tsd/ingest/rollup_ingest.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
+#include "uid/name_filter.h"
 #include "uid/names.h"
 #include "uid/series_tracker.h"
 
@@ -21,6 +23,10 @@ namespace hg::tsd {
 
 Result<KeyLayout> ReadKeyLayout(const Config& config);
 Result<uid::NamesOptions> ReadNamesOptions(const Config& config);
+/// Null: every name may get an id.
+Result<std::unique_ptr<uid::NameFilter>> ReadNameFilter(const Config& config);
+/// Rows of the table of ids that are read at start; none: the daemon begins with an empty cache.
+Result<std::optional<size_t>> ReadPreloadedRows(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
 /// tsd.memory.limit in bytes; half of the machine's memory if it is not set.

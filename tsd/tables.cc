@@ -2,30 +2,16 @@
 
 #include <rapidjson/document.h>
 
-#include <fstream>
 #include <set>
-#include <sstream>
 
 namespace hg::tsd {
-namespace {}  // namespace
-
-Result<std::string> ReadRollupText(const Config& config) {
-  const std::string& setting = config.String("tsd.rollups.config");
-  if (!setting.ends_with(".json")) return setting;
-  std::ifstream in(setting, std::ios::binary);
-  if (!in) return Status::IoError("cannot read the rollup settings in " + setting);
-  std::stringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
-
 namespace {
 
 /// Tables of all intervals. The default interval's table is the data table itself.
 Result<std::set<std::string>> RollupTables(const Config& config) {
   std::set<std::string> names;
   if (!config.Bool("tsd.rollups.enable")) return names;
-  ASSIGN_OR_RETURN(const std::string text, ReadRollupText(config));
+  ASSIGN_OR_RETURN(const std::string text, config.JsonText("tsd.rollups.config"));
   rapidjson::Document document;
   document.Parse(text.data(), text.size());
   if (document.HasParseError() || !document.IsObject() || !document.HasMember("intervals") ||

@@ -18,8 +18,8 @@ def rows(text):
 
 
 def defaults():
-    source = (ROOT / "tsd/config.cc").read_text()
-    return dict(re.findall(r'\{"(tsd\.[^"]+)",\s*"([^"]*)"\}', source))
+    source = (ROOT / "tsd/known_settings.cc").read_text()
+    return dict(re.findall(r'\{"(tsd\.[^"]+)",\s*"([^"]*)"[,}]', source))
 
 
 def constant(place):

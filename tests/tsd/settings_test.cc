@@ -1,6 +1,10 @@
 #include "tsd/settings.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "tsd/tables.h"
 
@@ -142,6 +146,126 @@ TEST_CASE("tables have the names of the settings, rollups bring theirs") {
         std::vector<std::string>{"tsdb-uid", "points", "tsdb-tree", "tsdb-meta", "pre", "r1h"});
   config.Set("tsd.rollups.config", "{");
   CHECK(DescribeTables(config).status().code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("options of plots are listed between semicolons, the empty one among them") {
+  CHECK(ReadHttpOptions(Config())->graph_options == http::Options().graph_options);
+  CHECK(ReadHttpOptions(With("tsd.gnuplot.options.allowlist", "a;b c"))->graph_options ==
+        std::vector<std::string>{"a", "b c"});
+}
+
+TEST_CASE("sockets are as the settings want them") {
+  CHECK(ReadHttpOptions(Config())->tcp_no_delay);
+  CHECK_FALSE(ReadHttpOptions(With("tsd.network.tcp_no_delay", "false"))->tcp_no_delay);
+  CHECK_FALSE(ReadHttpOptions(With("tsd.network.keep_alive", "false"))->keep_alive);
+  CHECK_FALSE(ReadHttpOptions(With("tsd.network.reuse_address", "0"))->reuse_address);
+}
+
+TEST_CASE("foreign origins are listed, or all, and headers are names") {
+  const auto refused = [](const char* key, const char* value) {
+    return ReadHttpOptions(With(key, value)).status().code() == StatusCode::kInvalidArgument;
+  };
+  CHECK(ReadHttpOptions(With("tsd.http.request.cors_domains", "http://a, http://b"))
+            ->cors_domains.size() == 2);
+  CHECK(ReadHttpOptions(With("tsd.http.request.cors_domains", "*")).ok());
+  CHECK(refused("tsd.http.request.cors_domains", "*,http://a"));
+  CHECK(refused("tsd.http.request.cors_headers", "X-A: 1"));
+  CHECK(refused("tsd.http.request.cors_headers", "X-A, b c"));
+}
+
+TEST_CASE("a daemon that was told to check passwords does not start without") {
+  const Status refused = ReadHttpOptions(With("tsd.core.authentication.enable", "true")).status();
+  CHECK(refused.code() == StatusCode::kInvalidArgument);
+  CHECK(refused.message().find("tsd.core.authentication.enable") != std::string_view::npos);
+}
+
+TEST_CASE("caches of names are as large as wanted and hold what the mode needs") {
+  CHECK(ReadNamesOptions(Config())->cache.ids_max == 0);
+  Config sized = With("tsd.uid.lru.id.size", "10");
+  CHECK(ReadNamesOptions(sized)->cache.ids_max == 0);
+  sized.Set("tsd.uid.lru.enable", "true");
+  CHECK(ReadNamesOptions(sized)->cache.ids_max == 10);
+  CHECK(ReadNamesOptions(sized)->cache.names_max == 5000000);
+  Config reader = With("tsd.mode", "ro");
+  CHECK(ReadNamesOptions(reader)->cache.ids);
+  reader.Set("tsd.uid.use_mode", "true");
+  CHECK_FALSE(ReadNamesOptions(reader)->cache.ids);
+  CHECK(ReadNamesOptions(reader)->cache.names);
+  Config writer = With("tsd.mode", "wo");
+  writer.Set("tsd.uid.use_mode", "true");
+  CHECK_FALSE(ReadNamesOptions(writer)->cache.names);
+}
+
+TEST_CASE("names are preloaded only if that is wanted") {
+  CHECK_FALSE(ReadPreloadedRows(Config())->has_value());
+  Config config = With("tsd.core.preload_uid_cache", "true");
+  CHECK(**ReadPreloadedRows(config) == 300000);
+  config.Set("tsd.core.preload_uid_cache.max_entries", "7");
+  CHECK(**ReadPreloadedRows(config) == 7);
+}
+
+TEST_CASE("new names pass the built-in filter, and no other can be had") {
+  CHECK(*ReadNameFilter(Config()) == nullptr);
+  Config config = With("tsd.uidfilter.enable", "true");
+  CHECK(ReadNameFilter(config).status().code() == StatusCode::kInvalidArgument);
+  config.Set("tsd.uidfilter.plugin", "net.opentsdb.uid.UniqueIdWhitelistFilter");
+  config.Set("tsd.uidfilter.whitelist.metric_patterns", "^sys,cpu");
+  const auto filter = ReadNameFilter(config);
+  REQUIRE(filter.ok());
+  CHECK((*filter)->Allows(UidKind::kMetric, "sys.cpu"));
+  CHECK_FALSE((*filter)->Allows(UidKind::kMetric, "sys.mem"));
+  config.Set("tsd.uidfilter.whitelist.tagv_patterns", "(");
+  CHECK(ReadNameFilter(config).status().code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("the read path is told what its settings say") {
+  const auto options = [](std::string_view key, std::string_view value) {
+    return *ReadQueryOptions(With(key, value));
+  };
+  CHECK(options("tsd.query.filter.expansion_limit", "9").filter_expansion_limit == 9);
+  CHECK(options("tsd.query.skip_unresolved_tagvs", "true").skip_unresolved_tagvs);
+  CHECK_FALSE(options("tsd.query.enable_fuzzy_filter", "false").fuzzy_filter);
+  CHECK_FALSE(options("tsd.query.allow_simultaneous_duplicates", "false").simultaneous_duplicates);
+  CHECK(options("tsd.http.query.allow_delete", "true").delete_allowed);
+  CHECK(options("tsd.core.meta.enable_tsuid_tracking", "true").tsuid_tracking);
+  CHECK(options("tsd.core.meta.enable_tsuid_incrementing", "true").tsuid_incrementing);
+  CHECK(options("tsd.storage.fix_duplicates", "true").reconcile.fix_duplicates);
+  CHECK(options("tsd.storage.hbase.scanner.maxNumRows", "9").batch_rows == 9);
+  CHECK(options("tsd.core.timezone", "UTC").timezone == "UTC");
+  CHECK(options("tsd.rollups.split_query.enable", "true").split_rollups);
+  CHECK(options("tsd.rollups.agg_tag_key", "agg").aggregate_key == "agg");
+  CHECK(options("tsd.rollups.raw_agg_tag_value", "PLAIN").raw_aggregate == "PLAIN");
+}
+
+TEST_CASE("the write path is told what its settings say") {
+  CHECK(ReadIngestOptions(With("tsd.core.auto_create_metrics", "true"))->auto_create_metrics);
+  CHECK_FALSE(ReadIngestOptions(With("tsd.core.auto_create_tagks", "false"))->auto_create_tagks);
+  CHECK_FALSE(ReadIngestOptions(With("tsd.core.auto_create_tagvs", "false"))->auto_create_tagvs);
+  CHECK(ReadSeriesTrackerOptions(With("tsd.core.meta.enable_realtime_ts", "true")).realtime_ts);
+  CHECK(ReadNamesOptions(With("tsd.core.uid.random_metrics", "true"))->random_metrics);
+  CHECK(ReadHttpOptions(With("tsd.stats.canonical", "true"))->stats_canonical);
+  CHECK(ReadHttpOptions(With("tsd.core.stats_with_port", "true"))->stats_with_port);
+}
+
+TEST_CASE("a zone or rollups that cannot be are refused at start") {
+  const Status zone = ReadQueryOptions(With("tsd.core.timezone", "Nowhere/Else")).status();
+  CHECK(zone.code() == StatusCode::kInvalidArgument);
+  CHECK(zone.message().find("Nowhere/Else") != std::string_view::npos);
+  CHECK(ReadRollupOptions(With("tsd.rollups.enable", "true")).status().code() ==
+        StatusCode::kInvalidArgument);
+  CHECK_FALSE(ReadRollupOptions(With("tsd.rollups.config", "{}"))->has_value());
+}
+
+TEST_CASE("settings in JSON may stand in a file") {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                     ("settings_test." + std::to_string(getpid()) + ".json");
+  std::ofstream(path) << R"({"net.opentsdb.core.SimpleHistogramDecoder": 42})";
+  CHECK(ReadHttpOptions(With("tsd.core.histograms.config", path.string()))->histogram_codec_id ==
+        uint8_t{42});
+  std::filesystem::remove(path);
+  const Status gone = ReadHttpOptions(With("tsd.core.histograms.config", path.string())).status();
+  CHECK(gone.code() == StatusCode::kIoError);
+  CHECK(gone.message().find(path.string()) != std::string_view::npos);
 }
 
 }  // namespace

@@ -486,5 +486,20 @@ TEST_CASE("query prints time in milliseconds, value and the group's tags") {
         "m 1699999202000 2.500000 {host=a}\n");
 }
 
+TEST_CASE("query --graph writes numbers, a script and a picture instead of lines") {
+  const Program program;
+  program.Import("m 1700000000 1 host=a\nm 1700000060 2 host=a\nm 1700000000 3 host=b\n");
+  const std::string base = program.Path("plot");
+  const Outcome drawn = program.Run({"query", "--graph", base, "1700000000", "1700000100",
+                                     "+wxh=200x150", "+title=A plot", "sum", "m", "host=*"});
+  CHECK(drawn.exit == 0);
+  CHECK(drawn.out.empty());
+  for (const char* name : {"_0.dat", "_1.dat", ".gnuplot", ".png"})
+    CHECK_MESSAGE(std::filesystem::exists(base + name), name);
+  CHECK(program.Run({"query", "--graph", base, "1700000000", "+wxh=1x1", "sum", "m"}).exit == 1);
+  CHECK(program.Run({"query", "1700000000", "1700000100", "+wxh=1x1", "sum", "m", "host=b"}).out ==
+        "m 1700000000000 3 {host=b}\n");
+}
+
 }  // namespace
 }  // namespace hg::tsd

@@ -1,11 +1,17 @@
 // query: points of queries, as text (spec cli.md §3).
 
+#include <iterator>
+#include <optional>
+
+#include "http/graph/from_answer.h"
+#include "http/graph/style.h"
 #include "query/engine.h"
 #include "query/validate.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 #include "tsd/settings.h"
 #include "tsd/tools/cell_text.h"
+#include "tsd/tools/query_graph.h"
 #include "tsd/tools/query_words.h"
 #include "tsd/tools/tools.h"
 
@@ -81,8 +87,9 @@ Status CheckNames(const WordQueries& queries, uid::Names& names) {
   return {};
 }
 
-/// Query by query, so that what precedes a failing one is printed.
-Status RunQueries(Invocation& call, const WordQueries& queries, const query::Options& options) {
+/// Query by query, so that what precedes a failing one is printed; with `plot` drawn instead.
+Status RunQueries(Invocation& call, const WordQueries& queries, const query::Options& options,
+                  http::graph::Plot* plot) {
   Session& session = call.session;
   RETURN_IF_ERROR(CheckNames(queries, session.names()));
   query::Engine engine(session.points(), session.names(), session.cells(), call.clock, options);
@@ -94,15 +101,30 @@ Status RunQueries(Invocation& call, const WordQueries& queries, const query::Opt
     query::RunOptions run;
     run.trim = false;
     ASSIGN_OR_RETURN(const query::Answer answer, engine.Run(valid, run));
-    for (const query::Group& group : answer.groups) PrintGroup(group, call.out);
+    if (plot == nullptr) {
+      for (const query::Group& group : answer.groups) PrintGroup(group, call.out);
+      continue;
+    }
+    http::graph::Plot part = http::graph::PlotOf(valid, answer, plot->style, plot->zone, {});
+    plot->begin_ms = part.begin_ms;
+    plot->end_ms = queries.end_s ? *queries.end_s * 1000 : part.end_ms;
+    std::move(part.lines.begin(), part.lines.end(), std::back_inserter(plot->lines));
   }
   return {};
 }
 
+Status DrawQueries(Invocation& call, const WordQueries& queries, const query::Options& options,
+                   const query::TimeZone& zone, const std::string& base) {
+  ASSIGN_OR_RETURN(const http::Parameters parameters, PlotWords(call.line.words()));
+  http::graph::Plot plot;
+  plot.zone = zone;
+  ASSIGN_OR_RETURN(plot.style, http::graph::ReadStyle(parameters));
+  RETURN_IF_ERROR(RunQueries(call, queries, options, &plot));
+  return WritePlotFiles(base, plot);
+}
+
 int RunQuery(Invocation& call) {
   if (call.line.words().size() < kQueryWordsMin) return call.Misused("not enough arguments");
-  if (call.line.Has("--graph"))
-    return call.Fail(Status::Unsupported("--graph: plot files are not written"));
   const auto zone = ReadTimeZone(call.session.config());
   if (!zone.ok()) return call.Fail(zone.status());
   const auto queries = ParseQueryWords(call.line.words(), call.clock.NowMs(), *zone);
@@ -112,12 +134,17 @@ int RunQuery(Invocation& call) {
   if (Status s = call.Open(); !s.ok()) return call.Fail(s);
   // This process has no other users.
   options->memory_bytes_max = options->query_memory_bytes_max = 0;
-  if (Status s = RunQueries(call, *queries, *options); !s.ok()) return call.Fail(s);
+  const std::optional<std::string> base = call.line.Value("--graph");
+  if (!base) {
+    const Status printed = RunQueries(call, *queries, *options, nullptr);
+    return printed.ok() ? kExitOk : call.Fail(printed);
+  }
+  if (Status s = DrawQueries(call, *queries, *options, *zone, *base); !s.ok()) return call.Fail(s);
   return kExitOk;
 }
 
 constexpr OptionSpec kQueryOptions[] = {
-    {"--graph", "BASE", "plot files; not available"},
+    {"--graph", "BASE", "writes BASE.png, and BASE_N.dat with BASE.gnuplot, instead of lines"},
     {"--verbose", "", "log more", "-v"},
 };
 
@@ -128,7 +155,8 @@ const Command kQueryCommand{
     "START [END] query [query...]",
     "Prints the points that queries answer, a line each.",
     "A query is: AGG [rate [counter[,MAX[,RESET]]]] [downsample MS FUNC] METRIC [tagk=tagv...]\n"
-    "Without downsampling whole hours are answered, whatever part of them the times name.",
+    "Without downsampling whole hours are answered, whatever part of them the times name.\n"
+    "Words +name=value behind the times describe a plot: +wxh=800x400 +title=... (as /q does).",
     kQueryOptions,
     "/api/query?start=START&m=AGG:METRIC",
     RunQuery};
