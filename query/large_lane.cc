@@ -10,13 +10,13 @@ constexpr auto kPoll = std::chrono::milliseconds(50);
 
 }  // namespace
 
-bool LargeLane::MayStart() const {
-  return (options_.width == 0 || working_ < options_.width) && memory_.roomy();
+bool LargeLane::MayStart(int64_t held) const {
+  return (options_.width == 0 || working_ < options_.width) && memory_.roomy(held);
 }
 
-Status LargeLane::Enter(const std::function<Status()>& look) {
+Status LargeLane::Enter(int64_t held, const std::function<Status()>& look) {
   std::unique_lock lock(mutex_);
-  if (waiting_.empty() && MayStart()) {
+  if (waiting_.empty() && MayStart(held)) {
     ++working_;
     return {};
   }
@@ -27,7 +27,7 @@ Status LargeLane::Enter(const std::function<Status()>& look) {
   const int64_t began_ns = clock_.MonotonicNs();
   const auto place = waiting_.insert(waiting_.end(), 0);
   Status status;
-  while (status.ok() && (place != waiting_.begin() || !MayStart())) {
+  while (status.ok() && (place != waiting_.begin() || !MayStart(held))) {
     moved_.wait_for(lock, kPoll);
     lock.unlock();
     status = look();

@@ -24,13 +24,13 @@ struct LargeLaneOptions {
 /// Thread-safe.
 class LargeLane {
  public:
-  /// Both outlive the lane. No query starts while more than half of `memory` is taken.
+  /// Both outlive the lane. No query starts while others have taken more than half of `memory`.
   LargeLane(LargeLaneOptions options, const MemoryBudget& memory, const Clock& clock)
       : options_(options), memory_(memory), clock_(clock) {}
 
-  /// Waits for a place. Busy: too many wait, or it took too long. What `look` fails with, polled
-  /// meanwhile without a lock held, ends the waiting, too.
-  Status Enter(const std::function<Status()>& look);
+  /// Waits for a place; the query holds `held` bytes of the memory. Busy: too many wait, or it took
+  /// too long. What `look` fails with, polled meanwhile without a lock held, ends the waiting, too.
+  Status Enter(int64_t held, const std::function<Status()>& look);
   /// After an Enter that went well.
   void Leave();
 
@@ -38,7 +38,7 @@ class LargeLane {
   [[nodiscard]] size_t waiting();
 
  private:
-  [[nodiscard]] bool MayStart() const;
+  [[nodiscard]] bool MayStart(int64_t held) const;
 
   const LargeLaneOptions options_;
   const MemoryBudget& memory_;

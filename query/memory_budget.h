@@ -12,10 +12,10 @@ class MemoryBudget {
   /// 0 = no limit.
   explicit MemoryBudget(int64_t limit_bytes) : limit_(limit_bytes) {}
 
-  /// False: so much is not left; nothing was taken.
-  bool Take(int64_t bytes) {
+  /// False: so much is not left, or less than `reserve` would be left after it; nothing was taken.
+  bool Take(int64_t bytes, int64_t reserve = 0) {
     const int64_t taken = taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (limit_ <= 0 || taken <= limit_) return true;
+    if (limit_ <= 0 || taken <= limit_ - reserve) return true;
     Give(bytes);
     return false;
   }
@@ -23,8 +23,8 @@ class MemoryBudget {
 
   [[nodiscard]] int64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   [[nodiscard]] int64_t limit() const { return limit_; }
-  /// At least half is left: another large query may start.
-  [[nodiscard]] bool roomy() const { return limit_ <= 0 || taken() <= limit_ / 2; }
+  /// Others than who holds `own` have at most half: a large query may start.
+  [[nodiscard]] bool roomy(int64_t own) const { return limit_ <= 0 || taken() - own <= limit_ / 2; }
 
  private:
   const int64_t limit_;

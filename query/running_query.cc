@@ -8,6 +8,8 @@ namespace {
 
 constexpr size_t kNamedBytesMax = 1024;  // of a query's text in an error
 constexpr int64_t kMega = 1 << 20;
+// Of the memory of all queries an eighth is kept for small ones.
+constexpr int64_t kReserveShare = 8;
 
 }  // namespace
 
@@ -57,7 +59,8 @@ Status RunningQuery::Charge(int64_t bytes) {
         " MB that one query may use (tsd.query.memory.per_query)." + Named() +
         " Please try filtering using more tags or decrease your time range."));
   }
-  if (!budget_.Take(bytes)) {
+  const bool large = allowance_.large_bytes > 0 && held > allowance_.large_bytes;
+  if (!budget_.Take(bytes, large ? budget_.limit() / kReserveShare : 0)) {
     return refuse(Status::Busy("Sorry, all queries together need more memory than the " +
                                std::to_string(budget_.limit() / kMega) +
                                " MB that they may use (tsd.query.memory.limit)." + Named() +
@@ -66,7 +69,6 @@ Status RunningQuery::Charge(int64_t bytes) {
   int64_t most = bytes_most_.load(std::memory_order_relaxed);
   while (held > most && !bytes_most_.compare_exchange_weak(most, held, std::memory_order_relaxed)) {
   }
-  const bool large = allowance_.large_bytes > 0 && held > allowance_.large_bytes;
   if (!large || large_.load(std::memory_order_relaxed)) return {};
   Status turn = LookLarge();
   if (turn.ok()) return {};
@@ -99,7 +101,7 @@ Status RunningQuery::LookLarge() {
   if (answering_.load(std::memory_order_relaxed)) return {};
   if (client_.takes_long) client_.takes_long();
   phase_.store(QueryPhase::kWaiting, std::memory_order_relaxed);
-  lane_failure_ = lane_.Enter([this] { return Look(); });
+  lane_failure_ = lane_.Enter(bytes_.load(std::memory_order_relaxed), [this] { return Look(); });
   phase_.store(QueryPhase::kWorking, std::memory_order_relaxed);
   in_lane_ = lane_failure_.ok();
   // Those that come later need not ask.

@@ -243,6 +243,27 @@ TEST_CASE("a query that holds much is a large one, too") {
   CHECK(queries.running.lane().working() == 1);
 }
 
+TEST_CASE("a large query that holds most of the memory does not wait for itself") {
+  Options options;
+  options.memory_bytes_max = 80'000;
+  options.large_bytes = 1000;
+  Queries queries(options);
+  auto large = queries.Begin();
+  CHECK(large->Charge(60'000).ok());
+  CHECK(queries.running.lane().working() == 1);
+}
+
+TEST_CASE("large queries leave an eighth of the memory to small ones") {
+  Options options;
+  options.memory_bytes_max = 80'000;
+  options.large_bytes = 1000;
+  Queries queries(options);
+  auto large = queries.Begin(), small = queries.Begin();
+  CHECK(large->Charge(70'000).ok());
+  CHECK(large->Charge(1).code() == StatusCode::kBusy);
+  CHECK(small->Charge(1000).ok());
+}
+
 TEST_CASE("those that wait are ended like those that work, and are not too many") {
   Options options;
   options.large_bytes = 1000;
