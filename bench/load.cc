@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <random>
 #include <string_view>
 
 namespace hg::bench {
@@ -67,25 +66,51 @@ std::string WithHeader(const std::string& host_header, const std::string& body,
 
 const char* MetricName(uint32_t metric) { return kMetrics[metric]; }
 
-Load::Load(const LoadShape& shape, const std::string& host_header) : shape_(shape) {
-  const uint32_t series = shape.hosts * shape.metrics;
-  std::vector<std::string> tags;
-  for (uint32_t host = 0; host < shape.hosts; ++host) tags.push_back(Tags(host, shape.lines));
-  std::mt19937_64 random(shape.seed);
-  std::normal_distribution<double> move;
-  std::uniform_real_distribution<double> first(0, 100);
-  std::vector<double> walk(series);
-  for (double& value : walk) value = first(random);
+Load::Load(const LoadShape& shape, const std::string& host_header)
+    : shape_(shape),
+      host_header_(host_header),
+      random_(shape.seed),
+      values_(size_t{shape.hosts} * shape.metrics) {
+  for (uint32_t host = 0; host < shape.hosts; ++host) tags_.push_back(Tags(host, shape.lines));
+  const bool counter = shape.values == Values::kCounter;
+  std::uniform_real_distribution<double> first(counter ? 1e7 : 0, counter ? 1e8 : 100);
+  for (double& value : values_) value = first(random_);
+  Generate();
+}
 
+uint32_t Load::StartOfPass() const {
+  return shape_.start_s + passes_ * shape_.steps * shape_.step_s;
+}
+
+void Load::AppendNext(uint32_t series, std::string* body) {
+  double& value = values_[series];
+  switch (shape_.values) {
+    case Values::kWalk:
+      value = std::clamp(value + move_(random_), 0.0, 100.0);
+      break;
+    case Values::kCounter:
+      value += std::max(0.0, 500 + 100 * move_(random_));
+      break;
+    case Values::kConstant:
+      break;
+  }
+  AppendValue(body, value, shape_.values == Values::kWalk ? shape_.decimals : 0);
+}
+
+void Load::Generate() {
+  requests_.clear();
+  stamps_.clear();
+  points_ = 0;
+  const uint32_t start_s = StartOfPass();
   std::string body;
   std::vector<uint32_t> stamps;
   const auto finish = [&] {
     size_t header_bytes = 0;
-    if (shape.lines) {
+    if (shape_.lines) {
       requests_.push_back(std::move(body));
     } else {
       body.back() = ']';
-      requests_.push_back(WithHeader(host_header, body, &header_bytes));
+      requests_.push_back(WithHeader(host_header_, body, &header_bytes));
     }
     for (uint32_t& at : stamps) at += static_cast<uint32_t>(header_bytes);
     points_ += stamps.size();
@@ -93,29 +118,33 @@ Load::Load(const LoadShape& shape, const std::string& host_header) : shape_(shap
     stamps.clear();
     body.clear();
   };
-  for (uint32_t step = 0; step < shape.steps; ++step) {
-    for (uint32_t i = 0; i < series; ++i) {
-      walk[i] = std::clamp(walk[i] + move(random), 0.0, 100.0);
-      if (!shape.lines && body.empty()) body = "[";
-      body += shape.lines ? "put " : R"({"metric":")";
-      body += kMetrics[i % shape.metrics];
-      body += shape.lines ? " " : R"(","timestamp":)";
+  for (uint32_t step = 0; step < shape_.steps; ++step) {
+    for (uint32_t i = 0; i < values_.size(); ++i) {
+      if (!shape_.lines && body.empty()) body = "[";
+      body += shape_.lines ? "put " : R"({"metric":")";
+      body += kMetrics[i % shape_.metrics];
+      body += shape_.lines ? " " : R"(","timestamp":)";
       stamps.push_back(static_cast<uint32_t>(body.size()));
       body.append(kStampDigits, '0');
-      WriteStamp(body.data() + stamps.back(), shape.start_s + step * shape.step_s);
-      body += shape.lines ? " " : R"(,"value":)";
-      AppendValue(&body, walk[i], shape.decimals);
-      if (!shape.lines) body += ',';
-      body += tags[i / shape.metrics];
-      if (stamps.size() == shape.batch) finish();
+      WriteStamp(body.data() + stamps.back(), start_s + step * shape_.step_s);
+      body += shape_.lines ? " " : R"(,"value":)";
+      AppendNext(i, &body);
+      if (!shape_.lines) body += ',';
+      body += tags_[i / shape_.metrics];
+      if (stamps.size() == shape_.batch) finish();
     }
   }
   if (!stamps.empty()) finish();
 }
 
+void Load::GoOn() {
+  ++passes_;
+  Generate();
+}
+
 void Load::MoveOn() {
   ++passes_;
-  const uint32_t start_s = shape_.start_s + passes_ * shape_.steps * shape_.step_s;
+  const uint32_t start_s = StartOfPass();
   const uint32_t series = shape_.hosts * shape_.metrics;
   uint64_t point = 0;
   for (size_t r = 0; r < requests_.size(); ++r) {

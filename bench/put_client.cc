@@ -28,6 +28,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -216,6 +217,7 @@ int main(int argc, char** argv) {
   uint32_t passes = 5;
   double settle_s = 0;
   bool create = false;
+  bool fresh = false;
 
   CLI::App app(
       "Sends points to /api/put and says how fast they were accepted and what they cost the "
@@ -236,6 +238,11 @@ int main(int argc, char** argv) {
                  "times the prepared load is sent, each as the time that follows");
   app.add_option("--settle", settle_s, "seconds to wait before the CPU time is read once more");
   app.add_flag("--lines", shape.lines, "the line protocol instead of HTTP");
+  const std::map<std::string, Values> kinds = {
+      {"walk", Values::kWalk}, {"counter", Values::kCounter}, {"constant", Values::kConstant}};
+  app.add_option("--values", shape.values, "walk, counter or constant")
+      ->transform(CLI::CheckedTransformer(kinds));
+  app.add_flag("--fresh", fresh, "new values in each pass, not the same again");
   app.add_flag("--create", create,
                "only create the series: one point each, an hour before --start");
   CLI11_PARSE(app, argc, argv);
@@ -251,7 +258,7 @@ int main(int argc, char** argv) {
   const double cpu_before = pid != 0 ? ProcessCpu(pid) : 0;
   double cpu_sending = 0;
   for (uint32_t pass = 0; pass < passes; ++pass) {
-    if (pass > 0) load.MoveOn();
+    if (pass > 0) fresh ? load.GoOn() : load.MoveOn();
     const double cpu = pid != 0 ? ProcessCpu(pid) : 0;
     seconds += shape.lines ? SendLines(port, connections, load.requests())
                            : sender.SendAll(load.requests());

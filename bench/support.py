@@ -107,8 +107,8 @@ def header(command, durability):
 def write_section(title, text):
     """Puts the section into RESULTS.md in place of the former one of that title."""
     page = RESULTS.read_text() if RESULTS.exists() else (
-        "# Results\n\nWritten by `bench/put_vs_vm` and `bench/query_bench` (`bench/README.md`). Absolute figures hold on "
-        "no other machine: read the\nratios, and the CPU time of the server process.\n")
+        "# Results\n\nWritten by `bench/put_vs_vm`, `bench/query_bench` and `bench/size_bench` (`bench/README.md`). Absolute figures "
+        "hold on no other\nmachine: read the ratios, and the CPU time of the server process.\n")
     section = f"## {title}\n\n{text.strip()}\n"
     found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     if found:
