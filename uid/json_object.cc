@@ -1,0 +1,105 @@
+#include "uid/json_object.h"
+
+#include <rapidjson/error/en.h>
+
+#include "storage/model/utf8.h"
+
+namespace hg::uid {
+namespace {
+
+rapidjson::SizeType Size(std::string_view text) {
+  return static_cast<rapidjson::SizeType>(text.size());
+}
+
+}  // namespace
+
+void ObjectWriter::Key(std::string_view key) { writer_.Key(key.data(), Size(key)); }
+
+ObjectWriter& ObjectWriter::Text(std::string_view key, std::string_view text) {
+  Key(key);
+  writer_.String(text.data(), Size(text));
+  return *this;
+}
+
+ObjectWriter& ObjectWriter::Null(std::string_view key) {
+  Key(key);
+  writer_.Null();
+  return *this;
+}
+
+ObjectWriter& ObjectWriter::Number(std::string_view key, int64_t number) {
+  Key(key);
+  writer_.Int64(number);
+  return *this;
+}
+
+ObjectWriter& ObjectWriter::Flag(std::string_view key, bool flag) {
+  Key(key);
+  writer_.Bool(flag);
+  return *this;
+}
+
+ObjectWriter& ObjectWriter::NumberText(std::string_view key, std::string_view text) {
+  Key(key);
+  writer_.RawValue(text.data(), text.size(), rapidjson::kNumberType);
+  return *this;
+}
+
+ObjectWriter& ObjectWriter::Begin(std::string_view key) {
+  Key(key);
+  writer_.StartObject();
+  return *this;
+}
+
+ObjectWriter& ObjectWriter::End() {
+  writer_.EndObject();
+  return *this;
+}
+
+std::string ObjectWriter::Finish() {
+  writer_.EndObject();
+  return {buffer_.GetString(), buffer_.GetSize()};
+}
+
+Status ObjectReader::Parse(ByteView json) {
+  document_.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
+  if (document_.HasParseError())
+    return Status::Corruption(what_ + ": " +
+                              rapidjson::GetParseError_En(document_.GetParseError()) + " At byte " +
+                              std::to_string(document_.GetErrorOffset()));
+  if (!document_.IsObject()) return Status::Corruption(what_ + ": not a JSON object");
+  return {};
+}
+
+Status ObjectReader::Text(const rapidjson::Value& object, const char* key, std::string* out) const {
+  const rapidjson::Value* value = Find(object, key);
+  if (value == nullptr || value->IsNull()) return {};
+  if (!value->IsString()) return Damaged(key);
+  *out = Utf8(*value);
+  return {};
+}
+
+Status ObjectReader::Flag(const char* key, bool* out) const {
+  const rapidjson::Value* value = Find(key);
+  if (value == nullptr || value->IsNull()) return {};
+  if (!value->IsBool()) return Damaged(key);
+  *out = value->GetBool();
+  return {};
+}
+
+Status ObjectReader::Damaged(const char* key) const {
+  return Status::Corruption(what_ + ": field " + key + " is not of its form");
+}
+
+const rapidjson::Value* ObjectReader::Find(const rapidjson::Value& object, const char* key) {
+  const auto member = object.FindMember(key);
+  return member == object.MemberEnd() ? nullptr : &member->value;
+}
+
+std::string Utf8(const rapidjson::Value& value) {
+  std::string text(value.GetString(), value.GetStringLength());
+  ReplaceInvalidUtf8(&text);
+  return text;
+}
+
+}  // namespace hg::uid
