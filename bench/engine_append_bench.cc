@@ -5,8 +5,6 @@
 //   [durability=logged] [step_s=60]
 //                       [memory_mib=8192]
 
-#include <time.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -17,27 +15,18 @@
 #include <thread>
 #include <vector>
 
+#include "bench/measuring.h"
 #include "storage/points/embedded.h"
 
 namespace {
+
+using hg::bench::DieUnlessOk;
+using hg::bench::ThreadCpuSeconds;
 
 using Clock = std::chrono::steady_clock;
 
 double Seconds(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
-}
-
-// Of the calling thread: what others do on the machine does not count.
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
-}
-
-void Die(const hg::Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  std::exit(1);
 }
 
 hg::Bytes Tsuid(uint64_t series) {
@@ -75,14 +64,14 @@ int main(int argc, char** argv) {
                                              : hg::Durability::kLogged;
   std::filesystem::remove_all(options.path);
   auto opened = hg::Embedded::Open(options);
-  Die(opened.status());
+  DieUnlessOk(opened.status());
   auto store = std::move(*opened);
 
   std::vector<hg::SeriesNumber> numbers(series);
   auto start = Clock::now();
   for (uint64_t i = 0; i < series; ++i) {
     auto registered = store->points().Register(Tsuid(i));
-    Die(registered.status());
+    DieUnlessOk(registered.status());
     numbers[i] = *registered;
   }
   const uint64_t registry_bytes = store->Stats().registry_bytes;
@@ -99,16 +88,16 @@ int main(int argc, char** argv) {
       std::mt19937_64 random(t);
       std::vector<hg::PointEntry> entries;
       auto send = [&] {
-        const double from = CpuSeconds();
+        const double from = ThreadCpuSeconds();
         auto position = store->points().Append(entries);
         while (position.status().code() == hg::StatusCode::kBusy) {
           ++refused;
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
           position = store->points().Append(entries);
         }
-        Die(position.status());
-        store->points().Commit(*position, [](hg::Status status) { Die(status); });
-        busy[t] += CpuSeconds() - from;
+        DieUnlessOk(position.status());
+        store->points().Commit(*position, [](hg::Status status) { DieUnlessOk(status); });
+        busy[t] += ThreadCpuSeconds() - from;
         entries.clear();
       };
       for (uint64_t p = 0; p < points; ++p) {
@@ -138,22 +127,22 @@ int main(int argc, char** argv) {
               (unsigned long long)stats.merges, (unsigned long long)stats.file_count,
               stats.background_error.c_str());
   start = Clock::now();
-  Die(store->cells().Sync());
-  Die(store->Close());
+  DieUnlessOk(store->cells().Sync());
+  DieUnlessOk(store->Close());
   store.reset();
   start = Clock::now();
   auto reopened = hg::Embedded::Open(options);
-  Die(reopened.status());
+  DieUnlessOk(reopened.status());
   std::printf("reopen from the log: %.2f s, %.1f ns a point\n", Seconds(start),
               Seconds(start) / total * 1e9);
   start = Clock::now();
-  Die((*reopened)->cells().Flush());
+  DieUnlessOk((*reopened)->cells().Flush());
   std::printf("flush: %.1f ns a point, %.2f B a point in files\n", Seconds(start) / total * 1e9,
               double((*reopened)->Stats().file_bytes) / total);
   reopened->reset();
   start = Clock::now();
   auto again = hg::Embedded::Open(options);
-  Die(again.status());
+  DieUnlessOk(again.status());
   std::printf("reopen from files: %.2f s\n", Seconds(start));
   again->reset();
   std::filesystem::remove_all(options.path);

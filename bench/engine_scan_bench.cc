@@ -6,8 +6,6 @@
 // Points arrive as agents send them: all series at each instant. Even series hold integers, odd
 // ones two decimals.
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,23 +14,15 @@
 #include <string>
 #include <vector>
 
+#include "bench/measuring.h"
 #include "storage/points/embedded.h"
 
 namespace {
 
+using hg::bench::DieUnlessOk;
+using hg::bench::ThreadCpuSeconds;
+
 constexpr uint64_t kStart = 1'700'006'400;
-
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
-}
-
-void Die(const hg::Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  std::exit(1);
-}
 
 hg::Bytes Tsuid(uint64_t series) {
   hg::Bytes tsuid;
@@ -48,7 +38,7 @@ class Bench {
       : store_(store), step_(step), numbers_(series) {
     for (uint64_t i = 0; i < series; ++i) {
       auto registered = store->points().Register(Tsuid(i));
-      Die(registered.status());
+      DieUnlessOk(registered.status());
       numbers_[i] = *registered;
     }
   }
@@ -65,10 +55,10 @@ class Bench {
             hg::MakePointEntry(numbers_[i], hg::Timestamp{int64_t(kStart + t)}, value));
       }
       auto appended = store_->points().Append(entries);
-      Die(appended.status());
+      DieUnlessOk(appended.status());
       position = *appended;
     }
-    store_->points().Commit(position, [](hg::Status status) { Die(status); });
+    store_->points().Commit(position, [](hg::Status status) { DieUnlessOk(status); });
   }
 
   // Median of the rounds.
@@ -82,18 +72,18 @@ class Bench {
       spec.rows = {uint32_t(kStart), uint32_t(kStart + hours * 3600)};
       spec.objects = true;
       points = 0;
-      const double from = CpuSeconds();
+      const double from = ThreadCpuSeconds();
       auto scan = store_->points().Scan(spec, {});
-      Die(scan.status());
+      DieUnlessOk(scan.status());
       hg::RowHour row;
       for (;;) {
         auto more = (*scan)->Next(&row);
-        Die(more.status());
+        DieUnlessOk(more.status());
         if (!*more) break;
         points += row.value.size();
         for (const uint64_t value : row.value) sum += value;
       }
-      costs.push_back((CpuSeconds() - from) / double(points) * 1e9);
+      costs.push_back((ThreadCpuSeconds() - from) / double(points) * 1e9);
     }
     std::sort(costs.begin(), costs.end());
     std::printf("%-28s %6.1f ns a point (%llu points, sum %llx)\n", where, costs[costs.size() / 2],
@@ -124,7 +114,7 @@ int main(int argc, char** argv) {
   options.log_max_bytes = uint64_t{8} << 30;
   std::filesystem::remove_all(options.path);
   auto opened = hg::Embedded::Open(options);
-  Die(opened.status());
+  DieUnlessOk(opened.status());
   auto store = std::move(*opened);
   {
     Bench bench(store.get(), series, step);
@@ -132,7 +122,7 @@ int main(int argc, char** argv) {
     const uint64_t half = hours / 2 * 3600 + 1800;
     bench.Write(0, half);
     bench.Scan("the first half, in memory", hours / 2, rounds);
-    Die(store->cells().Flush());
+    DieUnlessOk(store->cells().Flush());
     bench.Scan("the first half, in files", hours / 2, rounds);
     bench.Write(half, hours * 3600);
     bench.Scan("all, half in files", hours, rounds);

@@ -17,7 +17,6 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -34,26 +33,12 @@
 #include <vector>
 
 #include "bench/load.h"
+#include "bench/measuring.h"
 
 namespace hg::bench {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-[[noreturn]] void Die(const std::string& what) {
-  std::fprintf(stderr, "put_client: %s\n", what.c_str());
-  std::exit(1);
-}
-
-/// CPU time of another process, all its threads, in seconds.
-double ProcessCpu(int pid) {
-  clockid_t clock = 0;
-  timespec time{};
-  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) {
-    Die("cannot read the CPU time of process " + std::to_string(pid));
-  }
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 int Connect(uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -255,17 +240,17 @@ int main(int argc, char** argv) {
   Load load(shape, "127.0.0.1:" + std::to_string(port));
   Sender sender(port, shape.lines ? 0 : connections);
   double seconds = 0;
-  const double cpu_before = pid != 0 ? ProcessCpu(pid) : 0;
+  const double cpu_before = pid != 0 ? ProcessCpuSeconds(pid) : 0;
   double cpu_sending = 0;
   for (uint32_t pass = 0; pass < passes; ++pass) {
     if (pass > 0) fresh ? load.GoOn() : load.MoveOn();
-    const double cpu = pid != 0 ? ProcessCpu(pid) : 0;
+    const double cpu = pid != 0 ? ProcessCpuSeconds(pid) : 0;
     seconds += shape.lines ? SendLines(port, connections, load.requests())
                            : sender.SendAll(load.requests());
-    if (pid != 0) cpu_sending += ProcessCpu(pid) - cpu;
+    if (pid != 0) cpu_sending += ProcessCpuSeconds(pid) - cpu;
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(settle_s));
-  const double cpu_all = pid != 0 ? ProcessCpu(pid) - cpu_before : 0;
+  const double cpu_all = pid != 0 ? ProcessCpuSeconds(pid) - cpu_before : 0;
   const double points = static_cast<double>(load.points()) * passes;
   std::printf(
       "points %.0f seconds %.3f rate %.0f cpu_ns %.1f settled_cpu_ns %.1f median_us %.0f p99_us "

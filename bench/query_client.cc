@@ -1,10 +1,11 @@
-// query_client: sends GET requests from a file, one path a line, over one keep-alive connection,
-// one after the other, and says how long an answer took. The whole body is read; it is not parsed.
+// query_client: sends requests from a file over one keep-alive connection, one after the other, and
+// says how long an answer took. A line is a path, asked with GET, or a path, a tab and a JSON body,
+// sent with POST. The whole answer is read; it is not parsed.
 //
-//   query_client --port 4242 --paths FILE [--passes 3]
+//   query_client --port 4242 --paths FILE [--passes 3] [--pid PID]
 //
-// Last line: answers, median and p99 in microseconds, bytes of the median body. An answer other
-// than 200 ends it.
+// Last line: answers, median and p99 in microseconds, bytes of the median body, and microseconds of
+// processor that process PID took for an answer. An answer other than 200 ends it.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -27,12 +28,11 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/measuring.h"
+
 namespace {
 
-[[noreturn]] void Die(const std::string& what) {
-  std::fprintf(stderr, "query_client: %s\n", what.c_str());
-  std::exit(1);
-}
+using hg::bench::Die;
 
 /// One connection; reads answers with Content-Length and chunked ones.
 class Connection {
@@ -51,9 +51,19 @@ class Connection {
     setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
 
-  /// Bytes of the body.
-  size_t Get(const std::string& path) {
-    const std::string request = "GET " + path + " HTTP/1.1\r\nHost: " + host_ + "\r\n\r\n";
+  /// The request of a line of the file.
+  [[nodiscard]] std::string Request(const std::string& line) const {
+    const size_t tab = line.find('\t');
+    const std::string path = line.substr(0, tab);
+    if (tab == std::string::npos) return "GET " + path + " HTTP/1.1\r\nHost: " + host_ + "\r\n\r\n";
+    const std::string body = line.substr(tab + 1);
+    return "POST " + path + " HTTP/1.1\r\nHost: " + host_ +
+           "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n\r\n" + body;
+  }
+
+  /// Bytes of the answer's body.
+  size_t Ask(const std::string& request) {
     if (send(fd_, request.data(), request.size(), MSG_NOSIGNAL) !=
         static_cast<ssize_t>(request.size())) {
       Die(std::string("send: ") + std::strerror(errno));
@@ -62,7 +72,7 @@ class Connection {
     at_ = 0;
     const std::string head = ReadUntil("\r\n\r\n");
     const size_t body = Chunked(head) ? ReadChunks() : ReadExactly(ContentLength(head));
-    if (head.find(" 200 ") != head.find(' ')) Die(path + " answered: " + in_.substr(0, 2000));
+    if (head.find(" 200 ") != head.find(' ')) Die(request + " answered: " + in_.substr(0, 2000));
     return body;
   }
 
@@ -132,32 +142,39 @@ int main(int argc, char** argv) {
   uint16_t port = 4242;
   std::string paths_file;
   int passes = 1;
-  CLI::App app("Sends GET requests one after the other and says how long an answer took.");
+  int pid = 0;
+  CLI::App app("Sends requests one after the other and says how long an answer took.");
   app.add_option("--port", port, "port on 127.0.0.1");
-  app.add_option("--paths", paths_file, "file of paths, one a line")->required();
+  app.add_option("--paths", paths_file,
+                 "file of paths, one a line, with a tab and a body if it is a POST")
+      ->required();
   app.add_option("--passes", passes, "times the file is gone through");
+  app.add_option("--pid", pid, "process whose CPU time is read");
   CLI11_PARSE(app, argc, argv);
 
-  std::vector<std::string> paths;
+  Connection connection(port);
+  std::vector<std::string> requests;
   std::ifstream in(paths_file);
   for (std::string line; std::getline(in, line);) {
-    if (!line.empty()) paths.push_back(line);
+    if (!line.empty()) requests.push_back(connection.Request(line));
   }
-  if (paths.empty()) Die("no path in " + paths_file);
+  if (requests.empty()) Die("no path in " + paths_file);
 
-  Connection connection(port);
+  const double cpu_before = pid != 0 ? hg::bench::ProcessCpuSeconds(pid) : 0;
   std::vector<double> micros;
   std::vector<size_t> bytes;
   for (int pass = 0; pass < passes; ++pass) {
-    for (const std::string& path : paths) {
+    for (const std::string& request : requests) {
       const auto began = std::chrono::steady_clock::now();
-      bytes.push_back(connection.Get(path));
+      bytes.push_back(connection.Ask(request));
       micros.push_back(
           std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began)
               .count());
     }
   }
-  std::printf("answers %zu median_us %.1f p99_us %.1f bytes %zu\n", micros.size(),
-              Quantile(micros, 0.5), Quantile(micros, 0.99), Quantile(bytes, 0.5));
+  const double cpu = pid != 0 ? hg::bench::ProcessCpuSeconds(pid) - cpu_before : 0;
+  std::printf("answers %zu median_us %.1f p99_us %.1f bytes %zu cpu_us %.1f\n", micros.size(),
+              Quantile(micros, 0.5), Quantile(micros, 0.99), Quantile(bytes, 0.5),
+              cpu * 1e6 / static_cast<double>(micros.size()));
   return 0;
 }

@@ -25,7 +25,8 @@ TimeZone DefaultZone(const Options& options) {
 // side: the work outweighs a thread's start by far.
 constexpr int64_t kSideBySideFromNs = 2'000'000;
 
-// Threads beside those that the queries came on, for all queries together.
+// Threads beside those that the queries came on, for all queries together. The answer is read from
+// a file of the system each time.
 int HelperCount() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 constexpr size_t kHelpQueueMax = 1024;
 
@@ -40,7 +41,8 @@ Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clo
       limits_file_(options_.limits_file, options_.limits_file_interval_s, clock),
       running_(options_, clock),
       default_zone_(DefaultZone(options_)),
-      helpers_(HelperCount(), kHelpQueueMax) {}
+      helper_count_(static_cast<size_t>(HelperCount())),
+      helpers_(static_cast<int>(helper_count_), kHelpQueueMax) {}
 
 Result<ValidQuery> Engine::Validate(const Request& request, ValidationTrace* trace) const {
   ValidationTrace unwanted;
@@ -90,7 +92,7 @@ Status Engine::RunAll(std::deque<SubQueryRun>* runs) {
     RETURN_IF_ERROR((*runs)[done++].Run());
   }
   std::vector<Status> statuses(runs->size() - done);
-  RunSideBySide(&helpers_, static_cast<size_t>(HelperCount()), statuses.size(), [&](size_t i) {
+  RunSideBySide(&helpers_, helper_count_, statuses.size(), [&](size_t i) {
     statuses[i] = (*runs)[done + i].Run();
     return statuses[i].ok();
   });

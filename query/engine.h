@@ -80,6 +80,7 @@ class Engine {
   LimitsFile limits_file_;
   RunningQueries running_;
   const TimeZone default_zone_;
+  const size_t helper_count_;
   WorkerPool helpers_;  // run sub-queries side by side
 };
 

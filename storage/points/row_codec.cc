@@ -342,42 +342,45 @@ void RowColumns::Clear() {
   all_double = false;
 }
 
-void RowColumns::Push(uint32_t offset, const PointValue& stored) {
-  offset_ms.push_back(offset);
-  value.push_back(stored.is_float() ? std::bit_cast<uint64_t>(stored.as_double()) : stored.bits);
-  AppendKind(1, stored.is_float());
-}
-
-void RowColumns::AppendKind(size_t count, bool doubles) {
-  const size_t before = size() - count;
-  if (before == 0) all_double = doubles;
-  if (is_double.empty()) {
-    if (all_double == doubles) return;
-    is_double.assign(before, all_double ? 1 : 0);
-  }
+void RowColumns::MarkMixed(size_t at, size_t count, bool doubles) {
+  if (is_double.empty()) is_double.assign(at, all_double ? 1 : 0);
   is_double.insert(is_double.end(), count, doubles ? 1 : 0);
 }
 
 bool RowColumns::SortByTime() {
-  if (std::adjacent_find(offset_ms.begin(), offset_ms.end(), std::greater_equal<>()) ==
-      offset_ms.end()) {
-    return true;
-  }
-  // Time and place. Points of several connections come nearly in order: each has a few places to
-  // go, which insertion does best, and another sort where that is not so.
-  std::vector<uint64_t> keys(size());
-  size_t moves_left = size() * 16;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const uint64_t key = uint64_t{offset_ms[i]} << 32 | i;
+  const auto descent =
+      std::adjacent_find(offset_ms.begin(), offset_ms.end(), std::greater_equal<>());
+  if (descent == offset_ms.end()) return true;
+  // Points of several connections come nearly in order: each has a few places to go, which
+  // insertion does best, and another sort where that is not so.
+  size_t moves_left = size() * 8;
+  for (auto i = static_cast<size_t>(descent - offset_ms.begin()) + 1; i < size(); ++i) {
+    const uint32_t offset = offset_ms[i];
+    if (offset_ms[i - 1] <= offset) continue;
+    const uint64_t bits = value[i];
+    const uint8_t kind = is_double.empty() ? 0 : is_double[i];
     size_t at = i;
-    for (; at > 0 && keys[at - 1] > key && moves_left > 0; --at, --moves_left) {
-      keys[at] = keys[at - 1];
+    for (; at > 0 && offset_ms[at - 1] > offset && moves_left > 0; --at, --moves_left) {
+      offset_ms[at] = offset_ms[at - 1];
+      value[at] = value[at - 1];
+      if (!is_double.empty()) is_double[at] = is_double[at - 1];
     }
-    keys[at] = key;
+    offset_ms[at] = offset;
+    value[at] = bits;
+    if (!is_double.empty()) is_double[at] = kind;
+    if (moves_left == 0) {
+      SortAnew();
+      break;
+    }
   }
-  if (moves_left == 0) std::sort(keys.begin(), keys.end());
-  Permute(keys);
   return std::adjacent_find(offset_ms.begin(), offset_ms.end()) == offset_ms.end();
+}
+
+void RowColumns::SortAnew() {
+  std::vector<uint64_t> keys(size());  // time and place
+  for (size_t i = 0; i < keys.size(); ++i) keys[i] = uint64_t{offset_ms[i]} << 32 | i;
+  std::sort(keys.begin(), keys.end());
+  Permute(keys);
 }
 
 void RowColumns::Permute(const std::vector<uint64_t>& keys) {
@@ -398,8 +401,7 @@ Status AppendColumns(ByteView encoded, RowColumns* columns) {
   Head head;
   if (!TakeHead(&in, &head)) return Damaged("head");
   const size_t before = columns->size();
-  columns->offset_ms.resize(before + head.count);
-  columns->value.resize(before + head.count);
+  columns->Resize(before + head.count);
   uint64_t* const value = columns->value.data() + before;
   bool millis = false;
   ByteView resolution;
@@ -409,7 +411,7 @@ Status AppendColumns(ByteView encoded, RowColumns* columns) {
   if (head.how == kInts || head.how == kFloats) {
     Values values;
     if (!TakeValues(&in, head, value, &values)) return Damaged("values");
-    columns->AppendKind(head.count, head.how == kFloats);
+    columns->MarkKind(before, head.count, head.how == kFloats);
     return {};
   }
   if (columns->is_double.empty()) columns->is_double.assign(before, columns->all_double ? 1 : 0);

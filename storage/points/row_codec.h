@@ -4,6 +4,7 @@
 // is stored plainly. So a decoder that is given what the encoder wrote cannot lose anything, and
 // one that is given anything else answers Corruption.
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,13 +50,28 @@ struct RowColumns {
 
   [[nodiscard]] size_t size() const { return offset_ms.size(); }
   void Clear();
-  void Push(uint32_t offset, const PointValue& stored);
-  /// The kind of `count` points that were appended to the other columns.
-  void AppendKind(size_t count, bool doubles);
+  void Resize(size_t points) {
+    offset_ms.resize(points);
+    value.resize(points);
+  }
+  // Of points that there is room for, in ascending order of places: the whole point, or the kind of
+  // `count` points whose other columns are filled.
+  void Set(size_t at, uint32_t offset, const PointValue& stored) {
+    offset_ms[at] = offset;
+    value[at] = stored.is_float() ? std::bit_cast<uint64_t>(stored.as_double()) : stored.bits;
+    MarkKind(at, 1, stored.is_float());
+  }
+  void MarkKind(size_t at, size_t count, bool doubles) {
+    if (at == 0) all_double = doubles;
+    if (is_double.empty() && all_double == doubles) return;
+    MarkMixed(at, count, doubles);
+  }
   /// Brings the points into the order of their times. False: an instant repeats.
   bool SortByTime();
 
  private:
+  void MarkMixed(size_t at, size_t count, bool doubles);
+  void SortAnew();
   void Permute(const std::vector<uint64_t>& keys);
 };
 /// Appends the points of a row without dups and has_raw. After a failure the columns are good for

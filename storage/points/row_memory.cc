@@ -29,6 +29,11 @@ constexpr uint32_t kDeleteMillis = 0xE0000000;   // in place of the F of the 4-b
 constexpr uint32_t kRecord = 0x30000000;         // bits: the sequence of the entries that follow
 constexpr uint32_t kKindMask = 0xF0000000;
 
+// Pages grow by a third to a half: what is left free of the last one is a part of the row. The
+// first holds two or three runs.
+constexpr uint16_t kPageBytes[] = {64,  96,   128,  192,  256,  384, 512,
+                                   768, 1024, 1536, 2048, 3072, 4096};
+
 uint64_t RowId(uint32_t series, uint32_t base) { return uint64_t{series} << 32 | base; }
 
 bool IsPut(uint32_t op) { return op <= UINT16_MAX || op >= codec::kMillisMark; }
@@ -38,16 +43,47 @@ uint32_t OffsetMs(uint32_t qualifier) { return codec::Qualifier{qualifier}.offse
 }  // namespace
 
 template <typename Visit>
-void RowHourMemory::VisitRun(const Run& run, std::vector<PartPoint>* points, Visit&& visit) {
-  if (run.plain) {
-    for (const char* p = run.bytes; p < run.bytes + run.size; p += 12) {
-      visit(ReadBig32(p), ReadBig64(p + 4));
+void RowHourMemory::VisitPages(const Snapshot& now, Visit&& visit) {
+  std::array<const Page*, std::size(kPageBytes)> few;
+  size_t count = 0;
+  const Page* page = now.pages;
+  for (; page != nullptr && count < few.size(); page = page->older) few[count++] = page;
+  std::vector<const Page*> many;
+  for (; page != nullptr; page = page->older) many.push_back(page);
+  const auto show = [&](const Page* p) {
+    visit(p->bytes, p->bytes + (p == now.pages ? now.page_used : p->used));
+  };
+  std::for_each(many.rbegin(), many.rend(), show);
+  while (count > 0) show(few[--count]);
+}
+
+template <typename Visit>
+void RowHourMemory::VisitRuns(const Snapshot& now, Visit&& visit) {
+  VisitPages(now, [&](const char* run, const char* end) {
+    RunEntries entries;
+    while (run < end) {
+      run += DecodeRun(run, &entries);
+      for (size_t i = 0; i < kRunEntries; ++i) visit(entries.ops[i], entries.bits[i]);
     }
-    return;
+  });
+}
+
+// The writer's: the last runs, oldest first; there are as many.
+void RowHourMemory::LastRuns(std::span<const char*> runs) const {
+  size_t missing = runs.size();
+  const Page* const newest = pages_.load(kRelaxed);
+  for (const Page* page = newest; missing > 0; page = page->older) {
+    INVARIANT(page != nullptr);
+    const char* const end = page->bytes + (page == newest ? page_used_.load(kRelaxed) : page->used);
+    size_t found = 0;
+    for (const char* run = page->bytes; run < end; run += RunBytes(run)) {
+      if (found == missing) std::copy(runs.begin() + 1, runs.begin() + missing, runs.begin());
+      found = std::min(found + 1, missing);
+      runs[found - 1] = run;
+    }
+    std::move_backward(runs.begin(), runs.begin() + found, runs.begin() + missing);
+    missing -= found;
   }
-  points->clear();
-  INVARIANT(DecodeRow({run.bytes, run.size}, 0, points).ok());
-  for (const PartPoint& point : *points) visit(point.qualifier.bits, point.bits);
 }
 
 RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
@@ -93,42 +129,52 @@ void RowMemory::Publish(RowHourMemory* row) {
   row->version_.store(row->version_.load(kRelaxed) + 1, std::memory_order_release);
 }
 
-// The tail is full; inside of Begin and Publish the version is odd already. Points that rise are
-// encoded as on disk; other histories, being rare, are kept as they stand.
+// The tail is full; inside of Begin and Publish the version is odd already. Points that came out of
+// order are sorted, unless later points of their record may still ask which came last, and where no
+// instant repeats.
 void RowMemory::MakeRoom(RowHourMemory* row) {
-  constexpr uint8_t kSlots = RowHourMemory::kSlots;
-  run_points_.clear();
-  int64_t last = -1;
-  bool rising = true;
-  for (uint8_t i = 0; i < kSlots; ++i) {
-    const uint32_t op = row->ops_[i].load(kRelaxed);
-    rising = rising && IsPut(op) && OffsetMs(op) > last;
-    last = OffsetMs(op);
-    run_points_.push_back({{op}, 0, row->bits_[i].load(kRelaxed)});
+  RunEntries entries;
+  for (size_t i = 0; i < kRunEntries; ++i) {
+    entries.ops[i] = row->ops_[i].load(kRelaxed);
+    entries.bits[i] = row->bits_[i].load(kRelaxed);
   }
-  run_.clear();
-  if (rising) {
-    EncodeRow(run_points_, {}, &run_);
-  } else {
-    for (const PartPoint& entry : run_points_) {
-      AppendBig(&run_, entry.qualifier.bits, 4);
-      AppendBig(&run_, entry.bits, 8);
-    }
-  }
-  auto* run = reinterpret_cast<RowHourMemory::Run*>(
-      arena_.Take(offsetof(RowHourMemory::Run, bytes) + run_.size()));
-  run->older = row->runs_.load(kRelaxed);
-  run->size = static_cast<uint16_t>(run_.size());
-  run->entries = kSlots;
-  run->plain = !rising;
-  std::memcpy(run->bytes, run_.data(), run_.size());
+  if (!IsRising(entries) && row->record_start_ == row->written()) SortRising(&entries);
+  char encoded[kRunBytesMax];
+  const size_t bytes = EncodeRun(entries, encoded);
 
   const bool alone = row->version_.load(kRelaxed) % 2 == 0;
   if (alone) Begin(row);
-  row->runs_.store(run, kRelease);
+  std::memcpy(RoomForRun(row, bytes), encoded, bytes);
+  row->page_used_.store(static_cast<uint16_t>(row->page_used_.load(kRelaxed) + bytes), kRelease);
+  row->runs_.store(row->runs_.load(kRelaxed) + 1, kRelease);
   row->tail_used_ = 0;
   row->tail_count_.store(0, kRelease);
   if (alone) Publish(row);
+}
+
+// Behind what is used of the newest page. Its readers look no farther.
+char* RowMemory::RoomForRun(RowHourMemory* row, size_t bytes) {
+  using Page = RowHourMemory::Page;
+  const auto* newest = const_cast<Page*>(row->pages_.load(kRelaxed));
+  const uint16_t used = row->page_used_.load(kRelaxed);
+  if (newest != nullptr && newest->capacity - used >= static_cast<int>(bytes)) {
+    return const_cast<char*>(newest->bytes) + used;
+  }
+  constexpr size_t kHeadBytes = offsetof(Page, bytes);
+  size_t size = kPageBytes[0];
+  if (newest != nullptr) {
+    const size_t before = newest->capacity + kHeadBytes;
+    const auto* larger = std::upper_bound(std::begin(kPageBytes), std::end(kPageBytes), before);
+    size = larger == std::end(kPageBytes) ? larger[-1] : *larger;
+    const_cast<Page*>(newest)->used = used;
+  }
+  size = std::max(size, (bytes + kHeadBytes + 7) / 8 * 8);
+  auto* page = reinterpret_cast<Page*>(arena_.Take(size));
+  page->older = newest;
+  page->capacity = static_cast<uint16_t>(size - kHeadBytes);
+  row->pages_.store(page, kRelease);
+  row->page_used_.store(0, kRelease);
+  return page->bytes;
 }
 
 inline void RowMemory::Push(RowHourMemory* row, uint32_t op, uint64_t bits) {
@@ -136,7 +182,6 @@ inline void RowMemory::Push(RowHourMemory* row, uint32_t op, uint64_t bits) {
   row->bits_[row->tail_used_].store(bits, kRelease);
   row->ops_[row->tail_used_].store(op, kRelease);
   ++row->tail_used_;
-  ++row->written_;
 }
 
 inline void RowMemory::StartRecord(RowHourMemory* row, uint64_t sequence) {
@@ -144,7 +189,7 @@ inline void RowMemory::StartRecord(RowHourMemory* row, uint64_t sequence) {
   if ((row->flags_.load(kRelaxed) & RowHourMemory::kRaw) != 0) [[unlikely]] {
     Push(row, kRecord, sequence);
   }
-  row->record_start_ = row->written_;
+  row->record_start_ = row->written();
 }
 
 void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
@@ -156,7 +201,7 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
   }
   if (row->last_sequence_ != sequence) StartRecord(row, sequence);
   const uint32_t offset = OffsetMs(qualifier);
-  const bool rising = row->written_ == row->record_start_ || offset > row->last_offset_ms_;
+  const bool rising = row->written() == row->record_start_ || offset > row->last_offset_ms_;
   row->last_offset_ms_ = offset;
   Push(row, qualifier, bits);
   if (!rising) RepeatSmaller(row, qualifier);
@@ -167,16 +212,15 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
 // behind the one just written, which makes it the newer. In the write lock: only the runs that the
 // look-back reaches are read.
 void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
-  using Run = RowHourMemory::Run;
   struct Entry {
     uint32_t op;
     uint64_t bits;
   };
-  const uint32_t last = row->written_ - 1;
+  const uint32_t last = row->written() - 1;
   const uint32_t from = std::max(row->record_start_, last > kLookBack ? last - kLookBack : 0);
   std::array<Entry, kLookBack> smaller;
   auto end = smaller.begin();
-  uint32_t index = row->written_ - row->tail_used_;
+  uint32_t index = row->written() - row->tail_used_;
   auto look = [&](uint32_t op, uint64_t bits) {
     const uint32_t at = index++;
     if (at < from || at >= last) return;
@@ -187,15 +231,15 @@ void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
       *end++ = {op, bits};
     }
   };
-  std::array<const Run*, kLookBack / RowHourMemory::kSlots + 1> runs;
-  size_t count = 0;
-  const Run* run = row->runs_.load(kRelaxed);
-  for (; index > from; run = run->older) {
-    INVARIANT(run != nullptr && count < runs.size());
-    runs[count++] = run;
-    index -= run->entries;
+  std::array<const char*, kLookBack / kRunEntries + 1> runs;
+  const size_t count = index <= from ? 0 : (index - from + kRunEntries - 1) / kRunEntries;
+  row->LastRuns({runs.data(), count});
+  index -= static_cast<uint32_t>(count * kRunEntries);
+  for (size_t r = 0; r < count; ++r) {
+    RunEntries entries;
+    DecodeRun(runs[r], &entries);
+    for (size_t i = 0; i < kRunEntries; ++i) look(entries.ops[i], entries.bits[i]);
   }
-  while (count > 0) RowHourMemory::VisitRun(*runs[--count], &run_points_, look);
   for (uint8_t i = 0; i < row->tail_used_; ++i) {
     look(row->ops_[i].load(kRelaxed), row->bits_[i].load(kRelaxed));
   }
@@ -209,13 +253,13 @@ void RowMemory::WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qual
        qualifier <= UINT16_MAX ? kDeleteSeconds | qualifier
                                : (qualifier & ~kKindMask) | kDeleteMillis,
        0);
-  row->record_start_ = row->written_;
+  row->record_start_ = row->written();
 }
 
 void RowMemory::WriteClear(RowHourMemory* row, uint64_t sequence) {
   if (row->last_sequence_ != sequence) StartRecord(row, sequence);
   Push(row, kClear, 0);
-  row->record_start_ = row->written_;
+  row->record_start_ = row->written();
   row->form_.store(static_cast<uint8_t>(RowForm::kNone), kRelease);
 }
 
@@ -223,6 +267,8 @@ void RowHourMemory::Copy(Snapshot* to) const {
   for (int spins = 0;; ++spins) {
     const uint32_t before = version_.load(kAcquire);
     if (before % 2 == 0) {
+      to->pages = pages_.load(kAcquire);
+      to->page_used = page_used_.load(kAcquire);
       to->runs = runs_.load(kAcquire);
       to->form = form_.load(kAcquire);
       to->count = tail_count_.load(kAcquire);
@@ -234,19 +280,6 @@ void RowHourMemory::Copy(Snapshot* to) const {
     }
     if (spins > 100) std::this_thread::yield();
   }
-}
-
-std::vector<const RowHourMemory::Run*> RowHourMemory::OldestFirst(const Run* newest) {
-  std::vector<const Run*> runs;
-  for (const Run* run = newest; run != nullptr; run = run->older) runs.push_back(run);
-  std::reverse(runs.begin(), runs.end());
-  return runs;
-}
-
-template <typename Visit>
-void RowHourMemory::VisitRuns(const Run* newest, Visit&& visit) {
-  std::vector<PartPoint> points;
-  for (const Run* run : OldestFirst(newest)) VisitRun(*run, &points, visit);
 }
 
 void RowHourMemory::Read(Part* part, uint32_t generation) const {
@@ -280,7 +313,7 @@ void RowHourMemory::Read(Part* part, uint32_t generation) const {
     std::erase_if(part->points, [q](const PartPoint& p) { return p.qualifier == q; });
     if (!part->cleared) part->gone.push_back(q.Encode());
   };
-  VisitRuns(now.runs, apply);
+  VisitRuns(now, apply);
   for (uint8_t i = 0; i < now.count; ++i) apply(now.ops[i], now.bits[i]);
   if (!rising || !part->gone.empty()) Normalize(part);
 }
@@ -289,32 +322,37 @@ bool RowHourMemory::AppendTo(RowColumns* columns, RowForm* form) const {
   Snapshot now;
   Copy(&now);
   *form = static_cast<RowForm>(now.form);
+  size_t at = columns->size();
+  columns->Resize(at + now.runs * kRunEntries + now.count);
   bool puts = true;
-  auto push = [&](uint32_t op, uint64_t bits) {
-    const codec::Qualifier q{op};
-    puts = puts && IsPut(op);
-    if (puts) columns->Push(q.offset_ms(), {bits, q.flags()});
-  };
-  for (const Run* run : OldestFirst(now.runs)) {
-    if (run->plain) {
-      VisitRun(*run, nullptr, push);
-    } else {
-      INVARIANT(AppendColumns({run->bytes, run->size}, columns).ok());
-    }
+  VisitPages(now, [&](const char* run, const char* end) {
+    puts = puts && DecodeRuns(run, end, &at, columns);
+  });
+  for (uint8_t i = 0; puts && i < now.count; ++i, ++at) {
+    const codec::Qualifier q{now.ops[i]};
+    puts = IsPut(q.bits);
+    if (puts) columns->Set(at, q.offset_ms(), {now.bits[i], q.flags()});
   }
-  for (uint8_t i = 0; i < now.count; ++i) push(now.ops[i], now.bits[i]);
   return puts;
 }
 
 void RowHourMemory::Prefetch(std::span<const RowHourMemory* const> rows) {
-  std::vector<const Run*> at;
+  std::vector<const Page*> at;
   for (const RowHourMemory* row : rows) {
-    if (const Run* run = row->runs_.load(kAcquire)) at.push_back(run);
+    if (const Page* page = row->pages_.load(kAcquire)) {
+      __builtin_prefetch(page);
+      at.push_back(page);
+    }
   }
   while (!at.empty()) {
-    for (const Run*& run : at) {
-      __builtin_prefetch(run->bytes + 48);  // a run of eight mostly ends in the next line
-      run = run->older;
+    for (const Page*& page : at) {
+      constexpr size_t kLine = 64;
+      const char* const end = page->bytes + page->capacity;
+      for (const char* line = page->bytes + kLine / 2; line < end; line += kLine) {
+        __builtin_prefetch(line);
+      }
+      page = page->older;
+      if (page != nullptr) __builtin_prefetch(page);
     }
     std::erase(at, nullptr);
   }

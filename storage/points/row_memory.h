@@ -1,7 +1,9 @@
 #pragma once
 // The row-hours of one generation in memory (engine.md §4): per row the history of its points, in
-// order of arrival. The last entries stand in the tail, up to 16; a full tail is encoded as a run
-// and used again.
+// order of arrival. The last entries stand in the tail, up to eight; a full tail is encoded as a
+// run and used again. Runs stand one after the other in pages, so that reading a row walks through
+// few places of memory. Within a run points may stand in order of time instead, where nobody can
+// tell the difference.
 //
 // Readers take no lock. An entry that is added becomes visible by the tail's count. What moves
 // entries (a run is made, the tail grows, several changes become visible together) is bracketed by
@@ -18,6 +20,7 @@
 #include "storage/points/arena.h"
 #include "storage/points/part.h"
 #include "storage/points/row_codec.h"
+#include "storage/points/run_codec.h"
 
 namespace hg::points {
 
@@ -53,40 +56,46 @@ class RowHourMemory {
 
  private:
   friend class RowMemory;
-  // Eight: a row of few points, the most common one, stays small; a run of eight takes 30 to 40
+  // Eight: a row of few points, the most common one, stays small; a run of eight takes 15 to 25
   // bytes.
-  static constexpr uint8_t kSlots = 8;
+  static constexpr uint8_t kSlots = kRunEntries;
 
-  struct Run {
-    const Run* older;
-    uint16_t size;
-    uint8_t entries;
-    bool plain;  // entries as they stood in the tail; else points by EncodeRow
+  struct Page {
+    const Page* older;
+    uint16_t capacity;  // of bytes
+    uint16_t used;      // once there is a newer page
     char bytes[];
   };
   // Entries of a moment, copied.
   struct Snapshot {
-    const Run* runs = nullptr;
+    const Page* pages = nullptr;
+    uint32_t runs = 0;
+    uint16_t page_used = 0;
     uint8_t form = 0;
     uint8_t count = 0;
     uint64_t bits[kSlots];
     uint32_t ops[kSlots];
   };
   void Copy(Snapshot* to) const;
-  // Entries in order of arrival; `points` is room to decode into.
+  /// History entries.
+  [[nodiscard]] uint32_t written() const {
+    return runs_.load(std::memory_order_relaxed) * kSlots + tail_used_;
+  }
+  void LastRuns(std::span<const char*> runs) const;
+  /// Calls visit(first byte, end) for what is used of each page, oldest first.
   template <typename Visit>
-  static void VisitRun(const Run& run, std::vector<PartPoint>* points, Visit&& visit);
+  static void VisitPages(const Snapshot& now, Visit&& visit);
+  /// Entries of the runs in order of arrival, but for what EncodeRun was allowed to sort.
   template <typename Visit>
-  static void VisitRuns(const Run* newest, Visit&& visit);
-  static std::vector<const Run*> OldestFirst(const Run* newest);
+  static void VisitRuns(const Snapshot& now, Visit&& visit);
 
-  std::atomic<const Run*> runs_{nullptr};  // newest
+  std::atomic<const Page*> pages_{nullptr};  // newest
   RowHourMemory* older_ = nullptr;
   uint64_t last_sequence_ = 0;
   uint32_t series_ = 0;
   uint32_t base_ = 0;
   std::atomic<uint32_t> version_{0};
-  uint32_t written_ = 0;       // history entries
+  std::atomic<uint32_t> runs_{0};
   uint32_t record_start_ = 0;  // the first entry of the record last_sequence_
   uint32_t last_offset_ms_ = 0;
   std::atomic<uint8_t> tail_count_{0};  // entries of the tail that readers may see
@@ -94,6 +103,7 @@ class RowHourMemory {
   uint8_t depth_ = 0;                   // rows of the series made before; saturates
   std::atomic<uint8_t> flags_{0};
   std::atomic<uint8_t> form_{0};
+  std::atomic<uint16_t> page_used_{0};  // bytes of the newest page
   std::atomic<uint64_t> bits_[kSlots];
   std::atomic<uint32_t> ops_[kSlots];
 };
@@ -156,14 +166,13 @@ class RowMemory {
   void Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits, RowForm form);
   void Push(RowHourMemory* row, uint32_t op, uint64_t bits);
   void MakeRoom(RowHourMemory* row);
+  char* RoomForRun(RowHourMemory* row, size_t bytes);
   void StartRecord(RowHourMemory* row, uint64_t sequence);
   void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
 
   SlotTable<RowHourMemory> heads_;
   Arena arena_;
   std::vector<uint32_t> series_;
-  std::vector<PartPoint> run_points_;
-  Bytes run_;
   // Rows of series with more than kWalkMax of them; the others are found by walking.
   std::unordered_map<uint64_t, RowHourMemory*> by_base_;
   std::atomic<size_t> extra_bytes_{0};

@@ -310,9 +310,13 @@ TEST_CASE("columns come into the order of their times, however far from it they 
         std::swap(points[i], points[std::min(count - 1, i + random() % disorder)]);
       }
       RowColumns columns;
+      const auto push = [&columns](uint32_t offset, const PointValue& value) {
+        columns.Resize(columns.size() + 1);
+        columns.Set(columns.size() - 1, offset, value);
+      };
       for (const auto& [offset, number] : points) {
-        columns.Push(
-            offset, number % 2 == 0 ? PointValue::Int(number) : PointValue::Double(double(number)));
+        push(offset,
+             number % 2 == 0 ? PointValue::Int(number) : PointValue::Double(double(number)));
       }
       REQUIRE(columns.SortByTime());
       for (size_t i = 0; i < count; ++i) {
@@ -325,7 +329,7 @@ TEST_CASE("columns come into the order of their times, however far from it they 
                            : int64_t(columns.value[i])) == number);
       }
       if (count < 2) continue;
-      columns.Push(1000, PointValue::Int(5));
+      push(1000, PointValue::Int(5));
       CHECK_FALSE(columns.SortByTime());
     }
   }
