@@ -1,5 +1,7 @@
 #include "compaction/row_fold.h"
 
+#include <algorithm>
+
 #include "storage/codec/row_key.h"
 #include "storage/points/reconcile.h"
 #include "storage/points/render.h"
@@ -55,6 +57,11 @@ void RowFold::FoldCounted(const Bytes& key) {
   changed_.notify_all();
 }
 
+void RowFold::Count(uint64_t RowFoldStats::*counter, uint64_t by) {
+  std::lock_guard lock(mutex_);
+  stats_.*counter += by;
+}
+
 void RowFold::Work() {
   Bytes key;
   std::unique_lock lock(mutex_);
@@ -107,7 +114,12 @@ RowFoldStats RowFold::Stats() const {
 Result<bool> RowFold::FoldRow(ByteView key) {
   ASSIGN_OR_RETURN(const auto decoded, codec::RowKey::Decode(options_.layout, key));
   if (!OldEnough(decoded.base())) return false;
-  ASSIGN_OR_RETURN(const Row row, store_->Get(options_.table, key, points::kFamily));
+  const Result<Row> got = store_->Get(options_.table, key, points::kFamily);
+  if (!got.ok()) {
+    Count(&RowFoldStats::failed_reads, 1);
+    return got.status();
+  }
+  const Row& row = *got;
   ASSIGN_OR_RETURN(auto changes, points::PlanAppendRepair(row.cells, options_.reconcile));
   // A row with an append cell is repaired, never folded.
   if (changes.empty() && options_.enable_compaction) {
@@ -115,8 +127,19 @@ Result<bool> RowFold::FoldRow(ByteView key) {
     ASSIGN_OR_RETURN(changes, plan(row.cells, options_.reconcile));
   }
   if (changes.empty()) return false;
-  return store_->MutateIfUnchanged(points::kFamily, row.cells, options_.table,
-                                   {row.key, std::move(changes)});
+  const auto puts =
+      static_cast<uint64_t>(std::count_if(changes.begin(), changes.end(), [](const CellChange& c) {
+        return c.kind == CellChange::Kind::kPut;
+      }));
+  const uint64_t deletes = changes.size() - puts;
+  const Result<bool> changed = store_->MutateIfUnchanged(points::kFamily, row.cells, options_.table,
+                                                         {row.key, std::move(changes)});
+  if (!changed.ok()) Count(&RowFoldStats::failed_writes, 1);
+  if (changed.ok() && *changed) {
+    Count(&RowFoldStats::cells_written, puts);
+    Count(&RowFoldStats::cells_deleted, deletes);
+  }
+  return changed;
 }
 
 }  // namespace hg::compaction

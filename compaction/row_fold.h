@@ -33,10 +33,14 @@ struct RowFoldOptions {
 };
 
 struct RowFoldStats {
-  uint64_t offered = 0;    // keys taken into the queue
-  uint64_t dropped = 0;    // keys turned away: the queue was full
-  uint64_t rewritten = 0;  // rows changed
-  uint64_t failed = 0;     // rows that cannot be read or settled, or that the store refused
+  uint64_t offered = 0;        // keys taken into the queue
+  uint64_t dropped = 0;        // keys turned away: the queue was full
+  uint64_t rewritten = 0;      // rows changed
+  uint64_t failed = 0;         // rows that cannot be read or settled, or that the store refused
+  uint64_t failed_reads = 0;   // of these, where the store did not give the row
+  uint64_t failed_writes = 0;  // of these, where it did not take the change
+  uint64_t cells_written = 0;
+  uint64_t cells_deleted = 0;
   size_t queued = 0;
 };
 
@@ -71,6 +75,7 @@ class RowFold {
   [[nodiscard]] bool OldEnough(uint32_t base) const;
   bool Take(Bytes* key);
   void FoldCounted(const Bytes& key);
+  void Count(uint64_t RowFoldStats::*counter, uint64_t by);
   void Work();
   void EndWorker();
 

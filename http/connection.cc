@@ -20,10 +20,6 @@ constexpr size_t kHttpRoom = 64 * 1024;
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
 constexpr int64_t kLingerS = 2;
-/// A client that takes less of its reply than this in so long is cut off: its handler waits for it,
-/// and there are only so many threads for handlers.
-constexpr int64_t kSlowReplyS = 60;
-constexpr uint64_t kSlowReplyBytes = 256 * 1024;
 /// Writers over telnet often never read: after so long their lines go on, and replies are dropped.
 constexpr int64_t kDeafAfterS = 5;
 
@@ -215,7 +211,9 @@ void Connection::Sweep() {
     return Advance();
   }
   const bool replying = protocol_ == Protocol::kHttp && write_pending_;
-  const bool slow = ReadsTooSlowly();
+  // By what the client has taken, not by what the system has: that takes megabytes, and then
+  // nothing for a while.
+  const bool slow = pace_.TooSlow(now, write_pending_, write_pending_ ? TakenBytes() : sent_bytes_);
   if (!replying && state_ != State::kReading) return;
   const auto timeout = static_cast<int64_t>(edge_.options.idle_timeout_s);
   if ((timeout > 0 && idle > timeout) || (replying && slow)) {
@@ -223,23 +221,6 @@ void Connection::Sweep() {
     return Close();
   }
   if (idle > kReleaseAfterS && buffer_.size() == 0 && state_ == State::kReading) buffer_.Release();
-}
-
-/// Goes by what the client has taken, not by what the system has: that takes megabytes, and then
-/// nothing for a while.
-bool Connection::ReadsTooSlowly() {
-  if (!write_pending_) {
-    slow_since_s_ = 0;
-    return false;
-  }
-  const int64_t now = loop_.now_s();
-  const bool begins = slow_since_s_ == 0;
-  if (!begins && now - slow_since_s_ <= kSlowReplyS) return false;
-  const uint64_t taken = TakenBytes();
-  const bool slow = !begins && taken - slow_taken_bytes_ < kSlowReplyBytes;
-  slow_since_s_ = now;
-  slow_taken_bytes_ = taken;
-  return slow;
 }
 
 uint64_t Connection::TakenBytes() const {

@@ -10,6 +10,7 @@
 
 #include "http/receive_buffer.h"
 #include "http/reply.h"
+#include "http/reply_pace.h"
 #include "http/wire/chunked.h"
 #include "http/wire/request_head.h"
 #include "storage/base/status.h"
@@ -64,7 +65,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Transmit(std::string_view bytes);
   void OnWritten(const boost::system::error_code& error);
   void Linger();
-  bool ReadsTooSlowly();
   [[nodiscard]] uint64_t TakenBytes() const;
   [[nodiscard]] bool stopping() const;
   void ShutdownSend();
@@ -109,10 +109,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string out_, writing_;
   bool write_pending_ = false;
   uint64_t sent_bytes_ = 0;  // that the system took
-  // Since when the system has not taken all, as far as Sweep saw; 0 = it has. And what the client
-  // had taken then.
-  int64_t slow_since_s_ = 0;
-  uint64_t slow_taken_bytes_ = 0;
+  ReplyPace pace_;
 
   // HTTP.
   Part part_ = Part::kHead;

@@ -322,6 +322,7 @@ void Connection::Pump() {
 }
 
 void Connection::ReplySent() {
+  pace_.End();
   buffer_.Consume(request_bytes_);
   request_bytes_ = 0;
   part_ = Part::kHead;

@@ -18,10 +18,16 @@ class Latency {
         1, std::memory_order_relaxed);
   }
 
-  /// The time (ms) that `percent` of all stayed within; 0 before the first.
-  [[nodiscard]] int64_t Percentile(int percent) const {
+  /// How many were recorded.
+  [[nodiscard]] uint64_t Count() const {
     uint64_t total = 0;
     for (const auto& count : counts_) total += count.load(std::memory_order_relaxed);
+    return total;
+  }
+
+  /// The time (ms) that `percent` of all stayed within; 0 before the first.
+  [[nodiscard]] int64_t Percentile(int percent) const {
+    const uint64_t total = Count();
     uint64_t left = (total * static_cast<uint64_t>(percent) + 99) / 100;
     if (total == 0) return 0;
     for (size_t slot = 0; slot < kSlots; ++slot) {

@@ -104,7 +104,7 @@ class Daemon {
  public:
   Daemon(Session& session, const Clock& clock, DaemonOptions options)
       : session_(session),
-        options_(std::move(options)),
+        options_(CountingMerges(std::move(options), &merges_)),
         settings_(session.config().Shown()),
         fold_(&session.cells(), options_.fold, clock),
         ingest_(session.points(), session.names(), options_.ingest),
@@ -184,10 +184,29 @@ class Daemon {
     visit("ingest.spelling_bytes", "", static_cast<int64_t>(spellings.spelling_bytes));
     visit("meta.failures", "", static_cast<int64_t>(tracking_ingest_.failures()));
     const compaction::RowFoldStats fold = fold_.Stats();
-    visit("compaction.count", "", static_cast<int64_t>(fold.rewritten));
-    visit("compaction.queue.size", "", static_cast<int64_t>(fold.queued));
-    visit("compaction.dropped", "", static_cast<int64_t>(fold.dropped));
-    visit("compaction.errors", "rpc=put", static_cast<int64_t>(fold.failed));
+    const auto show = [&visit](const char* name, const char* tags, uint64_t value) {
+      visit(std::string("compaction.") + name, tags, static_cast<int64_t>(value));
+    };
+    show("count", "", merges_.merges);
+    show("duplicates", "type=identical", merges_.identical);
+    show("duplicates", "type=variant", merges_.variant);
+    show("queue.size", "", fold.queued);
+    show("errors", "rpc=read", fold.failed_reads);
+    show("errors", "rpc=put", fold.failed_writes);
+    show("errors", "rpc=delete", 0);  // part of the put: one change
+    show("writes", "", fold.cells_written);
+    show("deletes", "", fold.cells_deleted);
+    show("rewritten", "", fold.rewritten);
+    show("failed", "", fold.failed);
+    show("dropped", "", fold.dropped);
+    // Points and the scans of queries have a door of their own.
+    const bool appends = session_.config().Bool("tsd.storage.enable_appends");
+    StoreCalls calls = session_.store_calls();
+    (appends ? calls.append : calls.put) += spellings.points;
+    if (!appends) calls.batched += spellings.points;
+    calls.open_scanner += counters_.scans.Count();
+    calls.scan += counters_.scans.Count();
+    ShowStoreCalls(calls, visit);
     if (const uid::NameFilter* filter = session_.name_filter(); filter != nullptr) {
       for (UidKind kind : kUidKinds) {
         const std::string tags = "type=" + std::string(UidKindName(kind)) + " plugin=uidFilter";
@@ -198,7 +217,13 @@ class Daemon {
     session_.backend().CollectStats(visit);
   }
 
+  static DaemonOptions CountingMerges(DaemonOptions options, MergeCounters* merges) {
+    options.query.reconcile.counters = options.fold.reconcile.counters = merges;
+    return options;
+  }
+
   Session& session_;
+  MergeCounters merges_;
   const DaemonOptions options_;
   const std::map<std::string, std::string> settings_;
   compaction::RowFold fold_;

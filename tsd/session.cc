@@ -18,20 +18,21 @@ Status Session::Open() {
     };
   }
   ASSIGN_OR_RETURN(backend_, opener_(config_, words_));
+  cells_ = std::make_unique<CountedStore>(backend_->cells());
   if (config_.Bool("tsd.core.meta.enable_realtime_uid")) {
     // The id is good without its object, so a failure here fails nobody.
-    names.assigned = [&store = backend_->cells(), table = uid_table()](UidKind kind,
-                                                                       const Bytes& id) {
+    names.assigned = [&store = *cells_, table = uid_table()](UidKind kind, const Bytes& id) {
       (void)uid::StoreFreshUidMeta(store, table, kind, id, SystemClock().NowMs() / 1000);
     };
   }
-  names_ = std::make_unique<uid::Names>(backend_->cells(), std::move(names));
+  names_ = std::make_unique<uid::Names>(*cells_, std::move(names));
   return {};
 }
 
 Status Session::Close() {
   if (!backend_) return {};
   names_.reset();
+  cells_.reset();
   Status closed = backend_->Close();
   backend_.reset();
   return closed;

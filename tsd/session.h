@@ -9,6 +9,7 @@
 #include "storage/model/key_layout.h"
 #include "tsd/backend.h"
 #include "tsd/config.h"
+#include "tsd/counted_store.h"
 #include "uid/name_filter.h"
 #include "uid/names.h"
 
@@ -33,7 +34,9 @@ class Session {
   [[nodiscard]] const Config& config() const { return config_; }
   // Only between Open and Close:
   Backend& backend() { return *backend_; }
-  Store& cells() { return backend_->cells(); }
+  Store& cells() { return *cells_; }
+  /// What was asked of it so far.
+  [[nodiscard]] StoreCalls store_calls() const { return cells_->calls(); }
   Points& points() { return backend_->points(); }
   uid::Names& names() { return *names_; }
   /// Null: no filter is set.
@@ -48,6 +51,7 @@ class Session {
   const std::string words_;
   KeyLayout layout_;
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<CountedStore> cells_;
   std::unique_ptr<uid::NameFilter> name_filter_;
   std::unique_ptr<uid::Names> names_;
 };

@@ -100,7 +100,16 @@ void SendQueryFailure(const Request& request, Services& services, const Status& 
 
 void FailQuery(const Request& request, Services& services, const Status& status,
                query::RunningQuery& running, ResponseWriter& out) {
-  SendQueryFailure(request, services, status, out);
+  if (QueryFailureStatus(status) == 400) {
+    // Of what fails at work only an unknown name is the request's fault (QueryRpc, its ErrorCB).
+    Counters& counters = services.counters;
+    auto& counter =
+        status.code() == StatusCode::kNotFound ? counters.query_invalid : counters.query_exceptions;
+    counter.fetch_add(1, std::memory_order_relaxed);
+    SendError(out, request, 400, status.message(), status.message());
+  } else {
+    SendQueryFailure(request, services, status, out);
+  }
   running.SetEnd({status, QueryFailureStatus(status), !out.Cancelled()});
 }
 

@@ -195,7 +195,16 @@ Decimal WholeDigits(double v) {
   Decimal d;
   d.count = static_cast<int>(std::to_chars(d.digits, std::end(d.digits), whole).ptr - d.digits);
   d.point = d.count;
+  while (d.count > 1 && d.digits[d.count - 1] == '0') --d.count;
   return d;
+}
+
+template <typename Float>
+Decimal PrintedDigits(Float magnitude) {
+  if constexpr (std::is_same_v<Float, double>) {
+    if (magnitude >= 0x1p53 && magnitude < 0x1p63) return WholeDigits(magnitude);
+  }
+  return ShortestDigits(magnitude);
 }
 
 // Appends the digits at positions [from, to) counted from the decimal point's left end; outside of
@@ -241,7 +250,7 @@ void AppendJava(std::string* out, Float v) {
     out->append(text, end);
     return;
   }
-  const Decimal d = ShortestDigits(std::abs(v));
+  const Decimal d = PrintedDigits(std::abs(v));
   if (d.point >= -2 && d.point <= 7) {  // 10^-3 ≤ |v| < 10^7
     if (d.point <= 0) {
       *out += "0.";
@@ -352,9 +361,7 @@ void AppendJavaFloat(std::string* out, float v) { AppendJava(out, v); }
 void AppendFixed6(std::string* out, double v) {
   constexpr int kDecimals = 6;
   if (AppendSpecial(out, v, "0.000000")) return;
-  const double magnitude = std::abs(v);
-  const bool whole = magnitude >= 0x1p53 && magnitude < 0x1p63;
-  Decimal d = whole ? WholeDigits(magnitude) : ShortestDigits(magnitude);
+  Decimal d = PrintedDigits(std::abs(v));
   RoundHalfUp(&d, kDecimals);
   if (d.point <= 0) out->push_back('0');
   AppendDigits(out, d, 0, d.point);

@@ -56,14 +56,13 @@ bool ParseJavaDouble(std::string_view text, double* out);
 /// The same of Float.parseFloat: rounded once, to a single.
 bool ParseJavaFloat(std::string_view text, float* out);
 
-/// Appends Double.toString, with the shortest digits that read back to the same number: 1.0, 1.0E7,
-/// -0.0, NaN, Infinity.
+/// Appends Double.toString: 1.0, 1.0E7, -0.0, NaN, Infinity; with the shortest digits that read
+/// back to the same number, but from 2^53 up to 2^63 with those of OpenTSDB's JVMs (before 19),
+/// which may be some more.
 void AppendJavaDouble(std::string* out, double v);
 /// Appends Float.toString.
 void AppendJavaFloat(std::string* out, float v);
-/// Appends Java's "%f": six decimals, half up on the shortest digits; whole numbers from 2^53 up to
-/// 2^63 with the digits of OpenTSDB's JVMs, which are not the shortest. NaN and infinities as
-/// above.
+/// Appends Java's "%f": six decimals, half up on those digits. NaN and infinities as above.
 void AppendFixed6(std::string* out, double v);
 
 std::string JavaDouble(double v);

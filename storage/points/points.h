@@ -3,6 +3,7 @@
 // here. Implementations: points/embedded_points (row-hours in memory and in columns on disk),
 // points/points_over_cells (the codec over any Store: the oracle of the tests, and HBase).
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,12 +40,21 @@ PointEntry MakePointEntry(SeriesNumber series, Timestamp time, const PointValue&
 /// Position in the store's log: what a writer waits for.
 using LogPosition = uint64_t;
 
+/// What the merging of rows met, for statistics (spec schema.md §20, compaction.*). Thread-safe;
+/// totals.
+struct MergeCounters {
+  std::atomic<uint64_t> merges{0};  // rows settled, by readers and by rewrites
+  // Points left out since their instant was taken: by the same value, by another one.
+  std::atomic<uint64_t> identical{0}, variant{0};
+};
+
 /// How duplicates and old encodings of a row are settled by a reader (spec schema.md §9.4, §7.4).
 struct ReconcileOptions {
-  bool fix_duplicates = false;       // tsd.storage.fix_duplicates
-  bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp
-  bool use_max_value = true;         // tsd.storage.use_max_value
-  bool repair_appends = false;       // tsd.storage.repair_appends
+  bool fix_duplicates = false;        // tsd.storage.fix_duplicates
+  bool use_otsdb_timestamp = false;   // tsd.storage.use_otsdb_timestamp
+  bool use_max_value = true;          // tsd.storage.use_max_value
+  bool repair_appends = false;        // tsd.storage.repair_appends
+  MergeCounters* counters = nullptr;  // nobody counts; else it outlives all who have these options
 };
 
 struct PointScanSpec {

@@ -77,7 +77,10 @@ bool NumericallyLess(const PointValue& a, const PointValue& b) {
 // the rules keep.
 class Survivors {
  public:
-  explicit Survivors(const ReconcileOptions& options) : options_(options) {}
+  explicit Survivors(const ReconcileOptions& options) : options_(options) {
+    if (options.counters != nullptr)
+      options.counters->merges.fetch_add(1, std::memory_order_relaxed);
+  }
 
   Status Add(const StoredPoint& point) {
     if (points_.empty() || points_.back().offset_ms() != point.offset_ms()) {
@@ -85,13 +88,16 @@ class Survivors {
       return {};
     }
     StoredPoint& kept = points_.back();
+    const bool same = codec::SameValueBytes(kept.value(), point.value());
+    if (MergeCounters* counters = options_.counters; counters != nullptr)
+      (same ? counters->identical : counters->variant).fetch_add(1, std::memory_order_relaxed);
     if (options_.use_otsdb_timestamp) {
       const bool better = options_.use_max_value ? NumericallyLess(kept.value(), point.value())
                                                  : NumericallyLess(point.value(), kept.value());
       if (better) kept = point;
       return {};
     }
-    if (options_.fix_duplicates || codec::SameValueBytes(kept.value(), point.value())) return {};
+    if (options_.fix_duplicates || same) return {};
     return Status::InvalidArgument("two values " + std::to_string(point.offset_ms()) +
                                    " ms into the row: " + Show(kept) + " and, not later, " +
                                    Show(point) +

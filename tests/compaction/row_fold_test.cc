@@ -255,6 +255,32 @@ TEST_CASE("a stop works off the queue and counts what became of it") {
   CHECK(fold.Stats().dropped == 1);
 }
 
+TEST_CASE("cells that a fold writes and deletes are counted, and what it merged") {
+  MergeCounters merges;
+  Rig rig;
+  rig.options.reconcile.fix_duplicates = true;
+  rig.options.reconcile.counters = &merges;
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  rig.Put(Key(1), {{"0010", "18"}, {"0011", "0019"}, {"0020", "01"}, {"F001F400", "01"}});
+  REQUIRE(*fold.FoldRow(Key(1)));
+  CHECK(rig.Cells(Key(1)) == "00100020=180100 ");
+  CHECK(fold.Stats().cells_written == 1);
+  CHECK(fold.Stats().cells_deleted == 4);
+  CHECK(merges.merges == 1);
+  CHECK(merges.variant == 1);
+  CHECK(merges.identical == 1);
+
+  rig.Put(Key(2), {{"0010", "18"}, {"0020", "19"}});
+  rig.store.between = [&] { rig.Put(Key(2), {{"0030", "20"}}); };
+  CHECK_FALSE(*fold.FoldRow(Key(2)));
+  CHECK(fold.Stats().cells_written == 1);
+  CHECK(fold.Stats().failed_writes == 0);
+  rig.options.table = "gone";
+  RowFold without(&rig.store, rig.options, rig.clock);
+  CHECK_FALSE(without.FoldRow(Key(1)).ok());
+  CHECK(without.Stats().failed_reads == 1);
+}
+
 TEST_CASE("the worker folds without being drained") {
   Rig rig;
   for (int i = 0; i < 50; ++i) rig.Put(Key(i), {{"0010", "18"}, {"0000", "2A"}});

@@ -116,6 +116,17 @@ TEST_CASE("with --skip-errors bad lines are passed over") {
         "m 1699999200 1 host=a\nm 1699999202 2 host=a\n");
 }
 
+TEST_CASE("a line that ends with its time ends the import, --skip-errors or not") {
+  const Program program;
+  const std::string good = "m 1699999200 1 host=a\n";
+  const Outcome outcome =
+      program.Run({"import", "--skip-errors", "--", "-"},
+                  good + "m 1699999201 \nm\nm 1699999201\nm 1699999202 2 host=a\n");
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.err.find("-:4") != std::string::npos);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == good);
+}
+
 TEST_CASE("time ascends per series, however its tags are spelled") {
   const Program program;
   const std::string lines = "m 1699999200 1 a=1 b=2\nm 1699999200 2 a=1\nm 1699999200 3 b=2  a=1\n";
@@ -484,6 +495,21 @@ TEST_CASE("query prints time in milliseconds, value and the group's tags") {
         "m 1699999200000 1 {host=a}\n"
         "m 1699999201000 2.000000 {host=a}\n"
         "m 1699999202000 2.500000 {host=a}\n");
+}
+
+TEST_CASE("a time beyond 2^32 seconds is taken for milliseconds, so nothing is before it") {
+  const Program program;
+  program.Import("m 7200 2 host=a\nm 1699999200 1 host=a\n");
+  for (const char* end : {"2500/01/01", "9999999999"}) {
+    CAPTURE(end);
+    for (const char* command : {"query", "scan"}) {
+      const Outcome outcome = program.Run({command, "1699999200", end, "sum", "m"});
+      CHECK(outcome.exit == 0);
+      CHECK(outcome.out.empty());
+    }
+    CHECK(program.Run({"query", "1699999200", end, "sum", "nosuch"}).exit == 1);
+  }
+  CHECK(program.Run({"query", "3600", "9999999999", "sum", "m"}).out == "m 7200000 2 {host=a}\n");
 }
 
 TEST_CASE("query --graph writes numbers, a script and a picture instead of lines") {

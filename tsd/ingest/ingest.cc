@@ -146,8 +146,14 @@ Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> 
   for (size_t i = 0; i < points.size(); ++i) {
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
-  ASSIGN_OR_RETURN(const LogPosition position, points_.Append({entries.data(), points.size()}));
+  ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), points.size()}));
   return Appended{.known = true, .position = position};
+}
+
+Result<LogPosition> Ingest::Store(std::span<const PointEntry> entries) {
+  Result<LogPosition> position = points_.Append(entries);
+  if (position.ok()) stored_.fetch_add(entries.size(), std::memory_order_relaxed);
+  return position;
 }
 
 PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points,
@@ -164,7 +170,7 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points,
     results->push_back(number.status());
   }
   if (entries.empty()) return 0;
-  const Result<LogPosition> position = points_.Append(entries);
+  const Result<LogPosition> position = Store(entries);
   if (position.ok()) return *position;
   for (size_t place : places) (*results)[place] = position.status();
   return 0;
@@ -184,7 +190,7 @@ Result<Bytes> Ingest::ResolveTsuid(const NamedPoint& point) {
 
 Ingest::Stats Ingest::stats() const {
   const SpellingTable::Stats stats = resolver_->spellings().stats();
-  return {stats.spellings, stats.bytes};
+  return {stats.spellings, stats.bytes, stored_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace hg::tsd

@@ -2,6 +2,7 @@
 // The write path between the parsers and the points door (design.md §2): known spellings at one
 // look-up a point, new ones by way of names, ids and registration.
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -49,13 +50,16 @@ class Ingest : public PointSink {
   struct Stats {
     uint64_t spellings = 0;
     uint64_t spelling_bytes = 0;
+    uint64_t points = 0;  // taken by the store
   };
   [[nodiscard]] Stats stats() const;
 
  private:
   class Resolver;
+  Result<LogPosition> Store(std::span<const PointEntry> entries);
 
   Points& points_;
+  std::atomic<uint64_t> stored_{0};
   std::unique_ptr<Resolver> resolver_;
 };
 

@@ -20,15 +20,18 @@ void OrderTags(std::vector<TagText>* tags) {
 
 Result<ImportLine> ParseImportLine(std::string_view line) {
   std::string_view rest = line;
-  const auto word = [&rest] {
+  bool more = true;  // a blank stood behind the last word
+  const auto word = [&rest, &more] {
     const size_t blank = rest.find(' ');
     const std::string_view taken = rest.substr(0, blank);
+    more = blank != std::string_view::npos;
     rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
     return taken;
   };
   ImportLine parts;
   parts.metric = word();
   const std::string_view time = word();
+  const bool has_value = more;
   parts.value = word();
   parts.tags = rest;
   if (parts.metric.empty())
@@ -37,6 +40,8 @@ Result<ImportLine> ParseImportLine(std::string_view line) {
   if (!ParseLong(time, &parts.time.raw, &error))
     return Status::InvalidArgument("invalid time: " + error.message);
   if (parts.time.raw <= 0) return Status::InvalidArgument("invalid time: " + std::string(time));
+  if (!has_value)
+    return Status::Corruption("the line ends before its value: \"" + std::string(line) + "\"");
   if (parts.value.empty())
     return Status::InvalidArgument("no value in \"" + std::string(line) + "\"");
   return parts;

@@ -22,7 +22,9 @@ struct ImportLine {
 };
 
 /// Exactly one blank stands between the first three words, so a second one makes the next word
-/// empty. InvalidArgument: no metric, a time that is none, no value.
+/// empty. InvalidArgument: no metric, a time that is none, an empty value. Corruption: the line
+/// ends with its time, which ends an import whatever it is told about errors (OpenTSDB's
+/// TextImporter).
 Result<ImportLine> ParseImportLine(std::string_view line);
 
 /// "k=v k=v", blanks between them as many as there are; the same pair twice is one. In the order in

@@ -92,11 +92,14 @@ Status RunQueries(Invocation& call, const WordQueries& queries, const query::Opt
                   http::graph::Plot* plot) {
   Session& session = call.session;
   RETURN_IF_ERROR(CheckNames(queries, session.names()));
+  // An end beyond 2^32 s (query_words.h): OpenTSDB's scans are empty then.
+  if (queries.end_s && *queries.end_s <= queries.start_s) return {};
   query::Engine engine(session.points(), session.names(), session.cells(), call.clock, options);
   for (const WordQuery& words : queries.queries) {
     ASSIGN_OR_RETURN(query::ValidQuery valid, engine.Validate(ToRequest(queries, words)));
-    // Over HTTP an end counts in milliseconds, which adds a second to the range; here it counts in
-    // seconds.
+    // Over HTTP times count in milliseconds, which adds a second to the range; here they count in
+    // seconds, and those of 1970's first weeks are no later ones.
+    valid.start_ms = queries.start_s;
     if (queries.end_s) valid.end_ms = *queries.end_s;
     query::RunOptions run;
     run.trim = false;
@@ -106,7 +109,7 @@ Status RunQueries(Invocation& call, const WordQueries& queries, const query::Opt
       continue;
     }
     http::graph::Plot part = http::graph::PlotOf(valid, answer, plot->style, plot->zone, {});
-    plot->begin_ms = part.begin_ms;
+    plot->begin_ms = queries.start_s * 1000;
     plot->end_ms = queries.end_s ? *queries.end_s * 1000 : part.end_ms;
     std::move(part.lines.begin(), part.lines.end(), std::back_inserter(plot->lines));
   }

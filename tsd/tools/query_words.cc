@@ -24,6 +24,9 @@ bool LooksLikeTime(const std::string& word) {
   return ParseNumber(word).value_or(0) > 0;
 }
 
+/// See WordQueries: the year 2500 lies in 1970.
+int64_t AsScanned(int64_t seconds) { return seconds > 0xFFFFFFFF ? seconds / 1000 : seconds; }
+
 /// Walks the words; running out of them is the caller's error.
 class WordReader {
  public:
@@ -156,8 +159,10 @@ Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64
     if (*out.end_s <= out.start_s)
       return Status::InvalidArgument("the end " + reader.Peek() + " is not after the start " +
                                      start);
+    out.end_s = AsScanned(*out.end_s);
     reader.Skip();
   }
+  out.start_s = AsScanned(out.start_s);
   while (!reader.AtEnd() && reader.Peek().starts_with('+')) reader.Skip();
   do {
     ASSIGN_OR_RETURN(WordQuery query, TakeQuery(&reader));

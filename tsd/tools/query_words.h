@@ -29,6 +29,8 @@ struct WordQuery {
 };
 
 struct WordQueries {
+  // As OpenTSDB's tools scan them: beyond 2^32 s they take seconds for milliseconds, so that an end
+  // in the far future may come before the start, and nothing is between them.
   int64_t start_s = 0;
   std::optional<int64_t> end_s;
   std::vector<WordQuery> queries;

@@ -78,6 +78,23 @@ TEST_CASE("too much memory for one query is 413 and names the query, for all que
   CHECK(busy.Header("Retry-After") != nullptr);
 }
 
+TEST_CASE_FIXTURE(QueryFixture,
+                  "a query that fails at work says why in both places, and is counted") {
+  CHECK(Ask("GET", "/api/query?start=1699999999&m=sum:nope").body ==
+        R"({"error":{"code":400,"message":"No such name for 'metrics': 'nope'",)"
+        R"("details":"No such name for 'metrics': 'nope'"}})");
+  CHECK(counters.query_invalid == 1);
+  AddMany();
+  // A cell of points that is none: not the request's fault.
+  const Bytes key("\0\0\1\x65\x53\xed\xe0\0\0\1\0\0\1", 13);
+  REQUIRE(store.Mutate("tsdb", {{key, {PutCell("t", Bytes("\0\1\2\3", 4), "x")}}}).ok());
+  const BufferResponse broken = Ask("GET", kQuery);
+  CHECK(broken.status == 400);
+  CHECK(broken.body.find("\"details\":") != std::string::npos);
+  CHECK(counters.query_invalid == 1);
+  CHECK(counters.query_exceptions == 1);
+}
+
 TEST_CASE_FIXTURE(QueryFixture, "an answer ended before its first byte becomes an error") {
   InterruptedResponse reply;
   reply.on_look = [&] { services.queries.running().Kill(1); };

@@ -225,8 +225,8 @@ TEST_CASE("statistics have the names that dashboards look for, with their tags")
   const std::string text = f.Ask("GET", "/stats").body;
   for (const char* line :
        {"tsd.http.latency_50pct ", "tsd.http.latency_95pct ", "tsd.http.graph.requests ",
-        "tsd.hbase.latency_75pct ", "tsd.hbase.rpcs ", "tsd.rpc.unauthorized ",
-        "tsd.uid.filter.rejected ", "tsd.http.query.forbidden ", "tsd.hbase.nsre "})
+        "tsd.hbase.latency_75pct ", "tsd.rpc.unauthorized ", "tsd.uid.filter.rejected ",
+        "tsd.http.query.forbidden ", "tsd.hbase.nsre "})
     CHECK_MESSAGE(text.find(line) != std::string::npos, line);
   const size_t at = text.find("tsd.http.latency_90pct ");
   const std::string line = text.substr(at, text.find('\n', at) - at);

@@ -236,6 +236,31 @@ TEST_CASE("a point over a compacted cell of the same instant wins if it is of a 
   CHECK_FALSE(Reconcile(Merge(point, row), {}).ok());
 }
 
+TEST_CASE("points that were left out are counted, those that fail the row too") {
+  MergeCounters counters;
+  ReconcileOptions options;
+  options.counters = &counters;
+  const auto cell = [](const char* qualifier, const char* value) {
+    Cell made{Bytes(kFamily), {}, {}, 1};
+    REQUIRE(FromHex(qualifier, &made.qualifier));
+    REQUIRE(FromHex(value, &made.value));
+    return made;
+  };
+  CHECK(Reconcile(std::vector<Cell>{cell("0010", "01")}, options).ok());
+  CHECK(counters.merges == 0);
+  // One second and 1000 ms: two qualifiers of one instant.
+  CHECK(Reconcile(std::vector<Cell>{cell("0010", "01"), cell("F000FA00", "01")}, options).ok());
+  CHECK(counters.merges == 1);
+  CHECK(counters.identical == 1);
+  CHECK_FALSE(
+      Reconcile(std::vector<Cell>{cell("0010", "01"), cell("F000FA00", "02")}, options).ok());
+  CHECK(counters.variant == 1);
+  options.fix_duplicates = true;
+  CHECK(Reconcile(std::vector<Cell>{cell("0010", "01"), cell("F000FA00", "02")}, options).ok());
+  CHECK(counters.variant == 2);
+  CHECK(counters.identical == 1);
+}
+
 TEST_CASE("a cell without a value fails its row if it is alone, an append cell always") {
   for (const char* lone : {"0000", "00000010"}) {
     std::vector<Cell> cells = {{"t", Hex(lone), "", 1}};

@@ -1,0 +1,109 @@
+#include "tsd/counted_store.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hg::tsd {
+namespace {
+
+using Counter = std::atomic<uint64_t>;
+
+void Add(Counter* counter, uint64_t by = 1) { counter->fetch_add(by, std::memory_order_relaxed); }
+uint64_t Read(const Counter& counter) { return counter.load(std::memory_order_relaxed); }
+
+class CountedCursor : public ScanCursor {
+ public:
+  CountedCursor(std::unique_ptr<ScanCursor> cursor, Counter* fetches)
+      : cursor_(std::move(cursor)), fetches_(fetches) {}
+  Status Next(std::vector<Row>* rows) override {
+    Add(fetches_);
+    return cursor_->Next(rows);
+  }
+
+ private:
+  const std::unique_ptr<ScanCursor> cursor_;
+  Counter* const fetches_;
+};
+
+}  // namespace
+
+void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit) {
+  const std::pair<const char*, uint64_t> kinds[] = {
+      {"increment", calls.increment}, {"delete", calls.remove},
+      {"get", calls.get},             {"put", calls.put},
+      {"append", calls.append},       {"rowLock", 0},
+      {"openScanner", calls.open_scanner}, {"scan", calls.scan}};
+  for (const auto& [kind, count] : kinds)
+    visit("hbase.rpcs", std::string("type=") + kind, static_cast<int64_t>(count));
+  visit("hbase.rpcs.batched", "", static_cast<int64_t>(calls.batched));
+}
+
+StoreCalls CountedStore::calls() const {
+  return {.get = Read(get_),
+          .put = Read(put_),
+          .append = Read(append_),
+          .remove = Read(remove_),
+          .increment = Read(increment_),
+          .open_scanner = Read(open_scanner_),
+          .scan = Read(scan_),
+          .batched = Read(batched_)};
+}
+
+void CountedStore::CountChanges(const RowMutation& row) {
+  const auto puts = std::count_if(row.changes.begin(), row.changes.end(), [](const CellChange& c) {
+    return c.kind == CellChange::Kind::kPut;
+  });
+  Add(&put_, static_cast<uint64_t>(puts));
+  Add(&remove_, row.changes.size() - static_cast<uint64_t>(puts));
+  if (puts > 1) Add(&batched_, static_cast<uint64_t>(puts));
+}
+
+Status CountedStore::Mutate(const std::string& table, const std::vector<RowMutation>& rows) {
+  for (const RowMutation& row : rows) CountChanges(row);
+  return store_.Mutate(table, rows);
+}
+
+Status CountedStore::DeleteRow(const std::string& table, ByteView key) {
+  Add(&remove_);
+  return store_.DeleteRow(table, key);
+}
+
+Result<Row> CountedStore::Get(const std::string& table, ByteView key, ByteView family,
+                              const std::vector<Bytes>& qualifiers) {
+  Add(&get_);
+  return store_.Get(table, key, family, qualifiers);
+}
+
+Result<int64_t> CountedStore::Increment(const std::string& table, ByteView key, ByteView family,
+                                        ByteView qualifier, int64_t by) {
+  Add(&increment_);
+  return store_.Increment(table, key, family, qualifier, by);
+}
+
+Status CountedStore::Append(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, ByteView value) {
+  Add(&append_);
+  return store_.Append(table, key, family, qualifier, value);
+}
+
+Result<bool> CountedStore::CompareAndMutate(ByteView family, ByteView qualifier,
+                                            const Expected& expected, const std::string& table,
+                                            const RowMutation& mutation) {
+  CountChanges(mutation);
+  return store_.CompareAndMutate(family, qualifier, expected, table, mutation);
+}
+
+Result<bool> CountedStore::MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                             const std::string& table,
+                                             const RowMutation& mutation) {
+  CountChanges(mutation);
+  return store_.MutateIfUnchanged(family, cells, table, mutation);
+}
+
+Result<std::unique_ptr<ScanCursor>> CountedStore::Scan(const ScanSpec& spec) {
+  Add(&open_scanner_);
+  ASSIGN_OR_RETURN(std::unique_ptr<ScanCursor> cursor, store_.Scan(spec));
+  return std::unique_ptr<ScanCursor>(std::make_unique<CountedCursor>(std::move(cursor), &scan_));
+}
+
+}  // namespace hg::tsd

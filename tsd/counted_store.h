@@ -1,0 +1,66 @@
+#pragma once
+// The cells door, counting what is asked of it: the statistics hbase.rpcs, which OpenTSDB takes from
+// its client library (spec schema.md §20).
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+#include "tsd/backend.h"
+
+namespace hg::tsd {
+
+/// Totals, by OpenTSDB's kinds of calls.
+struct StoreCalls {
+  uint64_t get = 0, put = 0, append = 0, remove = 0, increment = 0;
+  uint64_t open_scanner = 0, scan = 0;
+  uint64_t batched = 0;  // of the puts, those that went with others in one call
+};
+
+/// Shows the totals under OpenTSDB's names.
+void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit);
+
+/// Hands every call on. A put counts for each cell, also where it is conditional; so does a delete.
+/// Thread-safe.
+class CountedStore : public Store {
+ public:
+  /// Borrows the store.
+  explicit CountedStore(Store& store) : store_(store) {}
+
+  [[nodiscard]] StoreCalls calls() const;
+
+  Status CreateTable(const TableDescriptor& table) override { return store_.CreateTable(table); }
+  Result<std::vector<TableDescriptor>> ListTables() override { return store_.ListTables(); }
+  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override;
+  Status DeleteRow(const std::string& table, ByteView key) override;
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family,
+                  const std::vector<Bytes>& qualifiers) override;
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override;
+  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                ByteView value) override;
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override;
+  Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                 const std::string& table, const RowMutation& mutation) override;
+  Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
+  Result<std::vector<RegionInfo>> Regions(const std::string& table) override {
+    return store_.Regions(table);
+  }
+  Status Flush() override { return store_.Flush(); }
+  Status Compact() override { return store_.Compact(); }
+  Status Sync() override { return store_.Sync(); }
+
+ private:
+  using Counter = std::atomic<uint64_t>;
+  void CountChanges(const RowMutation& row);
+
+  Store& store_;
+  Counter get_{0}, put_{0}, append_{0}, remove_{0}, increment_{0}, open_scanner_{0}, batched_{0};
+  /// Cursors may outlive nothing but this: they count here.
+  Counter scan_{0};
+};
+
+}  // namespace hg::tsd
