@@ -112,7 +112,9 @@ bool Connection::AdvanceHttp() {
 }
 
 bool Connection::OnHead() {
-  edge_.services.counters.rpc_http.fetch_add(1, std::memory_order_relaxed);
+  Counters& counters = edge_.services.counters;
+  (IsPluginPath(head_.target) ? counters.rpc_http_plugin : counters.rpc_http)
+      .fetch_add(1, std::memory_order_relaxed);
   if (head_.target[0] != '/') {
     Transmit(kBareBadRequest);
     if (state_ != State::kClosed) Linger();

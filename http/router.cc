@@ -123,13 +123,17 @@ bool ParseTarget(Request* request) {
   return ParseQueryString(target.substr(question + 1), &request->parameters);
 }
 
+bool IsPluginPath(std::string_view target) {
+  constexpr std::string_view kPrefix = "/plugin/";
+  return EqualIgnoringCase(target.substr(0, std::min(target.find('?'), kPrefix.size())), kPrefix);
+}
+
 void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
   const Place place = request.api_version >= 0 ? Place::kApi : Place::kRoot;
   if (place == Place::kApi && RefuseVersion(request, out)) return;
   if (RefuseSerializer(request, out)) return;
   if (AnswerCors(request, services, out)) return;
-  if (place == Place::kRoot && request.segments.size() > 1 &&
-      EqualIgnoringCase(request.segments[0], "plugin")) {
+  if (IsPluginPath(request.target)) {
     SendEmpty(out, 404);
     return;
   }

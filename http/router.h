@@ -14,6 +14,9 @@ Method MethodOf(std::string_view verb);
 /// with '/'. False: a bad percent escape in the query string (400).
 bool ParseTarget(Request* request);
 
+/// Whether the path of a target is one of OpenTSDB's HTTP plug-ins, "/plugin/…".
+bool IsPluginPath(std::string_view target);
+
 /// Answers one request, whatever it asks for. Runs on a pool thread; may block.
 void Dispatch(const Request& request, Services& services, ResponseWriter& out);
 

@@ -28,11 +28,14 @@ class CountedCursor : public ScanCursor {
 }  // namespace
 
 void ShowStoreCalls(const StoreCalls& calls, const StatVisitor& visit) {
-  const std::pair<const char*, uint64_t> kinds[] = {
-      {"increment", calls.increment}, {"delete", calls.remove},
-      {"get", calls.get},             {"put", calls.put},
-      {"append", calls.append},       {"rowLock", 0},
-      {"openScanner", calls.open_scanner}, {"scan", calls.scan}};
+  const std::pair<const char*, uint64_t> kinds[] = {{"increment", calls.increment},
+                                                    {"delete", calls.remove},
+                                                    {"get", calls.get},
+                                                    {"put", calls.put},
+                                                    {"append", calls.append},
+                                                    {"rowLock", 0},
+                                                    {"openScanner", calls.open_scanner},
+                                                    {"scan", calls.scan}};
   for (const auto& [kind, count] : kinds)
     visit("hbase.rpcs", std::string("type=") + kind, static_cast<int64_t>(count));
   visit("hbase.rpcs.batched", "", static_cast<int64_t>(calls.batched));

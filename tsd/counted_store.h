@@ -1,6 +1,6 @@
 #pragma once
-// The cells door, counting what is asked of it: the statistics hbase.rpcs, which OpenTSDB takes from
-// its client library (spec schema.md §20).
+// The cells door, counting what is asked of it: the statistics hbase.rpcs, which OpenTSDB takes
+// from its client library (spec schema.md §20).
 
 #include <atomic>
 #include <memory>

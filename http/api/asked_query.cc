@@ -88,6 +88,11 @@ int QueryFailureStatus(const Status& status) {
   }
 }
 
+void RecordScans(Services& services, const query::Answer& answer) {
+  for (const query::SubQueryInfo& info : answer.queries)
+    services.counters.scans.Record(info.stats.scan_ns / 1000000);
+}
+
 void SendQueryFailure(const Request& request, Services& services, const Status& status,
                       ResponseWriter& out) {
   const int code = QueryFailureStatus(status);

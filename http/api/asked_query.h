@@ -20,6 +20,9 @@ query::QueryClient ClientOf(const Request& request, ResponseWriter& out);
 /// 500 where OpenTSDB answers so, 413 for limits, 503 where others need the room, 424 for storage.
 int QueryFailureStatus(const Status& status);
 
+/// Counts how long storage took for each of the answer's sub-queries (hbase.latency, method=scan).
+void RecordScans(Services& services, const query::Answer& answer);
+
 /// Sends what a failed query is answered with, and counts it.
 void SendQueryFailure(const Request& request, Services& services, const Status& status,
                       ResponseWriter& out);

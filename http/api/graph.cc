@@ -196,6 +196,7 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
     Fail(request, services, answer.status(), out);
     return (*running)->SetEnd({answer.status(), FailureStatus(answer.status()), !out.Cancelled()});
   }
+  RecordScans(services, *answer);
   SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
     if (lines) return SendLines(*query, *answer, services, watched);
     if (numbers) return SendNumbers(request, *query, *answer, took_ms(), services, watched);

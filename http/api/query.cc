@@ -25,7 +25,10 @@ namespace {
 std::optional<query::Request> FromBody(const Request& request, Services& services,
                                        ResponseWriter& out) {
   std::optional<JsonValue> body = RequireJsonBody(request, out);
-  if (!body) return {};
+  if (!body) {
+    services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  }
   Result<query::Request> parsed = ReadQuery(*body);
   if (parsed.ok()) return std::move(*parsed);
   services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
@@ -78,10 +81,8 @@ void Answer(const query::Request& asked, const Request& request, Services& servi
 void SendGroups(const Request& request, Services& services, const query::ValidQuery& query,
                 const query::Answer& answer, query::RunningQuery& running, ResponseWriter& out) {
   query::QueryStats stats;
-  for (const query::SubQueryInfo& info : answer.queries) {
-    stats.queries.push_back(info.stats);
-    services.counters.scans.Record(info.stats.scan_ns / 1000000);
-  }
+  for (const query::SubQueryInfo& info : answer.queries) stats.queries.push_back(info.stats);
+  RecordScans(services, answer);
   stats.before_print_ns = running.elapsed_ns();
   SendJsonAnswer(request, services, running, out, [&](JsonWriter* json) {
     WriteAnswer(query, answer, request.parameters.Has("arrays"), services.clock, &stats, json);

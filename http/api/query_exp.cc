@@ -38,6 +38,7 @@ Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& ser
   ASSIGN_OR_RETURN(
       query::Answer answer,
       services.queries.Run(asked.query, {.trim = false, .keep_failures = true, .query = &running}));
+  RecordScans(services, answer);
   return query::RunExpressions(asked.plan, asked.query, answer, services.queries.layout(),
                                &running);
 }

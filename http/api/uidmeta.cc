@@ -1,6 +1,5 @@
 #include "http/api/uidmeta.h"
 
-#include <charconv>
 #include <optional>
 #include <string>
 
@@ -9,6 +8,7 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/metadata_json.h"
+#include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
@@ -49,9 +49,8 @@ std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWri
   asked.fields.description = NonEmptyParameter(request, "description").value_or("");
   asked.fields.notes = NonEmptyParameter(request, "notes").value_or("");
   if (const auto created = NonEmptyParameter(request, "created")) {
-    const char* end = created->data() + created->size();
-    const auto [stop, error] = std::from_chars(created->data(), end, asked.fields.created);
-    if (error != std::errc() || stop != end) {
+    NumberError error;
+    if (!ParseLong(*created, &asked.fields.created, &error)) {
       SendError(out, request, 400, "Unable to parse 'created' value");
       return {};
     }

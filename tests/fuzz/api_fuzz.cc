@@ -18,6 +18,9 @@
 #include "storage/base/invariant.h"
 #include "storage/model/utf8.h"
 #include "tests/http/edge_fixture.h"
+#include "tsd/ingest/histogram_ingest.h"
+#include "tsd/ingest/rollup_ingest.h"
+#include "uid/series_tracker.h"
 
 namespace hg::http {
 namespace {
@@ -30,7 +33,10 @@ constexpr std::string_view kTelnet = "telnet\n";
 class Daemon {
  public:
   Daemon() {
-    INVARIANT(edge_->store.CreateTable({"tsdb-tree", {{"t"}}, false}).ok());
+    for (const char* table : {"tsdb-tree", "tsdb-rollup-1h", "tsdb-agg-1h"})
+      INVARIANT(edge_->store.CreateTable({table, {{"t"}}, false}).ok());
+    edge_->services.histograms = &histograms_;
+    edge_->services.rollups = &rollups_;
     edge_->options.histogram_codec_id = 0;
     edge_->options.diediedie_enabled = false;
     const BufferResponse first = edge_->Post(
@@ -82,7 +88,24 @@ class Daemon {
   }
 
  private:
+  static tsd::RollupIngestOptions Rollups() {
+    tsd::RollupIngestOptions options;
+    options.tables.aggregator_ids = {{"sum", 0}, {"count", 1}};
+    codec::RollupLevel hours;
+    hours.name = "1h";
+    hours.table = "tsdb-rollup-1h";
+    hours.pre_aggregate_table = "tsdb-agg-1h";
+    constexpr auto kDays = codec::RollupSpanUnit::kDays;
+    hours.interval = {3600, kDays, 1, codec::RollupIntervalsPerRow(3600, kDays, 1)};
+    hours.is_default = true;
+    options.tables.levels = {hours};
+    return options;
+  }
+
   std::unique_ptr<EdgeFixture> edge_ = std::make_unique<EdgeFixture>();
+  uid::SeriesTracker tracker_{edge_->store, edge_->clock, {}};
+  tsd::HistogramIngest histograms_{edge_->ingest, edge_->store, {}, "tsdb", tracker_};
+  tsd::RollupIngest rollups_{edge_->ingest, edge_->store, {}, Rollups()};
 };
 
 }  // namespace

@@ -2,8 +2,13 @@
 // annotations as they are sent and as they are stored, histograms, files of settings, lines of the
 // tools. What is taken is written and read again without a change.
 
+#include <unistd.h>
+#include <zlib.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -138,9 +143,9 @@ void Lines(std::string_view text) {
 }
 
 /// Lines come as they stand, however the reads cut them; no line is lost.
-void Source(std::string_view text) {
+void Source(const std::string& path, std::string_view text) {
   std::istringstream in{std::string(text)};
-  auto source = tsd::LineSource::Open("-", in);
+  auto source = tsd::LineSource::Open(path, in);
   INVARIANT(source.ok());
   size_t taken = 0;
   std::string_view line;
@@ -157,11 +162,30 @@ void Source(std::string_view text) {
   INVARIANT(taken >= text.size());
 }
 
+/// Packed, a text has the same lines; what is no packed file, or a broken one, ends with an error.
+void PackedSource(std::string_view bytes) {
+  static const std::string path = "/tmp/document_fuzz." + std::to_string(getpid()) + ".gz";
+  const gzFile packed = gzopen(path.c_str(), "wb1");
+  INVARIANT(packed != nullptr);
+  (void)gzwrite(packed, bytes.data(), static_cast<unsigned>(bytes.size()));
+  INVARIANT(gzclose(packed) == Z_OK);
+  Source(path, bytes);
+  std::ofstream(path, std::ios::binary) << bytes;
+  std::istringstream unused;
+  auto source = tsd::LineSource::Open(path, unused);
+  std::string_view line;
+  for (bool more = Read(source); more;) {
+    const auto next = (*source)->Next(&line);
+    more = Read(next) && *next;
+  }
+  std::filesystem::remove(path);
+}
+
 void Files(std::string_view text) {
   (void)Read(tsd::ParseRollupConfig(text));
   (void)Read(query::ParseLimitsFile(text));
   (void)tsd::ParseProperties(text);
-  Source(text);
+  Source("-", text);
 }
 
 /// "pattern\ntext".
@@ -185,6 +209,10 @@ void JavaPatterns(std::string_view in) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 1) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (data[0] == 'z') {
+    hg::PackedSource(rest);
+    return 0;
+  }
   switch (data[0] % 6) {
     case 0:
       hg::Stored(rest);

@@ -373,6 +373,17 @@ TEST_CASE("replies are compressed where the client takes it") {
   CHECK(body.find("\"version\"") != std::string::npos);
 }
 
+TEST_CASE("requests for plug-ins are counted apart") {
+  Running edge;
+  for (const char* target : {"/api/version", "/plugin", "/plugins/x", "/plugin/x?y", "/PLUGIN/"}) {
+    ClientSocket client(edge.server.port());
+    client.Send(std::string("GET ") + target + " HTTP/1.1\r\n\r\n");
+    CHECK(client.ReadResponse().status() != 0);
+  }
+  CHECK(edge.counters.rpc_http == 3);
+  CHECK(edge.counters.rpc_http_plugin == 2);
+}
+
 TEST_CASE("a reply that outgrows the buffer is streamed, also to a slow reader and packed") {
   Running edge;
   const std::string body = RefusedPoints(20000);

@@ -175,6 +175,11 @@ TEST_CASE("files ending in .gz are unpacked, a damaged one fails") {
   std::filesystem::resize_file(program.Path("points.gz"),
                                std::filesystem::file_size(program.Path("points.gz")) - 6);
   CHECK(program.Run({"import", program.Path("points.gz")}).exit == 1);
+  for (const char* plain : {"", "m 1699999201 1 host=a\n"}) {
+    std::ofstream(program.Path("plain.gz")) << plain;
+    CHECK(program.Run({"import", program.Path("plain.gz")}).exit == 1);
+  }
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == line);
 }
 
 TEST_CASE("import without a path is misused, a path that is not there fails") {

@@ -65,6 +65,11 @@ Result<std::unique_ptr<LineSource>> LineSource::Open(const std::string& path,
   if (path.ends_with(".gz")) {
     gzFile file = gzopen(path.c_str(), "rb");
     if (file == nullptr) return CannotRead(path);
+    // zlib hands on as it is what is not packed; OpenTSDB refuses it.
+    if (gzdirect(file) != 0) {
+      gzclose(file);
+      return Status::Corruption(path + " is not in the form of gzip");
+    }
     return std::unique_ptr<LineSource>(new GzipSource(file));
   }
   auto file = std::make_unique<std::ifstream>(path, std::ios::binary);

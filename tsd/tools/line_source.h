@@ -16,7 +16,7 @@ class LineSource {
   virtual ~LineSource() = default;
 
   /// A path ending in ".gz" is unpacked, "-" is `standard_input` (borrowed). IoError: cannot be
-  /// read.
+  /// read. Corruption: not packed, though its name says so.
   static Result<std::unique_ptr<LineSource>> Open(const std::string& path,
                                                   std::istream& standard_input);
 

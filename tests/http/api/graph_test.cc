@@ -53,6 +53,7 @@ TEST_CASE("json counts points and names what was aggregated away") {
   f.AddSeries("room.temp", {{"host", "b"}});
   CHECK(f.Ask("GET", kRange + "&m=sum:room.temp&m=sum:room.temp{host=a}&json").body ==
         R"({"plotted":2,"timing":0,"etags":[["host"],[]],"points":2})");
+  CHECK(f.counters.scans.Count() == 2);
 }
 
 TEST_CASE("errors of /q are 400 or 500, in the form asked for") {

@@ -71,6 +71,8 @@ TEST_CASE("uidmeta's errors") {
   for (const char* body : {"", "x", "[]", "{}"})
     CHECK_MESSAGE(f.StatusOf("POST", "uidmeta", body) == 400, body);
   CHECK(f.StatusOf("GET", "uidmeta?uid=000001&type=metric&created=x&method_override=post") == 400);
+  CHECK(f.StatusOf("GET", "uidmeta?uid=000001&type=metric&created=%2B7&method_override=post") ==
+        200);
   CHECK(f.StatusOf("PATCH", "uidmeta") == 405);
 }
 

@@ -84,6 +84,8 @@ TEST_CASE_FIXTURE(QueryFixture,
         R"({"error":{"code":400,"message":"No such name for 'metrics': 'nope'",)"
         R"("details":"No such name for 'metrics': 'nope'"}})");
   CHECK(counters.query_invalid == 1);
+  CHECK(Ask("POST", "/api/query", "{").status == 400);
+  CHECK(counters.query_invalid == 2);
   AddMany();
   // A cell of points that is none: not the request's fault.
   const Bytes key("\0\0\1\x65\x53\xed\xe0\0\0\1\0\0\1", 13);
@@ -91,7 +93,7 @@ TEST_CASE_FIXTURE(QueryFixture,
   const BufferResponse broken = Ask("GET", kQuery);
   CHECK(broken.status == 400);
   CHECK(broken.body.find("\"details\":") != std::string::npos);
-  CHECK(counters.query_invalid == 1);
+  CHECK(counters.query_invalid == 2);
   CHECK(counters.query_exceptions == 1);
 }
 
