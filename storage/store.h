@@ -74,6 +74,9 @@ struct TableDescriptor {
   std::vector<FamilyDescriptor> families;
   /// True for the data table: family "t" holds points natively where the engine can (engine.md §8).
   bool points = false;
+  /// First keys of the regions that a new table is made with, behind those of its salt buckets. In
+  /// any order, no two alike, none empty. Of no meaning where the table exists.
+  std::vector<Bytes> splits = {};
 };
 
 struct ScanSpec {
@@ -102,6 +105,9 @@ struct RegionInfo {
   uint64_t file_bytes = 0;
   uint64_t file_count = 0;
   uint64_t memory_bytes = 0;
+  /// Files, or pairs of files, that other regions have, too, since a split: the next merge rewrites
+  /// them.
+  uint64_t references = 0;
 };
 
 class Store {
@@ -141,6 +147,25 @@ class Store {
   virtual Status Flush() = 0;
   /// Merges each region's files into one. Unsupported over HBase.
   virtual Status Compact() = 0;
+
+  // Of one table; Unsupported unless an engine has its own regions.
+  virtual Status CompactTable(const std::string& table) {
+    return Status::Unsupported("the regions of " + table + " are not this store's");
+  }
+  /// Divides the region that has this key, at the given key or in the middle of its files. The key
+  /// it was divided at. InvalidArgument: the key is not inside of the region. Conflict: files of an
+  /// earlier split are still shared, or there is nothing to be divided.
+  virtual Result<Bytes> Split(const std::string& table, ByteView key_of_region,
+                              const std::optional<Bytes>& at) {
+    (void)key_of_region, (void)at;
+    return Status::Unsupported("the regions of " + table + " are not this store's");
+  }
+  /// Joins the region that begins with the key and the one before it. InvalidArgument: no region
+  /// does, or they must stay apart.
+  virtual Status MergeRegions(const std::string& table, const Bytes& boundary) {
+    (void)boundary;
+    return Status::Unsupported("the regions of " + table + " are not this store's");
+  }
   /// Everything acknowledged so far survives a power cut once this returns ok.
   virtual Status Sync() = 0;
 };

@@ -187,6 +187,12 @@ Status BlockFile::Load() {
   return {};
 }
 
+std::vector<Bytes> BlockFile::FirstKeys() const {
+  std::vector<Bytes> keys;
+  for (const BlockEntry& block : index_) keys.push_back(block.first_key);
+  return keys;
+}
+
 Status BlockFile::ReadBlock(size_t i, Bytes* block) const {
   const BlockEntry& entry = index_[i];
   RETURN_IF_ERROR(file_->ReadAt(entry.offset, entry.size, block));

@@ -53,6 +53,8 @@ class BlockFile {
   /// False if there is no such entry.
   Result<bool> Get(ByteView key, Bytes* value) const;
   [[nodiscard]] uint64_t entries() const { return entries_; }
+  /// What its blocks begin with, in order.
+  [[nodiscard]] std::vector<Bytes> FirstKeys() const;
   /// Reads every block. Corruption: file and offset.
   static Status Check(const std::shared_ptr<const BlockFile>& file);
   [[nodiscard]] Status Damaged(uint64_t offset, const char* what) const;

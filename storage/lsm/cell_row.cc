@@ -128,6 +128,13 @@ void CellRow::DropMarks(int64_t up_to_ms) {
   });
 }
 
+bool CellRow::HasMarks() const {
+  return std::any_of(family_marks.begin(), family_marks.end(),
+                     [](int64_t mark) { return mark != kNoMark; }) ||
+         std::any_of(cells.begin(), cells.end(),
+                     [](const StoredCell& cell) { return !cell.has_value; });
+}
+
 size_t CellRow::MemoryBytes() const {
   size_t bytes = family_marks.capacity() * sizeof(int64_t);
   for (const StoredCell& cell : cells) {

@@ -52,6 +52,8 @@ struct CellRow {
   /// Drops marks up to that time, and columns that then say nothing: what the row means when
   /// nothing older can exist.
   void DropMarks(int64_t up_to_ms = std::numeric_limits<int64_t>::max());
+  /// Something was deleted and nothing put in its place: what DropMarks may rid the row of.
+  [[nodiscard]] bool HasMarks() const;
   /// Rough size in memory.
   [[nodiscard]] size_t MemoryBytes() const;
 

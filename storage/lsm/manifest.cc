@@ -1,12 +1,19 @@
 #include "storage/lsm/manifest.h"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "storage/base/crc32c.h"
+#include "storage/base/invariant.h"
 #include "storage/base/varint.h"
 
 namespace hg::lsm {
 namespace {
 
-constexpr ByteView kMagic{"HGMAN\0\0\1", 8};
+constexpr ByteView kMagic{"HGMAN\0\0\2", 8};
+constexpr ByteView kMagic1{"HGMAN\0\0\1", 8};
+constexpr uint64_t kReference = 1, kMarks = 2;  // flags of a run
 
 void AppendText(Bytes* out, ByteView text) {
   AppendVarint(out, text.size());
@@ -48,7 +55,18 @@ class Reader {
 bool Possible(const KeyLayout& layout) {
   const auto id = [](int width) { return width >= 1 && width <= 8; };
   return id(layout.metric_width) && id(layout.tagk_width) && id(layout.tagv_width) &&
-         layout.salt_width >= 0 && layout.salt_width <= 8 && layout.salt_buckets >= 1;
+         layout.salt_width >= 0 && layout.salt_width <= 8 && layout.salt_buckets >= 1 &&
+         (layout.salt_width == 0 || layout.salt_buckets <= kSaltBucketsMax);
+}
+
+/// Regions as version 1 meant them.
+void DivideBySalt(Manifest* m) {
+  const std::vector<RegionEntry> by_salt = SaltRegions(m->layout);
+  m->next_region = static_cast<uint32_t>(by_salt.size());
+  for (TableEntry& table : m->tables) {
+    if (table.points) table.regions = by_salt;
+  }
+  m->keys_astray = by_salt.size() > 1;
 }
 
 }  // namespace
@@ -59,8 +77,9 @@ Bytes EncodeManifest(const Manifest& m) {
                           m.layout.salt_width, m.layout.salt_buckets}) {
     AppendVarint(&out, static_cast<uint64_t>(width));
   }
-  for (const uint64_t v : {m.next_number, m.flushed, m.log_file, m.log_position,
-                           ZigZag(m.stamp_floor_ms), uint64_t{m.next_table}}) {
+  for (const uint64_t v :
+       {m.next_number, m.flushed, m.log_file, m.log_position, ZigZag(m.stamp_floor_ms),
+        uint64_t{m.next_table}, uint64_t{m.next_region}}) {
     AppendVarint(&out, v);
   }
   AppendVarint(&out, m.tables.size());
@@ -70,12 +89,18 @@ Bytes EncodeManifest(const Manifest& m) {
     AppendVarint(&out, table.points ? 1 : 0);
     AppendVarint(&out, table.families.size());
     for (const Bytes& family : table.families) AppendText(&out, family);
+    AppendVarint(&out, table.regions.size());
+    for (const RegionEntry& region : table.regions) {
+      AppendVarint(&out, region.id);
+      AppendText(&out, region.start);
+    }
   }
   AppendVarint(&out, m.runs.size());
   for (const RunEntry& run : m.runs) {
     for (const uint64_t v :
          {uint64_t{run.table}, uint64_t{run.region}, run.number, run.first_sequence,
-          run.last_sequence, run.cells_bytes, run.points_bytes}) {
+          run.last_sequence, run.cells_bytes, run.points_bytes,
+          (run.reference ? kReference : 0) | (run.marks ? kMarks : 0), ZigZag(run.made_ms)}) {
       AppendVarint(&out, v);
     }
   }
@@ -85,7 +110,10 @@ Bytes EncodeManifest(const Manifest& m) {
 }
 
 bool DecodeManifest(ByteView in, Manifest* m) {
-  if (in.size() < kMagic.size() + 4 || in.substr(0, kMagic.size()) != kMagic) return false;
+  const bool first_version = in.substr(0, kMagic1.size()) == kMagic1;
+  if (in.size() < kMagic.size() + 4 || (in.substr(0, kMagic.size()) != kMagic && !first_version)) {
+    return false;
+  }
   uint32_t crc = 0;
   for (size_t i = 4; i > 0; --i) crc = crc << 8 | ByteAt(in, in.size() - 5 + i);
   in.remove_suffix(4);
@@ -100,6 +128,7 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     *v = r.Number();
   m->stamp_floor_ms = UnZigZag(r.Number());
   m->next_table = static_cast<uint32_t>(r.Number());
+  m->next_region = first_version ? 1 : static_cast<uint32_t>(r.Number());
   m->tables.resize(r.Count());
   for (TableEntry& table : m->tables) {
     table.id = static_cast<uint32_t>(r.Number());
@@ -107,6 +136,12 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     table.points = r.Number() != 0;
     table.families.resize(r.Count());
     for (Bytes& family : table.families) family = r.Text();
+    if (first_version) continue;
+    table.regions.resize(r.Count());
+    for (RegionEntry& region : table.regions) {
+      region.id = static_cast<uint32_t>(r.Number());
+      region.start = r.Text();
+    }
   }
   m->runs.resize(r.Count());
   for (RunEntry& run : m->runs) {
@@ -116,8 +151,52 @@ bool DecodeManifest(ByteView in, Manifest* m) {
                         &run.points_bytes}) {
       *v = r.Number();
     }
+    const uint64_t flags = first_version ? kMarks : r.Number();
+    run.reference = (flags & kReference) != 0;
+    run.marks = (flags & kMarks) != 0;
+    run.made_ms = first_version ? 0 : UnZigZag(r.Number());
   }
-  return r.ok() && r.at_end() && Possible(m->layout);
+  if (!r.ok() || !r.at_end() || !Possible(m->layout)) return false;
+  if (first_version) DivideBySalt(m);
+  return IsWhole(*m);
+}
+
+bool Tiles(const std::vector<RegionEntry>& regions) {
+  if (regions.empty() || !regions[0].start.empty()) return false;
+  std::set<uint32_t> ids;
+  for (size_t i = 0; i < regions.size(); ++i) {
+    if (i > 0 && regions[i].start <= regions[i - 1].start) return false;
+    if (!ids.insert(regions[i].id).second) return false;
+  }
+  return true;
+}
+
+bool IsWhole(const Manifest& manifest) {
+  std::set<std::pair<uint32_t, uint32_t>> places = {{0, 0}};
+  for (const TableEntry& table : manifest.tables) {
+    if (!Tiles(table.regions)) return false;
+    for (const RegionEntry& region : table.regions) {
+      if (region.id >= manifest.next_region) return false;
+      places.emplace(table.id, region.id);
+    }
+  }
+  for (const RunEntry& run : manifest.runs) {
+    if (!places.contains({run.table, run.region})) return false;
+  }
+  return true;
+}
+
+std::vector<RegionEntry> SaltRegions(const KeyLayout& layout) {
+  std::vector<RegionEntry> regions = {RegionEntry{}};
+  if (layout.salt_width == 0) return regions;
+  // Salts are cut to their width.
+  const uint32_t fit = layout.salt_width < 3 ? 1U << (8 * layout.salt_width) : UINT32_MAX;
+  const uint32_t count = std::min(static_cast<uint32_t>(layout.salt_buckets), fit);
+  for (uint32_t bucket = 1; bucket < count; ++bucket) {
+    regions.push_back({bucket, {}});
+    AppendBig(&regions.back().start, bucket, layout.salt_width);
+  }
+  return regions;
 }
 
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {
@@ -131,6 +210,7 @@ Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {
 }
 
 Status SaveManifest(FileSystem& files, const std::string& folder, const Manifest& manifest) {
+  INVARIANT(IsWhole(manifest));
   return ReplaceFile(files, folder, kManifestName, EncodeManifest(manifest));
 }
 

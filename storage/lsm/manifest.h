@@ -14,12 +14,23 @@
 namespace hg::lsm {
 
 inline constexpr char kManifestName[] = "MANIFEST";
+/// Each bucket of a salt is a region.
+inline constexpr int kSaltBucketsMax = 1 << 20;
+
+/// A part of a table's keys: from `start` to the start of the next one, or to the end.
+struct RegionEntry {
+  uint32_t id = 0;  // never reused within the table
+  Bytes start;
+
+  bool operator==(const RegionEntry&) const = default;
+};
 
 struct TableEntry {
-  uint32_t id = 0;  // never reused; 0 is the hidden table `series`
+  uint32_t id = 0;  // never reused; 0 is the hidden table `series`, one region with id 0
   std::string name;
   bool points = false;
   std::vector<Bytes> families;
+  std::vector<RegionEntry> regions = {RegionEntry{}};  // see Tiles
 };
 
 /// Parts of rows of one region that were written together: a cell file, a points file, or both.
@@ -29,8 +40,13 @@ struct RunEntry {
   uint64_t number = 0;          // of its files
   uint64_t first_sequence = 0;  // of the records in it; runs of a region never overlap
   uint64_t last_sequence = 0;
-  uint64_t cells_bytes = 0;   // 0 = no cell file
-  uint64_t points_bytes = 0;  // 0 = no points file
+  uint64_t cells_bytes = 0;   // of the cell file, all regions'; 0 = none
+  uint64_t points_bytes = 0;  // of the points file, likewise
+  /// The files hold rows of other regions, too, and are named by other entries (spec
+  /// region-store.md R16); readers keep to the region's keys.
+  bool reference = false;
+  bool marks = false;   // delete marks may be in it
+  int64_t made_ms = 0;  // when it was written; 0 = nobody knows
 
   bool operator==(const RunEntry&) const = default;
 };
@@ -44,12 +60,24 @@ struct Manifest {
   LogPosition log_position = 0;  // where its stream begins
   int64_t stamp_floor_ms = 0;    // no later server time of a cell is below it
   uint32_t next_table = 1;
+  uint32_t next_region = 1;  // no region of any table has it or a greater one
   std::vector<TableEntry> tables;
   std::vector<RunEntry> runs;
+  /// Not stored. Read from version 1, where keys whose salt no series has were in the first region
+  /// of a points table: its runs may hold rows that are other regions' now.
+  bool keys_astray = false;
 };
 
+/// The first region begins with the first key, each other one behind the one before it: together
+/// they hold each key once, whatever their number (spec region-store.md R1). Ids are unique.
+bool Tiles(const std::vector<RegionEntry>& regions);
+/// Regions of all tables tile, and every run is in one of them. Holds for whatever is saved.
+bool IsWhole(const Manifest& manifest);
+/// One region for each salt bucket of the layout, the bucket its id; one in all without salt.
+std::vector<RegionEntry> SaltRegions(const KeyLayout& layout);
+
 Bytes EncodeManifest(const Manifest& manifest);
-/// False: not a whole, undamaged manifest of this version.
+/// False: not a whole, undamaged manifest of version 1 or 2.
 bool DecodeManifest(ByteView in, Manifest* manifest);
 
 /// NotFound: there is none. Corruption: it is damaged.

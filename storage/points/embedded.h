@@ -12,6 +12,8 @@
 #include "storage/base/status.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
+#include "storage/region/merge_policy.h"
+#include "storage/region/split_policy.h"
 #include "storage/store.h"
 
 namespace hg {
@@ -33,8 +35,13 @@ struct EmbeddedOptions {
                                 << 30;  // tsd.memory.limit; 0.4 of it may be unflushed memory
   uint64_t log_max_bytes = uint64_t{512} << 20;  // unflushed log at which memory is flushed
   uint64_t log_file_bytes = uint64_t{64} << 20;  // one log file
-  int64_t flush_age_ms = 3'600'000;              // memory older than this is flushed
+  int64_t flush_age_ms = 3'600'000;  // memory older than this is flushed, at most a tenth later
+  /// A flush waits so long for merges where a region has merge.runs_blocking runs.
+  int64_t flush_put_off_max_ms = 90'000;
   bool background = true;  // flush and merge on own threads; off: only when asked (tests)
+  region::MergePolicy merge;
+  region::SplitPolicy split;
+  int64_t check_interval_ms = 60'000;  // merges and splits are looked for, flush or not
   bool enable_compaction =
       true;  // tsd.storage.enable_compaction: how old clean rows are rendered (engine.md §8)
   std::string lock_note;  // shown to whoever finds the directory locked, such as "127.0.0.1:4242"
@@ -58,6 +65,8 @@ struct EmbeddedStats {
   uint64_t log_bytes = 0;  // unflushed log
   uint64_t flushes = 0;
   uint64_t merges = 0;
+  uint64_t splits = 0;
+  uint64_t regions = 0;           // of all tables
   uint64_t replayed_records = 0;  // at Open
   std::string background_error;   // last failure of a flush or merge; "" = none
 };

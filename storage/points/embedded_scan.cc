@@ -121,16 +121,22 @@ Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
     }
     ++source;
   }
-  const uint32_t region = engine_.RegionOf(table, start);
-  for (const auto& run : version_->RunsOf(table.id, region)) {
-    const size_t this_source = source++;
-    if (run->cells() == nullptr) continue;
-    const auto rows = lsm::ScanRows(run->cells(), Bytes(start), Bytes(stop));
-    for (;;) {
-      ASSIGN_OR_RETURN(const bool more, rows->Next());
-      if (!more) break;
-      lsm::CellRow row = rows->TakeRow();
-      RETURN_IF_ERROR(NoteKey(rows->key(), this_source, &row));
+  const region::RegionMap& regions = version_->RegionsOf(table.id);
+  const auto [first, end] = regions.Overlapping(start, stop);
+  for (size_t region = first; region < end; ++region) {
+    Bytes from(start), to(stop);
+    if (!region::ClipKeys(regions, region, &from, &to)) continue;
+    size_t run_source = source;
+    for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
+      const size_t this_source = run_source++;
+      if (run->cells() == nullptr) continue;
+      const auto rows = lsm::ScanRows(run->cells(), from, to);
+      for (;;) {
+        ASSIGN_OR_RETURN(const bool more, rows->Next());
+        if (!more) break;
+        lsm::CellRow row = rows->TakeRow();
+        RETURN_IF_ERROR(NoteKey(rows->key(), this_source, &row));
+      }
     }
   }
   return {};
@@ -207,36 +213,42 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   memory_.Remove(std::exchange(file_bytes_, 0));
   const Table& table = *engine_.points_table();
   const KeyLayout& layout = engine_.layout();
-  Bytes row_key;
-  codec::AppendRowKey(layout, tsuid, 0, &row_key);
-  size_t source = version_->generations.size();
-  for (const auto& run : version_->RunsOf(table.id, engine_.RegionOf(table, row_key))) {
-    const size_t this_source = source++;
-    if (run->points() == nullptr) continue;
-    const Bytes first = RowFileKey(layout, tsuid, spec_.rows.begin);
-    const ByteView series = ByteView(first).substr(0, first.size() - 4);
-    auto cursor = cursors_.find(run.get());
-    if (cursor == cursors_.end()) {
-      cursor = cursors_.try_emplace(run.get(), run->points(), first, "").first;
-    } else {
-      cursor->second.Seek(first);
-    }
-    for (;;) {
-      ASSIGN_OR_RETURN(const bool more, cursor->second.Next());
-      if (!more) break;
-      const Bytes& key = cursor->second.key();
-      if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) break;
-      const uint32_t base = ReadBig32(key.data() + series.size());
-      if (base >= spec_.rows.end) break;
-      const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + cursor->second.value().size());
-      RETURN_IF_ERROR(memory_.Step(kFileRowSteps));
-      RETURN_IF_ERROR(memory_.Add(bytes));
-      file_bytes_ += bytes;
-      file_rows_.push_back({base, this_source, Bytes(cursor->second.value())});
+  region::SlicesOf(version_->RegionsOf(table.id), RowKeyPrefix(layout, tsuid), spec_.rows,
+                   &slices_);
+  for (const region::SeriesSlice& slice : slices_) {
+    size_t source = version_->generations.size();
+    for (const auto& run : version_->RunsOf(table.id, slice.region)) {
+      RETURN_IF_ERROR(ReadRunRows(*run, source++, tsuid, slice.bases));
     }
   }
   std::stable_sort(file_rows_.begin(), file_rows_.end(), ByBase<FileRow>);
   return {};
+}
+
+Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
+                                 const RowRange& bases) {
+  if (run.points() == nullptr) return {};
+  const Bytes first = RowFileKey(engine_.layout(), tsuid, bases.begin);
+  const ByteView series = ByteView(first).substr(0, first.size() - 4);
+  auto cursor = cursors_.find(&run);
+  if (cursor == cursors_.end()) {
+    cursor = cursors_.try_emplace(&run, run.points(), first, "").first;
+  } else {
+    cursor->second.Seek(first);
+  }
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, cursor->second.Next());
+    if (!more) return {};
+    const Bytes& key = cursor->second.key();
+    if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) return {};
+    const uint32_t base = ReadBig32(key.data() + series.size());
+    if (base >= bases.end) return {};
+    const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + cursor->second.value().size());
+    RETURN_IF_ERROR(memory_.Step(kFileRowSteps));
+    RETURN_IF_ERROR(memory_.Add(bytes));
+    file_bytes_ += bytes;
+    file_rows_.push_back({base, source, Bytes(cursor->second.value())});
+  }
 }
 
 // Most rows hold nothing but points, one at each instant: what each source has of them is decoded
@@ -341,7 +353,7 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
     older.base = base;
     if (engine_.ReadMemoryPart(*generation, row, key_, has_cells, &older)) join(std::move(older));
   }
-  for (const auto& run : version_->RunsOf(table.id, engine_.RegionOf(table, key_))) {
+  for (const auto& run : version_->RunsOf(table.id, version_->RegionsOf(table.id).IdOf(key_))) {
     StoredRow older;
     older.regular = true;
     older.base = base;

@@ -49,6 +49,7 @@ class EmbeddedScan : public PointScan {
   Status ReadIrregular(StoredRow* row);
   Status StartSeries(uint32_t series);
   Status ReadFileRows(ByteView tsuid);
+  Status ReadRunRows(const Run& run, size_t source, ByteView tsuid, const RowRange& bases);
   Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);
   Result<bool> GiveColumns(uint32_t series, uint32_t base, RowHour* row);
   Result<bool> ReadColumns(uint32_t base, RowForm* form);
@@ -68,7 +69,7 @@ class EmbeddedScan : public PointScan {
   size_t next_base_ = 0;
 
   // Cells beside the points, read when the scan is opened: most stores have few. Sources are the
-  // generations, then the runs of the points table in order of region, newest first.
+  // generations, then the runs of the row's region, newest first.
   std::map<RowId, std::vector<std::pair<size_t, lsm::CellRow>>> cells_;
   std::vector<IrregularRow> irregular_;
   size_t next_irregular_ = 0;
@@ -88,6 +89,7 @@ class EmbeddedScan : public PointScan {
   std::vector<MemoryRow> memory_rows_;                 // likewise
   std::vector<MemoryRow>::const_iterator prefetched_;  // up to here
   std::map<const Run*, lsm::BlockFileScan> cursors_;
+  std::vector<region::SeriesSlice> slices_;  // of the current series
   RowColumns columns_;
 
   Bytes key_;

@@ -217,14 +217,15 @@ Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
 Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   const auto version = engine_.Pin();
-  const region::RegionMap map = engine_.RegionsOf(*table);
+  const region::RegionMap& map = version->RegionsOf(table->id);
   std::vector<RegionInfo> all;
-  for (uint32_t region = 0; region < map.count(); ++region) {
+  for (size_t region = 0; region < map.count(); ++region) {
     RegionInfo info;
     info.start = map.Start(region);
     info.stop = map.Stop(region);
-    for (const auto& run : version->RunsOf(table->id, region)) {
+    for (const auto& run : version->RunsOf(table->id, map.Id(region))) {
       const lsm::RunEntry& entry = run->entry();
+      info.references += entry.reference ? 1 : 0;
       info.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
       info.file_bytes += entry.cells_bytes + entry.points_bytes;
     }
@@ -237,6 +238,22 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
     if (table->points_family >= 0) all[0].memory_bytes += generation->rows.bytes();
   }
   return all;
+}
+
+Status EmbeddedStore::CompactTable(const std::string& name) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  return engine_.Compact(*table);
+}
+
+Result<Bytes> EmbeddedStore::Split(const std::string& name, ByteView key_of_region,
+                                   const std::optional<Bytes>& at) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  return engine_.Split(*table, key_of_region, at);
+}
+
+Status EmbeddedStore::MergeRegions(const std::string& name, const Bytes& boundary) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  return engine_.MergeRegions(*table, boundary);
 }
 
 }  // namespace hg::points

@@ -32,6 +32,10 @@ class EmbeddedStore : public Store {
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   Status Flush() override { return engine_.Flush(); }
   Status Compact() override { return engine_.Compact(); }
+  Status CompactTable(const std::string& table) override;
+  Result<Bytes> Split(const std::string& table, ByteView key_of_region,
+                      const std::optional<Bytes>& at) override;
+  Status MergeRegions(const std::string& table, const Bytes& boundary) override;
   Status Sync() override { return engine_.Sync(); }
 
  private:

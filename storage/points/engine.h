@@ -2,8 +2,9 @@
 // The engine's core: one write lock, one log, one sequence (engine.md). Both doors of the embedded
 // store stand on it.
 //
-// Lock order: merging_ → maintenance_ → register_ → write_ → locks inside memory, log and registry.
-// No I/O and no callback under write_. Version pointers have a lock of their own, held for a copy.
+// Lock order: work_mutex_ (never with another but the version's); maintenance_ → register_ → write_
+// → locks inside memory, log and registry. No I/O and no callback under write_. Version pointers
+// have a lock of their own, held for a copy.
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -28,9 +31,13 @@
 #include "storage/points/registry.h"
 #include "storage/points/stored_row.h"
 #include "storage/points/version.h"
-#include "storage/region/region_map.h"
+#include "storage/region/merge_policy.h"
+#include "storage/region/split_policy.h"
 
 namespace hg::points {
+
+class RunWriter;
+struct MergeInput;
 
 /// Thread-safe after Open.
 class Engine {
@@ -92,14 +99,27 @@ class Engine {
   /// The bases in range of the series' rows that may hold points, rising.
   Status ListBases(const Version& version, SeriesNumber series, const RowRange& range,
                    std::vector<uint32_t>* bases) const;
-  [[nodiscard]] uint32_t RegionOf(const Table& table, ByteView key) const;
-  [[nodiscard]] uint32_t RegionOfSeries(SeriesNumber series) const;
-  [[nodiscard]] region::RegionMap RegionsOf(const Table& table) const;
 
   // Files.
   Status Flush();
   Status Compact();
+  Status Compact(const Table& table);
   Status Check();
+
+  // Regions. Any call may wait for merges of the region; writers and readers go on.
+  /// Divides the region that has this key, at the given key (cut to a whole group of a points
+  /// table), or in the middle of its files. Where it was divided. InvalidArgument: the key is not
+  /// inside. Conflict: files of an earlier split are still shared, or there are no two groups.
+  Result<Bytes> Split(const Table& table, ByteView key_of_region, const std::optional<Bytes>& at);
+  /// Joins the region that begins with the key and the one before it. InvalidArgument: there is
+  /// none, or they are of different salt buckets.
+  Status MergeRegions(const Table& table, const Bytes& boundary);
+
+  // What the threads do in the background, once; for tests without them.
+  enum class MergePool : uint8_t { kAny, kSmall, kLarge };
+  Status FlushIfNeeded();
+  Status MergePending(MergePool pool);
+  Status SplitWhereDue();
   [[nodiscard]] EmbeddedStats Stats() const;
 
  private:
@@ -108,6 +128,7 @@ class Engine {
   // engine_open.cc
   Status Start();
   Status LoadOrMakeManifest();
+  Status AdoptStrayKeys();
   Status OpenRuns(Version* version);
   Status LoadSeries(const Version& version);
   Status Replay(const lsm::LogRecord& record);
@@ -141,24 +162,61 @@ class Engine {
   // engine_flush.cc
   // The middle ones expect maintenance_ to be held.
   void FlushLoop();
-  Status FlushIfNeeded();
+  bool PutOff(const Version& version);
   void Freeze();
   Status FlushMemory();
   Status FlushFrozen();
   Status FlushOldest();
+  struct FlushJob;
   Status WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries);
+  void RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs);
   Status WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries);
-  Status WritePointsTable(const Table& table, const Generation& generation,
-                          std::vector<lsm::RunEntry>* entries);
+  Status WritePointsRegion(const Generation& generation, FlushJob* job);
+  Status WriteCellsRegion(const Generation& generation, FlushJob* job);
+  static Status FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries);
   uint64_t NewRun(uint32_t table, uint32_t region, const Generation& generation,
                   std::vector<lsm::RunEntry>* entries);
   void RemoveRunFiles(uint64_t number);
   Status Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version);
-  // engine_merge.cc; the last two expect merging_ to be held.
-  void MergeLoop();
-  Status MergeSome();
-  Status MergeRegion(uint32_t table, uint32_t region, size_t count);
-  Status WriteMerged(uint32_t table, const Runs& runs, bool bottom, lsm::RunEntry* entry);
+
+  // Regions and their files. Whoever merges has taken its runs out of others' choice; whoever
+  // divides or joins holds the region, and no merge is at work in it.
+  using RegionPlace = std::pair<uint32_t, uint32_t>;  // ids of table and region
+  struct MergeJob {
+    RegionPlace place;
+    Runs runs;
+    bool bottom = false;  // with the region's oldest
+    bool paced = false;
+  };
+  struct RegionWork {
+    std::set<uint64_t> merging;  // numbers of runs
+    bool held = false;
+  };
+  // engine_merge.cc
+  void MergeLoop(MergePool pool);
+  void WakeMerges();
+  bool PickMerge(MergePool pool, MergeJob* job);
+  void EndMerge(const MergeJob& job);
+  Status MergeJobRuns(const MergeJob& job);
+  Result<lsm::RunEntry> WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
+                                    bool paced);
+  void WaitForPace(region::Pace* pace, uint64_t bytes);
+  Status CompactRegion(RegionPlace place);
+  Status HoldRegions(const std::vector<RegionPlace>& places);
+  void ReleaseRegions(const std::vector<RegionPlace>& places);
+  static void RemoveEntries(RegionPlace place, const Runs& gone, lsm::Manifest* manifest);
+  void RetireUnnamed(const Runs& gone);  // with maintenance_
+  // engine_region.cc
+  Result<Bytes> SplitHeld(const Table& table, RegionPlace place, const std::optional<Bytes>& at);
+  Status MergeHeld(const Table& table, RegionPlace left, RegionPlace right);
+  std::vector<region::GroupWeight> WeightsOf(const Table& table, const Runs& runs,
+                                             const Bytes& start, const Bytes& stop,
+                                             Status* failed) const;
+  Status SidesOf(const Run& run, const Bytes& start, const Bytes& key, bool* before,
+                 bool* behind) const;
+  [[nodiscard]] Bytes SaltOf(const Bytes& start) const;
+  static std::vector<lsm::RegionEntry>& RegionsIn(lsm::Manifest* manifest, uint32_t table);
+  static size_t CountRegions(const Version& version);
   void SetVersion(std::shared_ptr<const Version> version);
 
   // Constant after Open.
@@ -181,6 +239,7 @@ class Engine {
   std::atomic<uint64_t> replayed_{0};
   std::atomic<uint64_t> flushes_{0};
   std::atomic<uint64_t> merges_{0};
+  std::atomic<uint64_t> splits_{0};
   std::atomic<bool> closed_{false};
 
   mutable std::shared_mutex tables_mutex_;
@@ -188,9 +247,13 @@ class Engine {
   std::array<const Table*, kTablesMax> tables_by_id_{};   // guarded by tables_mutex_
 
   std::mutex maintenance_;
-  lsm::Manifest manifest_;  // as last written; guarded by maintenance_
+  lsm::Manifest manifest_;                   // as last written; guarded by maintenance_
+  std::optional<int64_t> flush_put_off_ms_;  // since then; guarded by maintenance_
 
-  std::mutex merging_;  // one merge at a time: only merges take runs away
+  std::mutex work_mutex_;
+  std::condition_variable work_done_;
+  std::map<RegionPlace, RegionWork> work_;  // guarded by work_mutex_; nothing at work: no entry
+  std::map<RegionPlace, uint64_t> cannot_split_;  // of the thread that divides: bytes to try again
 
   std::atomic<uint64_t> next_number_{1};  // of files, never reused
 
@@ -209,13 +272,16 @@ class Engine {
 
   mutable std::mutex background_mutex_;
   std::condition_variable background_wake_;
-  bool flush_wanted_ = false;  // guarded by background_mutex_
-  bool merge_wanted_ = false;  // guarded by background_mutex_
-  bool stop_ = false;          // guarded by background_mutex_
-  std::string flush_error_;    // guarded by background_mutex_
-  std::string merge_error_;    // guarded by background_mutex_
+  bool flush_wanted_ = false;        // guarded by background_mutex_
+  bool merge_wanted_ = false;        // guarded by background_mutex_
+  bool large_merge_wanted_ = false;  // guarded by background_mutex_
+  bool stop_ = false;                // guarded by background_mutex_
+  std::string flush_error_;          // guarded by background_mutex_
+  std::string merge_error_;          // guarded by background_mutex_
+  std::string large_merge_error_;    // guarded by background_mutex_
   std::thread flush_thread_;
   std::thread merge_thread_;
+  std::thread large_merge_thread_;
 };
 
 }  // namespace hg::points

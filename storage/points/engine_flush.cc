@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <thread>
 
 #include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
@@ -8,12 +9,15 @@
 #include "storage/points/engine.h"
 #include "storage/points/row_file.h"
 #include "storage/points/run_writer.h"
+#include "storage/region/spread.h"
 
 namespace hg::points {
 namespace {
 
 constexpr size_t kFrozenMax = 3;
 constexpr auto kTick = std::chrono::seconds(1);
+constexpr size_t kFlushThreads = 2;
+constexpr double kFlushAgeJitter = 0.1;  // later by up to so much of the age
 
 }  // namespace
 
@@ -37,11 +41,33 @@ Status Engine::FlushIfNeeded() {
   std::lock_guard maintenance(maintenance_);
   const auto version = Pin();
   const Generation& active = *version->generations.front();
+  // Stores that were started together are not flushed together.
+  const auto age_ms = options_.flush_age_ms +
+                      static_cast<int64_t>(static_cast<double>(options_.flush_age_ms) *
+                                           kFlushAgeJitter * region::Spread(active.after_sequence));
   const bool large = active.bytes() > memory_max_ / 4;
-  const bool old = clock_.NowMs() - active.made_ms >= options_.flush_age_ms;
+  const bool old = clock_.NowMs() - active.made_ms >= age_ms;
   const bool long_log = log_->End() - log_released_ >= options_.log_max_bytes;
+  const bool frozen = version->generations.size() > 1;
+  if (!large && !old && !long_log && !frozen) return {};
+  if (PutOff(*version)) return {};
+  flush_put_off_ms_.reset();
   if (large || old || long_log) Freeze();
   return FlushFrozen();
+}
+
+// Where merges lag behind, flushes give them time, but not for ever, and not while memory runs out
+// (spec region-store.md W12).
+bool Engine::PutOff(const Version& version) {
+  const bool full = std::any_of(version.runs.begin(), version.runs.end(), [this](const auto& runs) {
+    return runs.second.size() >= options_.merge.runs_blocking;
+  });
+  if (!full || MemoryBytes() > memory_max_ / 2) return false;
+  if (!flush_put_off_ms_) {
+    flush_put_off_ms_ = clock_.NowMs();
+    WakeMerges();
+  }
+  return clock_.NowMs() - *flush_put_off_ms_ < options_.flush_put_off_max_ms;
 }
 
 // Swaps the memory that is written to. In the write lock: nothing but pointers.
@@ -88,9 +114,9 @@ Status Engine::FlushOldest() {
   version->generations.pop_back();
   lsm::Manifest manifest = manifest_;
   for (const lsm::RunEntry& entry : entries) {
-    ASSIGN_OR_RETURN(auto run, Run::Open(files_, options_.path, entry));
+    ASSIGN_OR_RETURN(auto files, RunFiles::Open(files_, options_.path, entry));
     Runs& runs = version->runs[{entry.table, entry.region}];
-    runs.insert(runs.begin(), std::move(run));
+    runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
     manifest.runs.push_back(entry);
   }
   manifest.flushed = generation->last_sequence;
@@ -104,9 +130,7 @@ Status Engine::FlushOldest() {
   log_released_ = generation->log_end.position;
   log_->Release(generation->log_end.file_number);
   ++flushes_;
-  std::lock_guard lock(background_mutex_);
-  merge_wanted_ = true;
-  background_wake_.notify_all();
+  WakeMerges();
   return {};
 }
 
@@ -129,25 +153,86 @@ void Engine::RemoveRunFiles(uint64_t number) {
   }
 }
 
+// One region of one table.
+struct Engine::FlushJob {
+  const Table* table;
+  const region::RegionMap* regions;
+  size_t region;
+  std::vector<uint32_t> series;  // that have rows in it; of the points table
+  std::vector<lsm::RunEntry> entries;
+  Status status;
+};
+
 Status Engine::WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
   RETURN_IF_ERROR(WriteSeries(generation, entries));
+  const auto version = Pin();
+  std::vector<FlushJob> jobs;
   for (const Table* table : Tables()) {
-    if (table->points_family >= 0) {
-      RETURN_IF_ERROR(WritePointsTable(*table, generation, entries));
-    } else if (const lsm::CellMemory* cells = generation.Cells(table->id)) {
-      // Another points table than the first may have salted keys, but is kept as one region of
-      // cells.
-      RunWriter writer(files_, options_.path, layout(), NewRun(table->id, 0, generation, entries));
-      const auto rows = lsm::ScanMemory(*cells, "", "");
-      for (;;) {
-        ASSIGN_OR_RETURN(const bool more, rows->Next());
-        if (!more) break;
-        RETURN_IF_ERROR(writer.AddCells(rows->key(), rows->TakeRow()));
-      }
-      RETURN_IF_ERROR(writer.Finish(&entries->back()));
-      if (entries->back().cells_bytes == 0) entries->pop_back();
+    const size_t first = jobs.size();
+    const region::RegionMap& regions = version->RegionsOf(table->id);
+    if (table->points_family < 0 && generation.Cells(table->id) == nullptr) continue;
+    for (size_t region = 0; region < regions.count(); ++region) {
+      jobs.push_back({table, &regions, region, {}, {}, {}});
+    }
+    if (table->points_family < 0) continue;
+    std::map<uint32_t, size_t> job_of;
+    for (size_t region = 0; region < regions.count(); ++region) {
+      job_of[regions.Id(region)] = first + region;
+    }
+    std::vector<region::SeriesSlice> slices;
+    for (const uint32_t number : generation.rows.series()) {
+      region::SlicesOf(regions, RowKeyPrefix(layout(), registry_.Tsuid(number)), {}, &slices);
+      for (const auto& slice : slices) jobs[job_of[slice.region]].series.push_back(number);
     }
   }
+  RunFlushJobs(generation, jobs);
+  Status failed;
+  for (FlushJob& job : jobs) {
+    entries->insert(entries->end(), job.entries.begin(), job.entries.end());
+    if (failed.ok()) failed = job.status;
+  }
+  return failed;
+}
+
+// Regions of one generation are written side by side; which thread takes which is of no meaning.
+void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs) {
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
+  const auto work = [&] {
+    for (size_t i = next++; i < jobs.size() && !failed; i = next++) {
+      FlushJob& job = jobs[i];
+      job.status = job.table->points_family >= 0 ? WritePointsRegion(generation, &job)
+                                                 : WriteCellsRegion(generation, &job);
+      if (!job.status.ok()) failed = true;
+    }
+  };
+  std::vector<std::thread> others;
+  const size_t threads = options_.background ? kFlushThreads : 1;
+  while (others.size() + 1 < std::min(threads, jobs.size())) others.emplace_back(work);
+  work();
+  for (std::thread& thread : others) thread.join();
+}
+
+Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
+  RunWriter writer(
+      files_, options_.path, layout(),
+      NewRun(job->table->id, job->regions->Id(job->region), generation, &job->entries));
+  const auto rows =
+      lsm::ScanMemory(*generation.Cells(job->table->id), job->regions->Start(job->region),
+                      job->regions->Stop(job->region));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, rows->Next());
+    if (!more) break;
+    RETURN_IF_ERROR(writer.AddCells(rows->key(), rows->TakeRow()));
+  }
+  return FinishRun(&writer, &job->entries);
+}
+
+// The run just begun; without rows there is none.
+Status Engine::FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries) {
+  lsm::RunEntry& entry = entries->back();
+  RETURN_IF_ERROR(writer->Finish(&entry));
+  if (entry.cells_bytes == 0 && entry.points_bytes == 0) entries->pop_back();
   return {};
 }
 
@@ -159,6 +244,7 @@ uint64_t Engine::NewRun(uint32_t table, uint32_t region, const Generation& gener
   entry.number = next_number_++;
   entry.first_sequence = generation.after_sequence + 1;
   entry.last_sequence = generation.last_sequence;
+  entry.made_ms = clock_.NowMs();
   entries->push_back(entry);
   return entry.number;
 }
@@ -173,63 +259,56 @@ Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEnt
     row.Put(lsm::CellOrder::kByArrival, 0, "", registry_.Tsuid(number), 0);
     RETURN_IF_ERROR(writer.AddCells(key, row));
   }
-  return writer.Finish(&entries->back());
+  return FinishRun(&writer, entries);
 }
 
-// Per region: its series in order, each with its hours ascending, into the points file; whatever is
-// no point into the cell file, by key.
-Status Engine::WritePointsTable(const Table& table, const Generation& generation,
-                                std::vector<lsm::RunEntry>* entries) {
+// The region's series in order, each with its hours ascending, into the points file; whatever is no
+// point into the cell file, by key.
+Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
+  const Table& table = *job->table;
   const auto family = static_cast<uint8_t>(table.points_family);
-  const uint32_t regions = RegionsOf(table).count();
-  std::vector<std::vector<uint32_t>> series(regions);
-  for (const uint32_t number : generation.rows.series()) {
-    series[RegionOfSeries(number)].push_back(number);
-  }
-  for (uint32_t region = 0; region < regions; ++region) {
-    std::sort(series[region].begin(), series[region].end(), [this](uint32_t a, uint32_t b) {
-      return RowFileOrder(layout(), registry_.Tsuid(a), registry_.Tsuid(b));
-    });
-    RunWriter writer(files_, options_.path, layout(),
-                     NewRun(table.id, region, generation, entries));
-    // Marks of row histories and cells of rows without a history, by key.
-    std::map<Bytes, lsm::CellRow> beside;
-    std::vector<const RowHourMemory*> hours;
-    for (const uint32_t number : series[region]) {
-      hours.clear();
-      for (const auto* row = generation.rows.Newest(number); row != nullptr; row = row->older()) {
-        hours.push_back(row);
-      }
-      std::sort(hours.begin(), hours.end(),
-                [](const auto* a, const auto* b) { return a->base() < b->base(); });
-      const ByteView tsuid = registry_.Tsuid(number);
-      for (const RowHourMemory* row : hours) {
-        const Bytes key = codec::MakeRowKey(layout(), tsuid, row->base());
-        StoredRow stored;
-        ReadMemoryPart(generation, row, key, true, &stored);
-        PartIntoCells(family, stored.part, &stored.cells);
-        if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
-        if (stored.part.points.empty()) continue;
-        // What is not flushed stays in the log: a stop need not wait for it.
-        if (closed_ && memory_is_logged()) return Status::Unavailable("the store is closed");
-        RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.part));
-      }
+  std::sort(job->series.begin(), job->series.end(), [this](uint32_t a, uint32_t b) {
+    return RowFileOrder(layout(), registry_.Tsuid(a), registry_.Tsuid(b));
+  });
+  RunWriter writer(files_, options_.path, layout(),
+                   NewRun(table.id, job->regions->Id(job->region), generation, &job->entries));
+  // Marks of row histories and cells of rows without a history, by key.
+  std::map<Bytes, lsm::CellRow> beside;
+  std::vector<const RowHourMemory*> hours;
+  for (const uint32_t number : job->series) {
+    const ByteView tsuid = registry_.Tsuid(number);
+    const RowRange here =
+        region::BasesIn(*job->regions, job->region, RowKeyPrefix(layout(), tsuid));
+    hours.clear();
+    for (const auto* row = generation.rows.Newest(number); row != nullptr; row = row->older()) {
+      if (row->base() >= here.begin && row->base() < here.end) hours.push_back(row);
     }
-    if (const lsm::CellMemory* cells = generation.Cells(table.id)) {
-      const auto rows = lsm::ScanMemory(*cells, "", "");
-      for (;;) {
-        ASSIGN_OR_RETURN(const bool more, rows->Next());
-        if (!more) break;
-        if (RegionOf(table, rows->key()) != region) continue;
-        if (lsm::CellRow row = rows->TakeRow(); !row.empty())
-          beside.try_emplace(rows->key(), std::move(row));
-      }
+    std::sort(hours.begin(), hours.end(),
+              [](const auto* a, const auto* b) { return a->base() < b->base(); });
+    for (const RowHourMemory* row : hours) {
+      const Bytes key = codec::MakeRowKey(layout(), tsuid, row->base());
+      StoredRow stored;
+      ReadMemoryPart(generation, row, key, true, &stored);
+      PartIntoCells(family, stored.part, &stored.cells);
+      if (!stored.cells.empty()) beside[key] = std::move(stored.cells);
+      if (stored.part.points.empty()) continue;
+      // What is not flushed stays in the log: a stop need not wait for it.
+      if (closed_ && memory_is_logged()) return Status::Unavailable("the store is closed");
+      RETURN_IF_ERROR(writer.AddPoints(tsuid, row->base(), stored.part));
     }
-    for (const auto& [key, row] : beside) RETURN_IF_ERROR(writer.AddCells(key, row));
-    RETURN_IF_ERROR(writer.Finish(&entries->back()));
-    if (entries->back().cells_bytes == 0 && entries->back().points_bytes == 0) entries->pop_back();
   }
-  return {};
+  if (const lsm::CellMemory* cells = generation.Cells(table.id)) {
+    const auto rows =
+        lsm::ScanMemory(*cells, job->regions->Start(job->region), job->regions->Stop(job->region));
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool more, rows->Next());
+      if (!more) break;
+      if (lsm::CellRow row = rows->TakeRow(); !row.empty())
+        beside.try_emplace(rows->key(), std::move(row));
+    }
+  }
+  for (const auto& [key, row] : beside) RETURN_IF_ERROR(writer.AddCells(key, row));
+  return FinishRun(&writer, &job->entries);
 }
 
 Status Engine::Flush() {

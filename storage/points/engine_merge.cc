@@ -1,359 +1,263 @@
 #include <algorithm>
-#include <limits>
-#include <map>
+#include <set>
 
 #include "storage/base/invariant.h"
-#include "storage/codec/row_key.h"
-#include "storage/lsm/cell_file.h"
 #include "storage/points/engine.h"
-#include "storage/points/row_file.h"
-#include "storage/points/run_writer.h"
-#include "storage/region/merge_policy.h"
+#include "storage/points/merge_runs.h"
 
 namespace hg::points {
 namespace {
 
-size_t CountToMerge(const Runs& runs) {
-  std::vector<uint64_t> bytes;
+// Written between two looks at the pace.
+constexpr uint64_t kPaceBytes = 256 << 10;
+
+std::vector<region::RunFacts> FactsOf(const Runs& runs, const std::set<uint64_t>& merging) {
+  std::vector<region::RunFacts> facts;
   for (const auto& run : runs) {
-    bytes.push_back(run->entry().cells_bytes + run->entry().points_bytes);
+    const lsm::RunEntry& entry = run->entry();
+    facts.push_back({entry.number, run->bytes(), entry.made_ms, entry.reference, entry.marks,
+                     merging.contains(entry.number)});
   }
-  return region::RunsToMerge(bytes);
+  return facts;
 }
 
-// One run's two streams.
-struct Input {
-  uint32_t generation = 0;
-  std::unique_ptr<lsm::BlockFileScan> points;
-  bool has_points = false;
-  std::unique_ptr<lsm::RowSource> cells;
-  bool has_cells = false;
-
-  Status NextPoints() {
-    ASSIGN_OR_RETURN(has_points, points->Next());
-    return {};
-  }
-  Status NextCells() {
-    ASSIGN_OR_RETURN(has_cells, cells->Next());
-    return {};
-  }
-};
-
-// Merges runs of the points table. Both files of a run are ordered by bucket and metric first, so
-// the cells of one metric are what has to be held to meet the points of their rows.
-class PointsMerge {
- public:
-  PointsMerge(const Engine& engine, const Table& table, uint32_t region, bool bottom,
-              const std::atomic<bool>& stop, RunWriter* writer)
-      : engine_(engine), table_(table), bottom_(bottom), stop_(stop), writer_(writer) {
-    AppendBig(&salt_, region, engine.layout().salt_width);
-  }
-
-  Status Run(const Runs& runs) {
-    for (const auto& run : runs) {
-      Input& input = inputs_.emplace_back();
-      input.generation = run->generation();
-      if (run->points() != nullptr) {
-        input.points = std::make_unique<lsm::BlockFileScan>(run->points(), "", "");
-        RETURN_IF_ERROR(input.NextPoints());
-      }
-      if (run->cells() != nullptr) {
-        input.cells = lsm::ScanRows(run->cells(), "", "");
-        RETURN_IF_ERROR(input.NextCells());
-      }
-    }
-    while (NextGroup()) {
-      RETURN_IF_ERROR(LoadCells());
-      RETURN_IF_ERROR(MergePoints());
-      RETURN_IF_ERROR(MergeOtherRows());
-      for (const auto& [key, row] : out_cells_) RETURN_IF_ERROR(writer_->AddCells(key, row));
-      out_cells_.clear();
-    }
-    return {};
-  }
-
- private:
-  using FileKey = Bytes;  // of a row file
-  struct Held {
-    Bytes key;
-    bool regular = false;
-    std::vector<std::pair<size_t, lsm::CellRow>> rows;  // by input, newest first
-  };
-
-  [[nodiscard]] size_t GroupWidth() const {
-    return static_cast<size_t>(engine_.layout().salt_width + engine_.layout().metric_width);
-  }
-  [[nodiscard]] ByteView MetricOf(ByteView file_key) const {
-    return file_key.substr(0, static_cast<size_t>(engine_.layout().metric_width));
-  }
-  [[nodiscard]] bool InGroup(const Input& input) const {
-    return input.has_points && group_has_points_ && MetricOf(input.points->key()) == group_metric_;
-  }
-
-  bool NextGroup() {
-    bool found = false;
-    auto offer = [&](Bytes group) {
-      if (!found || group < group_) group_ = std::move(group);
-      found = true;
-    };
-    for (const Input& input : inputs_) {
-      if (input.has_points) offer(salt_ + Bytes(MetricOf(input.points->key())));
-      if (input.has_cells) offer(input.cells->key().substr(0, GroupWidth()));
-    }
-    if (!found) return false;
-    group_has_points_ = ByteView(group_).substr(0, salt_.size()) == salt_;
-    group_metric_ = group_has_points_ ? group_.substr(salt_.size()) : Bytes();
-    return true;
-  }
-
-  Status LoadCells() {
-    regular_.clear();
-    irregular_.clear();
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      Input& input = inputs_[i];
-      while (input.has_cells && input.cells->key().substr(0, GroupWidth()) == group_) {
-        const Bytes& key = input.cells->key();
-        Bytes tsuid;
-        uint32_t base;
-        const bool regular = IsRegularKey(engine_.layout(), key, &tsuid, &base);
-        Held& held =
-            regular ? regular_[RowFileKey(engine_.layout(), tsuid, base)] : irregular_[key];
-        held.key = key;
-        held.regular = regular;
-        held.rows.emplace_back(i, input.cells->TakeRow());
-        RETURN_IF_ERROR(input.NextCells());
-      }
-    }
-    return {};
-  }
-
-  // The points of the group in file order, and with them the regular rows of cells that stand
-  // before or with them.
-  Status MergePoints() {
-    for (;;) {
-      const Bytes* least = nullptr;
-      for (const Input& input : inputs_) {
-        if (InGroup(input) && (least == nullptr || input.points->key() < *least)) {
-          least = &input.points->key();
-        }
-      }
-      if (!regular_.empty() && (least == nullptr || regular_.begin()->first < *least)) {
-        least = &regular_.begin()->first;
-      }
-      if (least == nullptr) return {};
-      RETURN_IF_ERROR(MergeRow(Bytes(*least)));
-    }
-  }
-
-  Status MergeRow(const FileKey& file_key) {
-    if (stop_) return Status::Unavailable("the store is closed");
-    auto cells = regular_.find(file_key);
-    size_t holders = 0;
-    Input* holder = nullptr;
-    for (Input& input : inputs_) {
-      if (!input.has_points || input.points->key() != file_key) continue;
-      ++holders;
-      holder = &input;
-    }
-    // A row of points in one run only is moved as it is.
-    if (cells == regular_.end() && holders == 1) {
-      RETURN_IF_ERROR(writer_->AddEncodedPoints(file_key, holder->points->value()));
-      return holder->NextPoints();
-    }
-    StoredRow row;
-    row.regular = true;
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      StoredRow older;
-      older.regular = true;
-      bool found = false;
-      if (cells != regular_.end()) {
-        for (auto& [from, stored] : cells->second.rows) {
-          if (from != i) continue;
-          older.cells = std::move(stored);
-          CellsIntoPart(static_cast<uint8_t>(table_.points_family), &older.cells, &older.part);
-          found = true;
-        }
-      }
-      Input& input = inputs_[i];
-      if (input.has_points && input.points->key() == file_key) {
-        if (!DecodeFileRow(input.points->value(), input.generation, &older.part)) {
-          return input.points->Damaged("a row-hour cannot be read");
-        }
-        RETURN_IF_ERROR(input.NextPoints());
-        found = true;
-      }
-      if (found) row = MergeStored(table_, std::move(row), std::move(older));
-    }
-    Bytes tsuid;
-    uint32_t base;
-    if (!SplitRowFileKey(engine_.layout(), file_key, &tsuid, &base)) {
-      return Status::Corruption("a points file holds the key " + ToHex(file_key));
-    }
-    if (bottom_) {
-      Settle(&row.part);
-      row.cells.DropMarks();
-    }
-    PartIntoCells(static_cast<uint8_t>(table_.points_family), row.part, &row.cells);
-    if (!row.cells.empty()) {
-      out_cells_[codec::MakeRowKey(engine_.layout(), tsuid, base)] = std::move(row.cells);
-    }
-    if (cells != regular_.end()) regular_.erase(cells);
-    if (row.part.points.empty()) return {};
-    return writer_->AddPoints(tsuid, base, row.part);
-  }
-
-  Status MergeOtherRows() {
-    for (auto& [key, held] : irregular_) {
-      lsm::CellRow row;
-      for (auto& [from, older] : held.rows) {
-        row = lsm::MergeRows(table_.order(), std::move(row), std::move(older));
-      }
-      if (bottom_) row.DropMarks();
-      if (!row.empty()) out_cells_[key] = std::move(row);
-    }
-    return {};
-  }
-
-  const Engine& engine_;
-  const Table& table_;
-  const bool bottom_;
-  const std::atomic<bool>& stop_;
-  RunWriter* const writer_;
-  std::vector<Input> inputs_;  // newest first
-  Bytes salt_;                 // of the region's regular rows
-  Bytes group_;                // salt ‖ metric, as the keys of the cells begin
-  Bytes group_metric_;         // of the points that belong to it
-  bool group_has_points_ = false;
-  std::map<FileKey, Held> regular_;
-  std::map<Bytes, Held> irregular_;
-  std::map<Bytes, lsm::CellRow> out_cells_;
-};
-
-// By time a mark also hides what is put later with an older time, so it stays for a while after its
-// moment.
-constexpr int64_t kMarkKeptMs = 24 * 3'600'000;
-
-Status MergeCells(const Table& table, const Runs& runs, bool bottom, int64_t now_ms,
-                  RunWriter* writer) {
-  const int64_t mark_end = table.order() == lsm::CellOrder::kByTime
-                               ? now_ms - kMarkKeptMs
-                               : std::numeric_limits<int64_t>::max();
-  std::vector<std::unique_ptr<lsm::RowSource>> sources;
-  for (const auto& run : runs) {
-    if (run->cells() != nullptr) sources.push_back(lsm::ScanRows(run->cells(), "", ""));
-  }
-  const auto rows = lsm::MergeSources(table.order(), std::move(sources));
-  for (;;) {
-    ASSIGN_OR_RETURN(const bool more, rows->Next());
-    if (!more) return {};
-    lsm::CellRow row = rows->TakeRow();
-    if (bottom) row.DropMarks(mark_end);
-    if (!row.empty()) RETURN_IF_ERROR(writer->AddCells(rows->key(), row));
-  }
+uint64_t BytesOf(const Runs& runs) {
+  uint64_t bytes = 0;
+  for (const auto& run : runs) bytes += run->bytes();
+  return bytes;
 }
 
 }  // namespace
 
-void Engine::MergeLoop() {
+void Engine::MergeLoop(MergePool pool) {
   std::unique_lock lock(background_mutex_);
+  bool& wanted = pool == MergePool::kLarge ? large_merge_wanted_ : merge_wanted_;
+  std::string& error = pool == MergePool::kLarge ? large_merge_error_ : merge_error_;
   while (!stop_) {
-    background_wake_.wait(lock, [this] { return stop_ || merge_wanted_; });
+    background_wake_.wait_for(lock, std::chrono::milliseconds(options_.check_interval_ms),
+                              [&] { return stop_ || wanted; });
     if (stop_) return;
-    merge_wanted_ = false;
+    wanted = false;
     lock.unlock();
-    const Status status = MergeSome();
+    Status status = MergePending(pool);
+    if (status.ok() && pool == MergePool::kSmall) status = SplitWhereDue();
     lock.lock();
-    merge_error_ = status.ok() ? "" : status.ToString();
+    error = status.ok() ? "" : status.ToString();
   }
 }
 
-// Merges where there are enough runs of a tier, in one region after the other.
-Status Engine::MergeSome() {
-  std::lock_guard merging(merging_);
-  for (bool again = true; again && !closed_;) {
-    again = false;
-    const auto version = Pin();
-    for (const auto& [place, runs] : version->runs) {
-      const size_t count = CountToMerge(runs);
-      if (count == 0) continue;
-      RETURN_IF_ERROR(MergeRegion(place.first, place.second, count));
-      again = true;
-    }
+void Engine::WakeMerges() {
+  std::lock_guard lock(background_mutex_);
+  merge_wanted_ = large_merge_wanted_ = true;
+  background_wake_.notify_all();
+}
+
+Status Engine::MergePending(MergePool pool) {
+  while (!closed_) {
+    MergeJob job;
+    if (!PickMerge(pool, &job)) return {};
+    const Status status = MergeJobRuns(job);
+    EndMerge(job);
+    RETURN_IF_ERROR(status);
   }
   return {};
 }
 
-// The newest `count` runs of the region, without keeping flushes from adding newer ones meanwhile.
-Status Engine::MergeRegion(uint32_t table_id, uint32_t region, size_t count) {
-  const auto before = Pin();
-  const Runs& all = before->RunsOf(table_id, region);
-  const Runs merged(all.begin(), all.begin() + static_cast<ptrdiff_t>(count));
-  lsm::RunEntry entry;
-  entry.table = table_id;
-  entry.region = region;
-  entry.number = next_number_++;
-  entry.first_sequence = merged.back()->entry().first_sequence;
-  entry.last_sequence = merged.front()->entry().last_sequence;
-  if (Status status = WriteMerged(table_id, merged, count == all.size(), &entry); !status.ok()) {
-    RemoveRunFiles(entry.number);
-    return Prepend(status, "merge");
-  }
-
-  {
-    std::lock_guard maintenance(maintenance_);
-    auto version = std::make_shared<Version>(*Pin());
-    lsm::Manifest manifest = manifest_;
-    std::erase_if(manifest.runs, [&](const lsm::RunEntry& run) {
-      return std::any_of(merged.begin(), merged.end(),
-                         [&](const auto& gone) { return gone->entry().number == run.number; });
-    });
-    Runs& runs = version->runs[{table_id, region}];
-    auto at = std::find(runs.begin(), runs.end(), merged.front());
-    INVARIANT(static_cast<size_t>(runs.end() - at) >= count);
-    at = runs.erase(at, at + static_cast<ptrdiff_t>(count));
-    if (entry.cells_bytes > 0 || entry.points_bytes > 0) {
-      ASSIGN_OR_RETURN(auto run, Run::Open(files_, options_.path, entry));
-      runs.insert(at, std::move(run));
-      manifest.runs.push_back(entry);
+// Takes what is most urgent: what a split left, then what has most runs.
+bool Engine::PickMerge(MergePool pool, MergeJob* job) {
+  std::lock_guard lock(work_mutex_);
+  const auto version = Pin();
+  bool best_references = false;
+  size_t best_runs = 0;
+  for (const auto& [place, runs] : version->runs) {
+    const auto work = work_.find(place);
+    if (work != work_.end() && work->second.held) continue;
+    static const std::set<uint64_t> kNone;
+    const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone);
+    const region::Slice slice = region::RunsToMerge(facts, options_.merge, clock_.NowMs());
+    if (slice.empty()) continue;
+    const Runs picked(runs.begin() + static_cast<ptrdiff_t>(slice.begin),
+                      runs.begin() + static_cast<ptrdiff_t>(slice.end));
+    const bool large = BytesOf(picked) > options_.merge.large_bytes;
+    if (pool != MergePool::kAny && large != (pool == MergePool::kLarge)) continue;
+    const bool references = facts[slice.begin].reference;
+    if (!job->runs.empty() &&
+        (references != best_references ? best_references : runs.size() <= best_runs)) {
+      continue;
     }
-    RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
+    *job = {place, picked, slice.end == runs.size(), pool != MergePool::kAny};
+    best_references = references;
+    best_runs = runs.size();
   }
-  for (const auto& run : merged) run->Retire();
+  if (job->runs.empty()) return false;
+  for (const auto& run : job->runs) work_[job->place].merging.insert(run->entry().number);
+  return true;
+}
+
+void Engine::EndMerge(const MergeJob& job) {
+  std::lock_guard lock(work_mutex_);
+  RegionWork& work = work_[job.place];
+  for (const auto& run : job.runs) work.merging.erase(run->entry().number);
+  if (work.merging.empty() && !work.held) work_.erase(job.place);
+  work_done_.notify_all();
+}
+
+// Flushes may add newer runs meanwhile.
+Status Engine::MergeJobRuns(const MergeJob& job) {
+  const auto version = Pin();
+  const auto [table_id, region] = job.place;
+  const region::RegionMap& regions = version->RegionsOf(table_id);
+  const auto index = regions.IndexOfId(region);
+  INVARIANT(index.has_value());
+  std::vector<MergeInput> inputs;
+  for (const auto& run : job.runs) {
+    inputs.push_back({run, regions.Start(*index), regions.Stop(*index)});
+  }
+  lsm::RunEntry entry;
+  ASSIGN_OR_RETURN(entry, WriteMerged(job.place, inputs, job.bottom, job.paced));
+
+  std::lock_guard maintenance(maintenance_);
+  auto next = std::make_shared<Version>(*Pin());
+  lsm::Manifest manifest = manifest_;
+  Runs& runs = next->runs[job.place];
+  auto at = std::find(runs.begin(), runs.end(), job.runs.front());
+  INVARIANT(static_cast<size_t>(runs.end() - at) >= job.runs.size());
+  at = runs.erase(at, at + static_cast<ptrdiff_t>(job.runs.size()));
+  RemoveEntries(job.place, job.runs, &manifest);
+  if (entry.number != 0) {
+    ASSIGN_OR_RETURN(auto files, RunFiles::Open(files_, options_.path, entry));
+    runs.insert(at, std::make_shared<Run>(entry, std::move(files)));
+    manifest.runs.push_back(entry);
+  }
+  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
+  RetireUnnamed(job.runs);
   ++merges_;
   return {};
 }
 
-Status Engine::WriteMerged(uint32_t table_id, const Runs& runs, bool bottom, lsm::RunEntry* entry) {
-  RunWriter writer(files_, options_.path, layout(), entry->number);
-  const Table* table = TableById(table_id);
-  if (table != nullptr && table->points_family >= 0) {
-    RETURN_IF_ERROR(PointsMerge(*this, *table, entry->region, bottom, closed_, &writer).Run(runs));
-  } else {
-    static const Table kSeries;
-    RETURN_IF_ERROR(
-        MergeCells(table != nullptr ? *table : kSeries, runs, bottom, clock_.NowMs(), &writer));
+void Engine::RemoveEntries(RegionPlace place, const Runs& gone, lsm::Manifest* manifest) {
+  std::erase_if(manifest->runs, [&](const lsm::RunEntry& entry) {
+    return RegionPlace(entry.table, entry.region) == place &&
+           std::any_of(gone.begin(), gone.end(),
+                       [&](const auto& run) { return run->entry().number == entry.number; });
+  });
+}
+
+// Files of runs that were taken out, unless another region still refers to them.
+void Engine::RetireUnnamed(const Runs& gone) {
+  for (const auto& run : gone) {
+    const uint64_t number = run->entry().number;
+    const bool named = std::any_of(manifest_.runs.begin(), manifest_.runs.end(),
+                                   [&](const auto& entry) { return entry.number == number; });
+    if (!named) run->files()->Retire();
   }
-  return writer.Finish(entry);
+}
+
+// The entry of the run that was written; number 0 if there was no row to write.
+Result<lsm::RunEntry> Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs,
+                                          bool bottom, bool paced) {
+  lsm::RunEntry entry;
+  entry.table = place.first;
+  entry.region = place.second;
+  entry.number = next_number_++;
+  entry.first_sequence = UINT64_MAX;
+  for (const MergeInput& input : inputs) {
+    const lsm::RunEntry& from = input.run->entry();
+    entry.first_sequence = std::min(entry.first_sequence, from.first_sequence);
+    entry.last_sequence = std::max(entry.last_sequence, from.last_sequence);
+  }
+  entry.made_ms = clock_.NowMs();
+
+  RunWriter writer(files_, options_.path, layout(), entry.number);
+  region::Pace pace;
+  uint64_t seen_bytes = 0;
+  static const Table kSeries;
+  MergeTask task;
+  task.table = TableById(place.first);
+  if (task.table == nullptr) task.table = &kSeries;
+  task.inputs = std::move(inputs);
+  task.bottom = bottom;
+  task.now_ms = entry.made_ms;
+  task.between = [&]() -> Status {
+    if (closed_) return Status::Unavailable("the store is closed");
+    if (!paced || writer.bytes() - seen_bytes < kPaceBytes) return {};
+    WaitForPace(&pace, writer.bytes() - seen_bytes);
+    seen_bytes = writer.bytes();
+    return {};
+  };
+  Status status = MergeRuns(layout(), task, &writer);
+  if (status.ok()) status = writer.Finish(&entry);
+  if (!status.ok()) {
+    RemoveRunFiles(entry.number);
+    return Prepend(status, "merge");
+  }
+  if (entry.cells_bytes == 0 && entry.points_bytes == 0) entry.number = 0;
+  return entry;
+}
+
+// Merges in the background leave room for others on the disk.
+void Engine::WaitForPace(region::Pace* pace, uint64_t bytes) {
+  size_t fullest = 0;
+  const auto version = Pin();
+  for (const auto& [place, runs] : version->runs) fullest = std::max(fullest, runs.size());
+  const int64_t delay_ms = pace->DelayMs(bytes, region::MergeBytesPerS(options_.merge, fullest),
+                                         clock_.MonotonicNs() / 1'000'000);
+  if (delay_ms <= 0) return;
+  std::unique_lock lock(background_mutex_);
+  background_wake_.wait_for(lock, std::chrono::milliseconds(delay_ms), [this] { return stop_; });
 }
 
 Status Engine::Compact() {
-  std::lock_guard merging(merging_);
-  RETURN_IF_ERROR(CheckOpen());
   const auto version = Pin();
   for (const auto& [place, runs] : version->runs) {
-    // One run, too, may hold marks, or compacted cells that now become points.
-    if (!runs.empty()) {
-      RETURN_IF_ERROR(
-          MergeRegion(place.first, place.second, Pin()->RunsOf(place.first, place.second).size()));
-    }
+    if (!runs.empty()) RETURN_IF_ERROR(CompactRegion(place));
   }
   return {};
 }
 
+Status Engine::Compact(const Table& table) {
+  const auto version = Pin();
+  const region::RegionMap& regions = version->RegionsOf(table.id);
+  for (size_t i = 0; i < regions.count(); ++i) {
+    RETURN_IF_ERROR(CompactRegion({table.id, regions.Id(i)}));
+  }
+  return {};
+}
+
+// One run, too, may hold marks, or compacted cells that now become points.
+Status Engine::CompactRegion(RegionPlace place) {
+  RETURN_IF_ERROR(HoldRegions({place}));
+  const auto version = Pin();
+  // Divided or joined while it was waited for: the merges of its successors see to its files.
+  const Runs& runs = version->RunsOf(place.first, place.second);
+  const Status status = runs.empty() ? Status() : MergeJobRuns({place, runs, true, false});
+  ReleaseRegions({place});
+  return status;
+}
+
+// Waits until nothing is merged there, and keeps others from it.
+Status Engine::HoldRegions(const std::vector<RegionPlace>& places) {
+  std::unique_lock lock(work_mutex_);
+  const auto is_free = [&](const RegionPlace& place) { return !work_.contains(place); };
+  work_done_.wait(lock,
+                  [&] { return closed_ || std::all_of(places.begin(), places.end(), is_free); });
+  RETURN_IF_ERROR(CheckOpen());
+  for (const RegionPlace& place : places) work_[place].held = true;
+  return {};
+}
+
+void Engine::ReleaseRegions(const std::vector<RegionPlace>& places) {
+  std::lock_guard lock(work_mutex_);
+  for (const RegionPlace& place : places) work_.erase(place);
+  work_done_.notify_all();
+}
+
 Status Engine::Check() {
   const auto version = Pin();
+  std::set<const RunFiles*> checked;
   for (const auto& [place, runs] : version->runs) {
     for (const auto& run : runs) {
+      if (!checked.insert(run->files().get()).second) continue;
       if (run->cells() != nullptr) RETURN_IF_ERROR(lsm::BlockFile::Check(run->cells()));
       if (run->points() != nullptr) RETURN_IF_ERROR(lsm::BlockFile::Check(run->points()));
     }

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
 #include "storage/lsm/cell_file.h"
 #include "storage/points/engine.h"
+#include "storage/region/pre_split.h"
 
 namespace hg::points {
 namespace {
@@ -59,6 +62,7 @@ Status Engine::Start() {
   RETURN_IF_ERROR(files_.CreateFolder(options_.path));
   ASSIGN_OR_RETURN(lock_, files_.Lock(options_.path + "/LOCK", options_.lock_note));
   RETURN_IF_ERROR(LoadOrMakeManifest());
+  RETURN_IF_ERROR(AdoptStrayKeys());
   for (const lsm::TableEntry& entry : manifest_.tables) AddTable(entry);
   next_number_ = manifest_.next_number;
 
@@ -86,7 +90,8 @@ Status Engine::Start() {
   log_ = std::make_unique<lsm::Log>(files_, LogOptionsOf(options_), std::move(recovery.next));
   if (options_.background) {
     flush_thread_ = std::thread([this] { FlushLoop(); });
-    merge_thread_ = std::thread([this] { MergeLoop(); });
+    merge_thread_ = std::thread([this] { MergeLoop(MergePool::kSmall); });
+    large_merge_thread_ = std::thread([this] { MergeLoop(MergePool::kLarge); });
   }
   return {};
 }
@@ -105,21 +110,64 @@ Status Engine::LoadOrMakeManifest() {
                                 name);
     }
   }
+  if (options_.layout.salt_width > 0 && options_.layout.salt_buckets > lsm::kSaltBucketsMax) {
+    return Status::InvalidArgument(std::to_string(options_.layout.salt_buckets) +
+                                   " salt buckets, at most " +
+                                   std::to_string(lsm::kSaltBucketsMax));
+  }
   manifest_.layout = options_.layout;
   return lsm::SaveManifest(files_, options_.path, manifest_);
 }
 
+// In a data directory of old, the first region had the keys whose salt no series has: they are the
+// regions' now in whose range they are.
+Status Engine::AdoptStrayKeys() {
+  if (!manifest_.keys_astray) return {};
+  lsm::Manifest manifest = manifest_;
+  std::vector<lsm::RunEntry> adopted;
+  for (const lsm::TableEntry& table : manifest_.tables) {
+    const region::RegionMap regions(table.regions);
+    for (lsm::RunEntry& run : manifest.runs) {
+      if (run.table != table.id || run.region != 0 || run.cells_bytes == 0) continue;
+      ASSIGN_OR_RETURN(const auto file,
+                       lsm::BlockFile::Open(files_, Run::CellsPath(options_.path, run.number)));
+      std::vector<lsm::RunEntry> others;
+      for (size_t region = 1; region < regions.count(); ++region) {
+        lsm::BlockFileScan rows(file, regions.Start(region), regions.Stop(region));
+        ASSIGN_OR_RETURN(const bool any, rows.Next());
+        if (!any) continue;
+        run.reference = true;
+        others.push_back(run);
+        others.back().region = regions.Id(region);
+      }
+      adopted.insert(adopted.end(), others.begin(), others.end());
+    }
+  }
+  if (adopted.empty()) return {};
+  manifest.runs.insert(manifest.runs.end(), adopted.begin(), adopted.end());
+  RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
+  manifest_ = std::move(manifest);
+  return {};
+}
+
 // Opens what the manifest names and removes what it does not.
 Status Engine::OpenRuns(Version* version) {
+  for (const lsm::TableEntry& table : manifest_.tables) {
+    version->regions[table.id] = std::make_shared<region::RegionMap>(table.regions);
+  }
   std::vector<std::string> named;
   // Newest first, as they are read.
   std::vector<lsm::RunEntry> entries = manifest_.runs;
   std::sort(entries.begin(), entries.end(), [](const lsm::RunEntry& a, const lsm::RunEntry& b) {
     return a.last_sequence > b.last_sequence;
   });
+  std::map<uint64_t, std::shared_ptr<const RunFiles>> opened;
   for (const lsm::RunEntry& entry : entries) {
-    ASSIGN_OR_RETURN(auto run, Run::Open(files_, options_.path, entry));
-    version->runs[{entry.table, entry.region}].push_back(std::move(run));
+    auto& files = opened[entry.number];
+    if (files == nullptr) {
+      ASSIGN_OR_RETURN(files, RunFiles::Open(files_, options_.path, entry));
+    }
+    version->runs[{entry.table, entry.region}].push_back(std::make_shared<Run>(entry, files));
     named.push_back(Run::CellsPath("", entry.number).substr(1));
     named.push_back(Run::PointsPath("", entry.number).substr(1));
   }
@@ -212,9 +260,16 @@ Status Engine::CreateTable(const TableDescriptor& descriptor) {
   for (const auto& family : descriptor.families) entry.families.push_back(family.name);
   lsm::Manifest manifest = manifest_;
   ++manifest.next_table;
+  const size_t key_width = descriptor.points ? region::GroupWidth(layout()) : SIZE_MAX;
+  if (descriptor.points) entry.regions = lsm::SaltRegions(layout());
+  ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
+  for (lsm::RegionEntry& region : entry.regions) region.id = manifest.next_region++;
   manifest.tables.push_back(entry);
   RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
   manifest_ = std::move(manifest);
+  auto version = std::make_shared<Version>(*Pin());
+  version->regions[entry.id] = std::make_shared<region::RegionMap>(entry.regions);
+  SetVersion(std::move(version));
   AddTable(entry);
   return {};
 }
@@ -279,8 +334,14 @@ Status Engine::Close() {
   }
   if (flush_thread_.joinable()) flush_thread_.join();
   if (merge_thread_.joinable()) merge_thread_.join();
-  // Whoever holds one of these has come before; whoever comes later looks at closed_ under it.
-  std::lock_guard merging(merging_);
+  if (large_merge_thread_.joinable()) large_merge_thread_.join();
+  // Whoever works on a region or holds one of these has come before; whoever comes later looks at
+  // closed_ under them.
+  {
+    std::unique_lock lock(work_mutex_);
+    work_done_.notify_all();
+    work_done_.wait(lock, [this] { return work_.empty(); });
+  }
   std::lock_guard maintenance(maintenance_);
   { std::lock_guard lock(write_); }
   Status status;
@@ -301,19 +362,25 @@ EmbeddedStats Engine::Stats() const {
   stats.memory_limit_bytes = memory_max_;
   stats.registry_bytes = registry_.bytes();
   const auto version = Pin();
+  std::set<uint64_t> counted;
   for (const auto& [region, runs] : version->runs) {
     for (const auto& run : runs) {
       const lsm::RunEntry& entry = run->entry();
+      if (!counted.insert(entry.number).second) continue;
       stats.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
       stats.file_bytes += entry.cells_bytes + entry.points_bytes;
     }
   }
   stats.flushes = flushes_;
   stats.merges = merges_;
+  stats.splits = splits_;
+  stats.regions = CountRegions(*version);
   stats.replayed_records = replayed_;
   stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;
   std::lock_guard lock(background_mutex_);
-  stats.background_error = !flush_error_.empty() ? flush_error_ : merge_error_;
+  stats.background_error = !flush_error_.empty()   ? flush_error_
+                           : !merge_error_.empty() ? merge_error_
+                                                   : large_merge_error_;
   return stats;
 }
 

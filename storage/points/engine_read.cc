@@ -18,18 +18,6 @@ void Engine::SetVersion(std::shared_ptr<const Version> version) {
   version_.swap(version);
 }
 
-region::RegionMap Engine::RegionsOf(const Table& table) const {
-  return {layout(), table.points_family >= 0};
-}
-
-uint32_t Engine::RegionOf(const Table& table, ByteView key) const {
-  return RegionsOf(table).RegionOf(key);
-}
-
-uint32_t Engine::RegionOfSeries(SeriesNumber series) const {
-  return RegionOf(*points_table_, codec::MakeRowKey(layout(), registry_.Tsuid(series), 0));
-}
-
 bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
                             bool with_objects, StoredRow* out) const {
   const auto family = static_cast<uint8_t>(points_table_->points_family);
@@ -84,9 +72,15 @@ Status Engine::ListBases(const Version& version, SeriesNumber series, const RowR
       if (row->base() >= range.begin && row->base() < range.end) bases->push_back(row->base());
     }
   }
-  for (const auto& run : version.RunsOf(points_table_->id, RegionOfSeries(series))) {
-    if (run->points() == nullptr) continue;
-    RETURN_IF_ERROR(ListFileBases(layout(), run->points(), registry_.Tsuid(series), range, bases));
+  const ByteView tsuid = registry_.Tsuid(series);
+  std::vector<region::SeriesSlice> slices;
+  region::SlicesOf(version.RegionsOf(points_table_->id), RowKeyPrefix(layout(), tsuid), range,
+                   &slices);
+  for (const region::SeriesSlice& slice : slices) {
+    for (const auto& run : version.RunsOf(points_table_->id, slice.region)) {
+      if (run->points() == nullptr) continue;
+      RETURN_IF_ERROR(ListFileBases(layout(), run->points(), tsuid, slice.bases, bases));
+    }
   }
   std::sort(bases->begin(), bases->end());
   bases->erase(std::unique(bases->begin(), bases->end()), bases->end());
@@ -107,7 +101,7 @@ Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table, 
   StoredRow result;
   result.regular = regular;
   result.base = base;
-  for (const auto& run : version.RunsOf(table.id, RegionOf(table, key))) {
+  for (const auto& run : version.RunsOf(table.id, version.RegionsOf(table.id).IdOf(key))) {
     StoredRow older;
     older.regular = regular;
     older.base = base;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/codec/row_key.h"
 #include "storage/points/row_codec.h"
 
 namespace hg::points {
@@ -26,6 +27,12 @@ bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32
   tsuid->append(key.substr(metric + 2, pairs));
   *base = ReadBig32(key.data() + key.size() - 4);
   return true;
+}
+
+Bytes RowKeyPrefix(const KeyLayout& layout, ByteView tsuid) {
+  Bytes key = codec::MakeRowKey(layout, tsuid, 0);
+  key.resize(static_cast<size_t>(layout.salt_width + layout.metric_width));
+  return key;
 }
 
 bool RowFileOrder(const KeyLayout& layout, ByteView a, ByteView b) {

@@ -21,6 +21,8 @@ namespace hg::points {
 Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
 /// The parts of such a key; false if it cannot be one.
 bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
+/// What the row keys of a series begin with: salt and metric.
+Bytes RowKeyPrefix(const KeyLayout& layout, ByteView tsuid);
 /// The order of the files: a stands before b.
 bool RowFileOrder(const KeyLayout& layout, ByteView tsuid_a, ByteView tsuid_b);
 

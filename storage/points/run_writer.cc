@@ -14,6 +14,7 @@ Status RunWriter::AddCells(ByteView key, const lsm::CellRow& row) {
     ASSIGN_OR_RETURN(cells_,
                      lsm::BlockFileWriter::Create(files_, Run::CellsPath(folder_, number_)));
   }
+  marks_ = marks_ || row.HasMarks();
   value_.clear();
   lsm::EncodeCellRow(row, &value_);
   return cells_->Add(key, value_);
@@ -38,7 +39,12 @@ Status RunWriter::Finish(lsm::RunEntry* entry) {
   if (points_ != nullptr) RETURN_IF_ERROR(points_->Finish());
   entry->cells_bytes = cells_ ? cells_->bytes() : 0;
   entry->points_bytes = points_ ? points_->bytes() : 0;
+  entry->marks = marks_;
   return {};
+}
+
+uint64_t RunWriter::bytes() const {
+  return (cells_ ? cells_->bytes() : 0) + (points_ ? points_->bytes() : 0);
 }
 
 }  // namespace hg::points

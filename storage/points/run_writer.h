@@ -23,8 +23,11 @@ class RunWriter {
   Status AddPoints(ByteView tsuid, uint32_t base, const Part& part);
   /// The same for a row as another points file holds it.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
-  /// Completes and syncs the files; their sizes go into the entry. The folder is not synced.
+  /// Completes and syncs the files; their sizes and marks go into the entry. The folder is not
+  /// synced.
   Status Finish(lsm::RunEntry* entry);
+  /// Of both files so far.
+  [[nodiscard]] uint64_t bytes() const;
 
  private:
   FileSystem& files_;
@@ -34,6 +37,7 @@ class RunWriter {
   std::unique_ptr<lsm::BlockFileWriter> cells_;
   std::unique_ptr<lsm::BlockFileWriter> points_;
   Bytes value_;
+  bool marks_ = false;
 };
 
 }  // namespace hg::points

@@ -28,10 +28,13 @@ class TableCursor : public ScanCursor {
         sources_.push_back({ScanMemory(*cells, spec.start, spec.stop)});
       }
     }
-    for (uint32_t region = 0; region < engine.RegionsOf(table).count(); ++region) {
-      for (const auto& run : version_->RunsOf(table.id, region)) {
-        if (run->cells() != nullptr)
-          sources_.push_back({lsm::ScanRows(run->cells(), spec.start, spec.stop)});
+    const region::RegionMap& regions = version_->RegionsOf(table.id);
+    const auto [first, end] = regions.Overlapping(spec.start, spec.stop);
+    for (size_t region = first; region < end; ++region) {
+      Bytes start = spec.start, stop = spec.stop;
+      if (!region::ClipKeys(regions, region, &start, &stop)) continue;
+      for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
+        if (run->cells() != nullptr) sources_.push_back({lsm::ScanRows(run->cells(), start, stop)});
       }
     }
     if (table.points_family >= 0) {

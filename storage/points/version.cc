@@ -18,23 +18,25 @@ std::string Run::PointsPath(const std::string& folder, uint64_t number) {
   return Path(folder, number, ".points");
 }
 
-Result<std::shared_ptr<const Run>> Run::Open(FileSystem& files, const std::string& folder,
-                                             const lsm::RunEntry& entry) {
-  std::shared_ptr<Run> run(new Run(files, folder, entry));
+Result<std::shared_ptr<const RunFiles>> RunFiles::Open(FileSystem& files, const std::string& folder,
+                                                       const lsm::RunEntry& entry) {
+  std::shared_ptr<RunFiles> run(new RunFiles(files, folder, entry.number));
   if (entry.cells_bytes > 0) {
-    ASSIGN_OR_RETURN(run->cells_, lsm::BlockFile::Open(files, CellsPath(folder, entry.number)));
+    ASSIGN_OR_RETURN(run->cells_,
+                     lsm::BlockFile::Open(files, Run::CellsPath(folder, entry.number)));
   }
   if (entry.points_bytes > 0) {
-    ASSIGN_OR_RETURN(run->points_, lsm::BlockFile::Open(files, PointsPath(folder, entry.number)));
+    ASSIGN_OR_RETURN(run->points_,
+                     lsm::BlockFile::Open(files, Run::PointsPath(folder, entry.number)));
   }
-  return std::shared_ptr<const Run>(std::move(run));
+  return std::shared_ptr<const RunFiles>(std::move(run));
 }
 
 // What cannot be removed now is removed at the next start.
-Run::~Run() {
+RunFiles::~RunFiles() {
   if (!retired_) return;
-  if (cells_ != nullptr) (void)files_.Remove(CellsPath(folder_, entry_.number));
-  if (points_ != nullptr) (void)files_.Remove(PointsPath(folder_, entry_.number));
+  if (cells_ != nullptr) (void)files_.Remove(Run::CellsPath(folder_, number_));
+  if (points_ != nullptr) (void)files_.Remove(Run::PointsPath(folder_, number_));
 }
 
 }  // namespace hg::points

@@ -13,38 +13,62 @@
 #include "storage/lsm/block_file.h"
 #include "storage/lsm/manifest.h"
 #include "storage/points/generation.h"
+#include "storage/region/region_map.h"
 
 namespace hg::points {
 
-/// The files of one run, open. The last reader of a run that was merged away removes its files.
+/// The open files of a run, shared by the regions that name it. Whoever lets go of them last after
+/// the manifest has removes them.
+class RunFiles {
+ public:
+  static Result<std::shared_ptr<const RunFiles>> Open(FileSystem& files, const std::string& folder,
+                                                      const lsm::RunEntry& entry);
+  ~RunFiles();
+
+  // Null: there is none.
+  [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
+  [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }
+  /// No manifest names them any more.
+  void Retire() const { retired_ = true; }
+
+ private:
+  RunFiles(FileSystem& files, std::string folder, uint64_t number)
+      : files_(files), folder_(std::move(folder)), number_(number) {}
+
+  FileSystem& files_;
+  const std::string folder_;
+  const uint64_t number_;
+  std::shared_ptr<const lsm::BlockFile> cells_;
+  std::shared_ptr<const lsm::BlockFile> points_;
+  mutable std::atomic<bool> retired_{false};
+};
+
+/// A run as one region has it. Its files may hold rows of other regions: whoever reads keeps to the
+/// region's keys. Immutable.
 class Run {
  public:
-  static Result<std::shared_ptr<const Run>> Open(FileSystem& files, const std::string& folder,
-                                                 const lsm::RunEntry& entry);
-  ~Run();
+  Run(const lsm::RunEntry& entry, std::shared_ptr<const RunFiles> files)
+      : entry_(entry), files_(std::move(files)) {}
 
   [[nodiscard]] const lsm::RunEntry& entry() const { return entry_; }
+  [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
+  [[nodiscard]] const std::shared_ptr<const RunFiles>& files() const { return files_; }
   /// Of points that are stored without one (part.h, Later).
   [[nodiscard]] uint32_t generation() const { return static_cast<uint32_t>(entry_.last_sequence); }
   // Null: the run has none.
-  [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
-  [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }
-  /// No manifest names it any more.
-  void Retire() const { retired_ = true; }
+  [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const {
+    return files_->cells();
+  }
+  [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const {
+    return files_->points();
+  }
 
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 
  private:
-  Run(FileSystem& files, std::string folder, const lsm::RunEntry& entry)
-      : files_(files), folder_(std::move(folder)), entry_(entry) {}
-
-  FileSystem& files_;
-  const std::string folder_;
   const lsm::RunEntry entry_;
-  std::shared_ptr<const lsm::BlockFile> cells_;
-  std::shared_ptr<const lsm::BlockFile> points_;
-  mutable std::atomic<bool> retired_{false};
+  const std::shared_ptr<const RunFiles> files_;
 };
 
 using Runs = std::vector<std::shared_ptr<const Run>>;  // newest first
@@ -52,8 +76,14 @@ using Runs = std::vector<std::shared_ptr<const Run>>;  // newest first
 /// Immutable.
 struct Version {
   std::vector<std::shared_ptr<Generation>> generations;  // newest first; the first one is active
-  std::map<std::pair<uint32_t, uint32_t>, Runs> runs;    // by table and region
+  std::map<std::pair<uint32_t, uint32_t>, Runs> runs;    // by ids of table and region
+  std::map<uint32_t, std::shared_ptr<const region::RegionMap>> regions;  // by id of the table
 
+  [[nodiscard]] const region::RegionMap& RegionsOf(uint32_t table) const {
+    static const region::RegionMap kOne;
+    auto it = regions.find(table);
+    return it == regions.end() ? kOne : *it->second;
+  }
   [[nodiscard]] const Runs& RunsOf(uint32_t table, uint32_t region) const {
     static const Runs kNone;
     auto it = runs.find({table, region});

@@ -131,6 +131,17 @@ class Round {
         }
       } else if (step % 14 == 0) {
         if (!store_->cells().Compact().ok() && !Healthy()) return;
+      } else if (step % 11 == 0) {
+        // Between metrics, then within one; nothing of it is refused.
+        Bytes key = codec::MakeRowKey(model_points_.layout(), Tsuid(1), kBase + 3600);
+        key.resize(step == 11 ? 3 : 7);
+        if (!store_->cells().Split("tsdb", key, key).ok() && !Healthy()) return;
+      } else if (step % 13 == 0) {
+        const auto regions = store_->cells().Regions("tsdb");
+        if (regions.ok() && regions->size() > 1 &&
+            !store_->cells().MergeRegions("tsdb", (*regions)[1].start).ok() && !Healthy()) {
+          return;
+        }
       } else if (step % 17 == 0) {
         Close();
         if (!Open()) return;

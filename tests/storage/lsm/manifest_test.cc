@@ -16,8 +16,12 @@ Manifest Some() {
   m.log_position = 99999;
   m.stamp_floor_ms = 1'700'000'000'000;
   m.next_table = 3;
-  m.tables = {{1, "tsdb", true, {"t"}}, {2, "tsdb-uid", false, {"id", "name"}}};
-  m.runs = {{1, 3, 11, 1, 600, 0, 4096}, {2, 0, 10, 601, 1234, 77, 0}};
+  m.next_region = 9;
+  m.tables = {{1, "tsdb", true, {"t"}, {{3, ""}, {8, Bytes("\1\0", 2)}}},
+              {2, "tsdb-uid", false, {"id", "name"}}};
+  m.runs = {{1, 3, 11, 1, 600, 0, 4096, true, false, 1'700'000'000'000},
+            {1, 8, 11, 1, 600, 0, 4096, true, false, 1'700'000'000'000},
+            {2, 0, 10, 601, 1234, 77, 0, false, true, -5}};
   return m;
 }
 
@@ -29,6 +33,9 @@ TEST_CASE("a manifest is read as it was written, and nothing damaged is one") {
   CHECK(back.layout == Some().layout);
   CHECK(back.runs == Some().runs);
   CHECK(back.tables[1].families == std::vector<Bytes>{"id", "name"});
+  CHECK(back.tables[0].regions == Some().tables[0].regions);
+  CHECK(back.next_region == 9);
+  CHECK(!back.keys_astray);
   for (size_t n = 0; n < bytes.size(); ++n) {
     CHECK(!DecodeManifest(bytes.substr(0, n), &back));
     Bytes flipped = bytes;
@@ -74,13 +81,43 @@ TEST_CASE("a replaced manifest is the old or the new one, whatever fails") {
   }
 }
 
+TEST_CASE("a manifest whose regions do not hold each key once is none") {
+  const auto read = [](std::vector<RegionEntry> regions, uint32_t region_of_run) {
+    Manifest manifest, back;
+    manifest.next_region = 9;
+    manifest.tables = {{1, "t", false, {"f"}, std::move(regions)}};
+    manifest.runs = {{1, region_of_run, 11, 1, 600, 7, 0}};
+    return DecodeManifest(EncodeManifest(manifest), &back);
+  };
+  CHECK(read({{0, ""}}, 0));
+  CHECK(read({{5, ""}, {2, "b"}, {8, "ba"}}, 2));
+  CHECK_FALSE(read({}, 0));
+  CHECK_FALSE(read({{0, "a"}}, 0));
+  CHECK_FALSE(read({{0, ""}, {1, "b"}, {2, "b"}}, 0));
+  CHECK_FALSE(read({{0, ""}, {1, "b"}, {2, "a"}}, 0));
+  CHECK_FALSE(read({{0, ""}, {0, "b"}}, 0));
+  CHECK_FALSE(read({{0, ""}, {9, "b"}}, 0));
+  CHECK_FALSE(read({{0, ""}, {1, "b"}}, 2));
+}
+
 // FORMAT.md shows these bytes.
 TEST_CASE("a small manifest is as documented") {
   Manifest m;
   m.tables = {{1, "t", true, {"f"}}};
   m.next_table = 2;
   CHECK(ToHex(EncodeManifest(m)) ==
-        "48474d414e00000103030300140100010000020101017401010166000bc948da");
+        "48474d414e00000203030300140100010000020101010174010101660100000021e177eb");
+}
+
+TEST_CASE("the small manifest of version 1 is read for ever") {
+  Bytes bytes;
+  REQUIRE(FromHex("48474d414e00000103030300140100010000020101017401010166000bc948da", &bytes));
+  Manifest m;
+  REQUIRE(DecodeManifest(bytes, &m));
+  CHECK(m.next_table == 2);
+  CHECK(m.next_region == 1);
+  CHECK(m.tables[0].regions == std::vector<RegionEntry>{{0, ""}});
+  CHECK(!m.keys_astray);
 }
 
 }  // namespace

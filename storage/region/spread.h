@@ -1,0 +1,17 @@
+#pragma once
+// Chance that is the same after a restart, and in every test: so that what happens to all regions
+// does not happen to them at once.
+
+#include <cstdint>
+
+namespace hg::region {
+
+/// In [0, 1), evenly spread over the seeds (the finalizer of SplitMix64).
+inline double Spread(uint64_t seed) {
+  seed += 0x9E3779B97F4A7C15;
+  seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9;
+  seed = (seed ^ (seed >> 27)) * 0x94D049BB133111EB;
+  return static_cast<double>((seed ^ (seed >> 31)) >> 11) / static_cast<double>(1ULL << 53);
+}
+
+}  // namespace hg::region
