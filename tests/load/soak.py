@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""A daemon under steady load for a long time: its memory, disk, files and open descriptors must stay flat.
+
+    soak.py --tsdb build/release/tsdb --minutes 60 [--rate 4000] [--out build/soak] [--no-plot]
+
+Four connections write a live set of constant size again and again (SERIES series over HOURS hours, each point
+overwritten in turn); others query it and delete hours of series. The store is kept small, so that flushes and merges
+come all the time, splits and expiry where the store has them. Every few seconds a line of samples goes to
+OUT/soak.csv; at the end OUT/soak.png shows them (python3-matplotlib, installed by `setup/install soak`).
+
+The first third warms up. Then each quantity's median over the last third may exceed that of the middle third by
+GROWTH and a slack at most; what was read must be what was written. Starts its own daemon on a free port and kills no
+other. --self-test checks the checking. The last line reads "N passed, N failed".
+"""
+import argparse
+import csv
+import http.client
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from daemon import Daemon, Refused  # noqa: E402
+
+WRITERS = 4
+SERIES = 200
+HOURS = 6
+STEP_S = 10           # between two points of a series
+BATCH = 500
+START = 1_700_000_000 - 1_700_000_000 % 3600
+SAMPLE_S = 5
+GROWTH = 1.15
+MIB = 1 << 20
+# What may be held beyond the growth: pieces in which each quantity comes.
+SLACK = {"memory": 8 * MIB, "disk": 4 * MIB, "log": 128 * MIB, "files": 6, "descriptors": 8}
+SETTINGS = {"tsd.storage.log.max": 1 << 20, "tsd.memory.limit": 256 * MIB, "tsd.http.query.allow_delete": "true"}
+COLUMNS = ("seconds", "memory", "disk", "log", "files", "descriptors", "points", "refused", "queries", "deletes", "flushes",
+           "merges", "put_ms_median", "put_ms_p99", "query_ms_median", "query_ms_p99")
+
+
+class Times:
+    """Milliseconds since the last look. Thread-safe."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.ms = []
+        self.total = 0
+
+    def add(self, seconds):
+        with self.lock:
+            self.ms.append(seconds * 1000)
+            self.total += 1
+
+    def take(self):
+        """(median, 99th percentile)."""
+        with self.lock:
+            taken, self.ms = sorted(self.ms), []
+        if not taken:
+            return "", ""
+        return round(statistics.median(taken), 2), round(taken[min(len(taken) - 1, len(taken) * 99 // 100)], 2)
+
+
+class Load:
+    """What the clients do until they are told to stop."""
+
+    def __init__(self, daemon, rate):
+        self.daemon, self.rate = daemon, rate
+        self.stop = threading.Event()
+        self.puts, self.queries = Times(), Times()
+        self.points = self.refused = self.deletes = 0
+        self.errors = []
+        self.threads = [threading.Thread(target=self.write, args=(i,)) for i in range(WRITERS)]
+        self.threads += [threading.Thread(target=self.ask), threading.Thread(target=self.delete)]
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+
+    def end(self):
+        self.stop.set()
+        for thread in self.threads:
+            thread.join()
+
+    def fail(self, text):
+        if len(self.errors) < 10:
+            self.errors.append(text)
+
+    def write(self, number):
+        """This writer's series, all hours, again and again. The value tells the point."""
+        pause = BATCH * WRITERS / self.rate
+        connection = self.daemon.connection()
+        mine = range(number, SERIES, WRITERS)
+        due, waiting = time.monotonic(), []
+        while not self.stop.is_set():
+            for tick in range(0, HOURS * 3600 // STEP_S):
+                waiting += [{"metric": "soak.m", "timestamp": START + tick * STEP_S, "value": tick * SERIES + series,
+                             "tags": {"series": f"s{series}"}} for series in mine]
+                if len(waiting) < BATCH:
+                    continue
+                count, body, waiting = len(waiting), json.dumps(waiting), []
+                due = max(due + pause, time.monotonic() - 5)
+                if self.stop.wait(max(0, due - time.monotonic())):
+                    return
+                began = time.monotonic()
+                try:
+                    connection.request("POST", "/api/put", body, {"Content-Type": "application/json"})
+                    answer = connection.getresponse()
+                    answer.read()
+                except (OSError, http.client.HTTPException) as error:
+                    self.fail(f"a put failed: {error}")
+                    connection = self.daemon.connection()
+                    continue
+                if answer.status == 204:
+                    self.puts.add(time.monotonic() - began)
+                    self.points += count
+                elif answer.status == 503:
+                    self.refused += 1
+                else:
+                    self.fail(f"a put was answered with {answer.status}")
+
+    def ask(self):
+        """An hour of a series: each value must be the one of its instant."""
+        chance = random.Random(1)
+        while not self.stop.wait(0.1):
+            series, hour = chance.randrange(SERIES), chance.randrange(HOURS)
+            began = time.monotonic()
+            try:
+                answer = self.daemon.query(START + hour * 3600, f"none:soak.m{{series=s{series}}}",
+                                           end=START + hour * 3600 + 3599)
+            except Refused as refused:
+                if refused.status != 400:
+                    self.fail(str(refused))
+                continue  # nothing has been written yet
+            except OSError as error:
+                self.fail(f"a query failed: {error}")
+                continue
+            self.queries.add(time.monotonic() - began)
+            for found in answer:
+                for instant, value in found["dps"].items():
+                    if value != (int(instant) - START) // STEP_S * SERIES + series:
+                        self.fail(f"wrong: series {series} at {instant} = {value}")
+
+    def delete(self):
+        chance = random.Random(2)
+        while not self.stop.wait(2):
+            hour = START + chance.randrange(HOURS) * 3600
+            words = urllib.parse.urlencode({"start": hour, "end": hour + 3599,
+                                            "m": f"none:soak.m{{series=s{chance.randrange(SERIES)}}}"})
+            connection = self.daemon.connection()
+            try:
+                connection.request("DELETE", "/api/query?" + words)
+                answer = connection.getresponse()
+                answer.read()
+                if answer.status == 200:
+                    self.deletes += 1
+                elif answer.status != 400:
+                    self.fail(f"a delete was answered with {answer.status}")
+            except (OSError, http.client.HTTPException) as error:
+                self.fail(f"a delete failed: {error}")
+            finally:
+                connection.close()
+
+
+def sizes(folder):
+    """(name, bytes on disk) of its files; some vanish meanwhile."""
+    found = []
+    for path in folder.rglob("*"):
+        try:
+            found.append((path.name, path.stat().st_blocks * 512))
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def sample(daemon, load, began):
+    process = Path(f"/proc/{daemon.process.pid}")
+    status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+    files = sizes(daemon.folder / "data")
+    stats = {stat["metric"]: int(stat["value"]) for stat in daemon.get("/api/stats")
+             if stat["metric"].startswith("tsd.storage.")}
+    put, query = load.puts.take(), load.queries.take()
+    return {"seconds": round(time.monotonic() - began, 1), "memory": int(status["RssAnon"].split()[0]) * 1024,
+            "disk": sum(size for name, size in files if not name.endswith(".log")),
+            "log": sum(size for name, size in files if name.endswith(".log")), "files": len(files),
+            "descriptors": len(list((process / "fd").iterdir())), "points": load.points, "refused": load.refused,
+            "queries": load.queries.total, "deletes": load.deletes, "flushes": stats["tsd.storage.flushes"],
+            "merges": stats["tsd.storage.merges"], "put_ms_median": put[0], "put_ms_p99": put[1],
+            "query_ms_median": query[0], "query_ms_p99": query[1]}
+
+
+def steady(samples):
+    """(quantity, median of the middle third, of the last third, whether that is flat) of each quantity."""
+    third = len(samples) // 3
+    for quantity, slack in SLACK.items():
+        middle, last = (statistics.median(row[quantity] for row in part)
+                        for part in (samples[third:2 * third], samples[2 * third:]))
+        yield quantity, middle, last, last <= middle * GROWTH + slack
+
+
+def plot(samples, path):
+    try:
+        import matplotlib
+    except ImportError:
+        subprocess.run([ROOT / "setup/install", "soak"], check=True)
+        import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    minutes = [row["seconds"] / 60 for row in samples]
+    panels = (("MiB in memory (RssAnon)", {"memory": MIB}), ("MiB on disk", {"disk": MIB, "log": MIB}),
+              ("files, descriptors", {"files": 1, "descriptors": 1}), ("flushes, merges", {"flushes": 1, "merges": 1}),
+              ("ms of a put", {"put_ms_median": 1, "put_ms_p99": 1}),
+              ("ms of a query", {"query_ms_median": 1, "query_ms_p99": 1}))
+    figure, axes = pyplot.subplots(3, 2, figsize=(14, 12), sharex=True)
+    for axis, (title, columns) in zip(axes.flat, panels):
+        for column, unit in columns.items():
+            pairs = [(minute, row[column] / unit) for minute, row in zip(minutes, samples) if row[column] != ""]
+            axis.plot(*zip(*pairs), label=column)
+        axis.set_title(title)
+        axis.set_ylim(bottom=0)
+        axis.grid(True)
+        axis.legend()
+    for axis in axes[-1]:
+        axis.set_xlabel("minutes")
+    figure.tight_layout()
+    figure.savefig(path)
+
+
+def self_test():
+    def run(of_quantity):
+        return [{**{name: 100 * MIB if name in ("memory", "disk", "log") else 50 for name in SLACK}, "memory": of_quantity(i)}
+                for i in range(90)]
+
+    def flat(samples):
+        return all(good for *_, good in steady(samples))
+
+    checks = {
+        "what is constant is flat": flat(run(lambda i: 100 * MIB)),
+        "what warms up and stays is flat": flat(run(lambda i: min(i, 25) * 4 * MIB)),
+        "what swings is flat": flat(run(lambda i: (100 + i % 10 * 5) * MIB)),
+        "what grows is not": not flat(run(lambda i: (100 + i) * MIB)),
+        "what jumps late is not": not flat(run(lambda i: (200 if i > 70 else 100) * MIB)),
+    }
+    for name, good in checks.items():
+        if not good:
+            print("FAIL " + name)
+    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
+    return 0 if all(checks.values()) else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tsdb", default="build/release/tsdb")
+    parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--rate", type=int, default=4000, help="points per second")
+    parser.add_argument("--out", default="build/soak", type=Path)
+    parser.add_argument("--no-plot", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    args = parser.parse_args()
+    if args.self_test:
+        return self_test()
+
+    args.out.mkdir(parents=True, exist_ok=True)
+    samples, passed, failed = [], 0, 0
+
+    def demand(holds, what):
+        nonlocal passed, failed
+        passed, failed = passed + bool(holds), failed + (not holds)
+        print(("" if holds else "FAIL ") + what, flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder, open(args.out / "soak.csv", "w", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS)
+        table.writeheader()
+        daemon = Daemon(args.tsdb, folder, SETTINGS)
+        daemon.start()
+        load = Load(daemon, args.rate)
+        began = time.monotonic()
+        load.start()
+        try:
+            while time.monotonic() - began < args.minutes * 60:
+                time.sleep(SAMPLE_S)
+                samples.append(sample(daemon, load, began))
+                table.writerow(samples[-1])
+                file.flush()
+                if len(samples) % 12 == 0:
+                    print(", ".join(f"{name} {samples[-1][name]}" for name in COLUMNS), flush=True)
+        finally:
+            load.end()
+            status = daemon.stop()
+        demand(status == 0, f"the clean stop ended with {status}")
+    for error in load.errors:
+        print("FAIL " + error)
+    demand(not load.errors, f"{load.points} points written ({load.refused} batches refused), {load.queries.total} "
+           f"queries and {load.deletes} deletes: {len(load.errors)} wrong")
+    demand(samples[-1]["flushes"] > 3 and samples[-1]["merges"] > 0,
+           f"{samples[-1]['flushes']} flushes, {samples[-1]['merges']} merges")
+    for quantity, middle, last, good in steady(samples):
+        demand(good, f"{quantity}: {middle:.0f} in the middle third, {last:.0f} in the last")
+    if not args.no_plot:
+        plot(samples, args.out / "soak.png")
+        print(f"see {args.out}/soak.csv, {args.out}/soak.png")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""docs/store.md has a row for each mechanism of the region store, and every test that it names exists.
+
+    store_doc.py               checks the document
+    store_doc.py --self-test   checks the check
+
+A row: | ID · what | state | how | proof |. The proof of what is built names tests: `tests/FILE: CASE` (the words of the
+case, or the function of a contract), or `tests/FILE` for a script. The last line reads "N passed, N failed".
+"""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = "docs/store.md"
+# Letters and last numbers of ../shared/spec/region-store.md, sections 2 to 10.
+SECTIONS = {"D": 24, "W": 19, "F": 8, "R": 22, "C": 9, "Q": 24, "A": 9, "X": 10, "O": 9, "S": 8}
+IDS = [f"{letter}{number}" for letter, last in SECTIONS.items() for number in range(1, last + 1)]
+BUILT = {"built", "part"}           # need a proof
+UNBUILT = {"not built", "rule", "skipped"}   # need a reason
+ROW = re.compile(r"^\| ([A-Z]\d+) · ([^|]+)\|([^|]*)\|([^|]*)\|([^|]*)\|$")
+PROOF = re.compile(r"`(tests/[^`:]+)(?:: ([^`]+))?`")
+
+
+def rows(text):
+    for line in text.splitlines():
+        found = ROW.match(line)
+        if found:
+            yield [cell.strip() for cell in found.groups()]
+
+
+def words_of(path):
+    """The file's text, with literals of several pieces joined."""
+    return re.sub(r'"\s*\n\s*"', "", path.read_text())
+
+
+def errors_of(text, root):
+    errors, seen = [], []
+    for name, what, state, how, proof in rows(text):
+        seen.append(name)
+        if state not in BUILT | UNBUILT:
+            errors.append(f"{name}: the state {state!r} is none of {sorted(BUILT | UNBUILT)}")
+        if not how:
+            errors.append(f"{name}: says nothing")
+        proofs = PROOF.findall(proof)
+        if state in BUILT and not proofs:
+            errors.append(f"{name}: names no test")
+        if not proofs and proof not in ("", "–"):
+            errors.append(f"{name}: {proof!r} names no test")
+        for file, case in proofs:
+            path = root / file
+            if not path.is_file():
+                errors.append(f"{name}: there is no {file}")
+            elif case and case not in words_of(path):
+                errors.append(f"{name}: {file} has no case {case!r}")
+    errors += [f"{name}: has no row" for name in IDS if name not in seen]
+    errors += [f"{name}: has {seen.count(name)} rows" for name in sorted(set(seen)) if seen.count(name) > 1]
+    errors += [f"{name}: no such mechanism" for name in sorted(set(seen)) if name not in IDS]
+    return errors
+
+
+def self_test():
+    here = "tests/storage/store_doc.py"
+    whole = [f"| {name} · thing | rule | advice | – |" for name in IDS]
+
+    def broken(line):
+        return errors_of("\n".join([line] + whole[1:]), ROOT)
+
+    checks = {
+        "a whole document passes": not errors_of("\n".join(whole), ROOT),
+        "a missing row is found": len(errors_of("\n".join(whole[:-1]), ROOT)) == 1,
+        "a doubled row is found": len(errors_of("\n".join(whole + whole[:1]), ROOT)) == 1,
+        "an unknown row is found": len(errors_of("\n".join(whole + ["| Z1 · x | rule | y | – |"]), ROOT)) == 1,
+        "an existing case passes": not broken(f"| D1 · x | built | y | `{here}: an existing case passes` |"),
+        "a script passes": not broken(f"| D1 · x | built | y | `{here}` |"),
+        "a case that is not there is found": len(broken(f"| D1 · x | built | y | `{here}: no {'such'} case` |")) == 1,
+        "a file that is not there is found": len(broken("| D1 · x | built | y | `tests/none.cc: x` |")) == 1,
+        "what is built needs a proof": len(broken("| D1 · x | built | y | – |")) == 1,
+        "an unknown state is found": len(broken("| D1 · x | perhaps | y | – |")) == 1,
+        "a rule needs its advice": len(broken("| D1 · x | rule |  | – |")) == 1,
+    }
+    for name, good in checks.items():
+        if not good:
+            print("FAIL " + name)
+    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
+    return 0 if all(checks.values()) else 1
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    errors = errors_of((ROOT / DOCUMENT).read_text(), ROOT)
+    for error in errors:
+        print("FAIL " + error)
+    print(f"{len(IDS) - len({error.split(':')[0] for error in errors} & set(IDS))} passed, {len(errors)} failed")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
