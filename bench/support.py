@@ -26,12 +26,22 @@ class Hourglass:
         folder = Path(folder, "hourglass")
         folder.mkdir()
         self.daemon = Daemon(tsdb, folder, {"tsd.storage.durability": durability})
+        self.data = folder / "data"
+        self.start()
+
+    def start(self):
         self.daemon.start()
         self.put_port = self.query_port = self.lines_port = self.daemon.port
         self.pid = self.daemon.process.pid
 
     def stop(self):
         self.daemon.stop()
+
+    def restart(self, settings):
+        """With settings beside those that it had."""
+        self.stop()
+        self.daemon.settings.update(settings)
+        self.start()
 
 
 class VictoriaMetrics:
@@ -55,6 +65,9 @@ class VictoriaMetrics:
             except OSError:
                 time.sleep(0.05)
         raise RuntimeError("VictoriaMetrics did not start: " + Path(folder, "victoria-metrics.log").read_text()[-2000:])
+
+    def restart(self, settings):
+        """What a restart is for, this server needs none for."""
 
     def get(self, path):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.query_port}{path}", timeout=600) as answer:

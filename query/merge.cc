@@ -10,6 +10,7 @@ namespace hg::query {
 namespace {
 
 constexpr double kMaxDouble = std::numeric_limits<double>::max();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double DoubleAt(const PointColumns& p, size_t i) {
@@ -116,6 +117,71 @@ bool Aligned(std::span<const PointColumns* const> series) {
   return true;
 }
 
+bool FoldsSeries(Function function) {
+  return function == Function::kSum || function == Function::kAvg || function == Function::kMin ||
+         function == Function::kMax;
+}
+
+/// Many instants at once, series by series: for each instant the order of the values is still that
+/// of the series, so the results are those of RunDouble.
+class FoldedInstants {
+ public:
+  FoldedInstants(Function function, size_t instants)
+      : function_(function),
+        values_(instants, function == Function::kMin   ? kInfinity
+                          : function == Function::kMax ? -kInfinity
+                                                       : 0.0) {
+    if (sums()) counts_.resize(instants);
+  }
+
+  void Take(std::span<const uint64_t> bits, bool doubles) {
+    if (!doubles) {
+      widened_.resize(bits.size());
+      for (size_t i = 0; i < bits.size(); ++i) {
+        widened_[i] = std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(bits[i])));
+      }
+      bits = widened_;
+    }
+    const auto value = [&](size_t i) { return std::bit_cast<double>(bits[i]); };
+    double* const to = values_.data();
+    if (sums()) {
+      for (size_t i = 0; i < bits.size(); ++i) {
+        const double v = value(i);
+        const bool number = v == v;
+        to[i] = number ? to[i] + v : to[i];
+        counts_[i] += number ? 1 : 0;
+      }
+    } else if (function_ == Function::kMin) {
+      for (size_t i = 0; i < bits.size(); ++i) to[i] = value(i) < to[i] ? value(i) : to[i];
+    } else {
+      for (size_t i = 0; i < bits.size(); ++i) to[i] = value(i) > to[i] ? value(i) : to[i];
+    }
+  }
+
+  [[nodiscard]] double At(size_t i) const {
+    switch (function_) {
+      case Function::kMin:
+        return values_[i] == kInfinity ? kNan : values_[i];
+      case Function::kMax:
+        return values_[i] == -kInfinity ? kNan : values_[i];
+      default:
+        if (counts_[i] == 0) return kNan;
+        return function_ == Function::kSum ? values_[i]
+                                           : values_[i] / static_cast<double>(counts_[i]);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool sums() const {
+    return function_ == Function::kSum || function_ == Function::kAvg;
+  }
+
+  const Function function_;
+  std::vector<double> values_;
+  std::vector<uint64_t> counts_;
+  std::vector<uint64_t> widened_;
+};
+
 Result<PointColumns> MergeAligned(const MergeOptions& options,
                                   std::span<const PointColumns* const> series) {
   const std::vector<int64_t>& times = series[0]->time_ms;
@@ -139,24 +205,14 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
   out.bits.resize(end - begin);
   std::vector<double> scratch;
   Function function = options.aggregator->function;
-  if (!ints && (function == Function::kSum || function == Function::kAvg)) {
-    // Series by series: for each instant the order of addition is still that of the series.
-    std::vector<double> sums(end - begin, 0.0);
-    std::vector<uint32_t> counts(end - begin, 0);
+  if (!ints && FoldsSeries(function)) {
+    FoldedInstants folded(function, end - begin);
     for (const PointColumns* s : series) {
       RETURN_IF_ERROR(steps.Add(end - begin));
-      for (size_t i = begin; i < end; ++i) {
-        double v = s->all_double ? std::bit_cast<double>(s->bits[i])
-                                 : static_cast<double>(static_cast<int64_t>(s->bits[i]));
-        bool number = !std::isnan(v);
-        sums[i - begin] = number ? sums[i - begin] + v : sums[i - begin];
-        counts[i - begin] += number ? 1 : 0;
-      }
+      folded.Take({s->bits.data() + begin, end - begin}, s->all_double);
     }
-    for (size_t i = 0; i < sums.size(); ++i) {
-      double value = counts[i] == 0               ? kNan
-                     : function == Function::kSum ? sums[i]
-                                                  : sums[i] / counts[i];
+    for (size_t i = 0; i < out.bits.size(); ++i) {
+      const double value = folded.At(i);
       if (std::isinf(value)) return Infinite(value, out.time_ms[i]);
       out.bits[i] = std::bit_cast<uint64_t>(value);
     }

@@ -79,7 +79,7 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
     return seen_[position_].index;
   }
   size_t index = series_.size();
-  if (filter_->decides()) {
+  if (filter_ != nullptr && filter_->decides()) {
     ASSIGN_OR_RETURN(bool admitted, filter_->Admits(row.tsuid));
     if (!admitted) index = kRefused;
   }

@@ -36,7 +36,8 @@ struct Series {
 /// One thread at a time.
 class SeriesSet {
  public:
-  /// `grid` null = raw points. All outlive the set; what it holds is charged to `watch`.
+  /// `grid` null = raw points; `filter` null = every series that the scan gives is wanted. All
+  /// outlive the set; what it holds is charged to `watch`.
   SeriesSet(const KeyLayout& layout, const BucketGrid* grid, SeriesFilter* filter, WorkWatch* watch)
       : layout_(layout), grid_(grid), filter_(filter), memory_(watch) {}
 

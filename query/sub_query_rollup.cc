@@ -35,7 +35,7 @@ Status SubQueryRun::PlanTables() {
 Status SubQueryRun::ReadTables() {
   for (const codec::RollupLevel* level : rollups_.levels) {
     RETURN_IF_ERROR(ReadLevel(*level));
-    if (!set_->series().empty()) return {};
+    if (!series_.empty()) return {};
   }
   if (!rollups_.levels.empty()) {
     if (!rollups_.then_raw) return {};
@@ -47,11 +47,14 @@ Status SubQueryRun::ReadTables() {
     RETURN_IF_ERROR(PlanRaw(&spec));
     info_.rollup_table = kRawTable;
   }
+  sets_.clear();
   if (!pre_aggregates_) return Read();
-  set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_, &context_.watch);
   const std::string& table = context_.options.rollups->Default().pre_aggregate_table;
-  return ReadInto(ScanLikeData(&context_.cells, layout(), table, spec_, context_.options.reconcile),
-                  &*set_);
+  ASSIGN_OR_RETURN(const auto scan, ScanLikeData(&context_.cells, layout(), table, spec_,
+                                                 context_.options.reconcile));
+  RETURN_IF_ERROR(ReadInto(scan.get(), &AddSet()));
+  TakeSeries();
+  return {};
 }
 
 Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
@@ -71,14 +74,17 @@ Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   column.aggregate = rollups_.stored;
   if (rollups_.average) column.beside = rollups_.count;
   const bool fix = context_.options.reconcile.fix_duplicates;
-  set_.emplace(layout(), &*grid_, &*filter_, &context_.watch);
-  RETURN_IF_ERROR(ReadInto(ScanRollup(&context_.cells, layout(), column, spec_, fix), &*set_));
+  sets_.clear();
+  ASSIGN_OR_RETURN(const auto scan, ScanRollup(&context_.cells, layout(), column, spec_, fix));
+  RETURN_IF_ERROR(ReadInto(scan.get(), &AddSet()));
+  TakeSeries();
   if (!rollups_.average) return {};
   std::swap(column.aggregate, *column.beside);
   SeriesSet counts(layout(), &*grid_, &*filter_, &context_.watch);
-  RETURN_IF_ERROR(ReadInto(ScanRollup(&context_.cells, layout(), column, spec_, fix), &counts));
+  ASSIGN_OR_RETURN(const auto second, ScanRollup(&context_.cells, layout(), column, spec_, fix));
+  RETURN_IF_ERROR(ReadInto(second.get(), &counts));
   // The same series in the same order, unless someone wrote in between: then only what both hold.
-  std::vector<Series>& sums = set_->series();
+  std::vector<Series>& sums = series_;
   const std::vector<Series>& divisors = counts.series();
   std::erase_if(sums, [&, at = size_t{0}](const Series& s) mutable {
     while (at < divisors.size() && divisors[at].order < s.order) ++at;

@@ -1,10 +1,12 @@
 #include "query/sub_query_run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "query/merge.h"
 #include "query/rate.h"
+#include "query/side_by_side.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
@@ -12,6 +14,11 @@ namespace {
 
 // What a series or a group costs beside its points, measured in points.
 constexpr uint64_t kSeriesSteps = 8;
+
+// Reading so many rows takes longer by far than waking another thread. More parts than threads, as
+// none should wait for the last one long.
+constexpr uint64_t kRowsInParts = 256;
+constexpr size_t kPartsPerThread = 2;
 
 Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, NameMemo* names) {
   if (query.tsuids.empty()) return names->Find(UidKind::kMetric, *query.text.metric);
@@ -117,24 +124,78 @@ Result<bool> SubQueryRun::ChooseSeries() {
   RETURN_IF_ERROR(failed);
   std::sort(chosen.tsuids.begin(), chosen.tsuids.end());
   spec_.matcher = std::move(chosen);
+  chosen_ = true;
   return !spec_.matcher.tsuids.empty();
 }
 
-Status SubQueryRun::Read() {
-  set_.emplace(layout(), grid_ ? &*grid_ : nullptr, &*filter_, &context_.watch);
-  if (sub_.histograms) set_->WantHistograms();
-  return ReadInto(context_.points.Scan(spec_, context_.options.reconcile), &*set_);
+SeriesSet& SubQueryRun::AddSet() {
+  SeriesFilter* const filter = filter_->decides() && !chosen_ ? &*filter_ : nullptr;
+  SeriesSet& set = sets_.emplace_back(layout(), grid_ ? &*grid_ : nullptr, filter, &context_.watch);
+  if (sub_.histograms) set.WantHistograms();
+  return set;
 }
 
-Status SubQueryRun::ReadInto(Result<std::unique_ptr<PointScan>> scan, SeriesSet* set) {
-  RETURN_IF_ERROR(scan.status());
+Status SubQueryRun::Read() {
+  ASSIGN_OR_RETURN(const auto scan, context_.points.Scan(spec_, context_.options.reconcile));
+  // Where limits count they do so in order; and verdicts about names are one thread's.
+  const bool in_parts = limits_.bytes_max == 0 && limits_.cells_max == 0 &&
+                        (chosen_ || !filter_->decides()) && scan->RowsExpected() >= kRowsInParts;
+  std::vector<std::unique_ptr<PointScan>> parts;
+  if (in_parts) parts = scan->Cut(kPartsPerThread * (context_.helper_count + 1));
+  RETURN_IF_ERROR(parts.empty() ? ReadInto(scan.get(), &AddSet()) : ReadParts(parts));
+  TakeSeries();
+  return {};
+}
+
+// Series are independent of each other until groups are merged, and parts follow each other in the
+// order of the whole scan: so does what fails first.
+Status SubQueryRun::ReadParts(std::span<const std::unique_ptr<PointScan>> parts) {
+  std::deque<LimitCounter> counters;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    AddSet();
+    counters.emplace_back(limits_, context_.watch);
+  }
+  std::vector<Status> statuses(parts.size());
+  RunSideBySide(&context_.helpers, context_.helper_count, parts.size(), [&](size_t i) {
+    statuses[i] = ReadScan(parts[i].get(), &counters[i], &sets_[i]);
+    return statuses[i].ok();
+  });
+  for (const Status& status : statuses) RETURN_IF_ERROR(status);
+  for (size_t i = 0; i < parts.size(); ++i) Count(counters[i], sets_[i]);
+  return {};
+}
+
+Status SubQueryRun::ReadInto(PointScan* scan, SeriesSet* set) {
   LimitCounter counter(limits_, context_.watch);
-  RETURN_IF_ERROR(set->Read(scan->get(), &counter));
+  RETURN_IF_ERROR(ReadScan(scan, &counter, set));
+  Count(counter, *set);
+  return {};
+}
+
+Status SubQueryRun::ReadScan(PointScan* scan, LimitCounter* counter, SeriesSet* set) {
+  RETURN_IF_ERROR(set->Read(scan, counter));
+  return set->Finish();
+}
+
+void SubQueryRun::Count(const LimitCounter& counter, const SeriesSet& set) {
   info_.stats.rows_before += counter.rows();
   info_.stats.points_before += counter.points();
-  info_.stats.rows_after += set->rows_admitted();
-  info_.stats.points_after += set->points_admitted();
-  return set->Finish();
+  info_.stats.rows_after += set.rows_admitted();
+  info_.stats.points_after += set.points_admitted();
+}
+
+void SubQueryRun::TakeSeries() {
+  series_.clear();
+  for (SeriesSet& set : sets_) {
+    series_.insert(series_.end(), std::make_move_iterator(set.series().begin()),
+                   std::make_move_iterator(set.series().end()));
+    std::vector<Series>().swap(set.series());
+  }
+  // Each set is in order; all are where there is no salt.
+  const auto by_order = [](const Series& a, const Series& b) { return a.order < b.order; };
+  if (!std::is_sorted(series_.begin(), series_.end(), by_order)) {
+    std::sort(series_.begin(), series_.end(), by_order);
+  }
 }
 
 Status SubQueryRun::DeleteRows() {
@@ -165,7 +226,7 @@ Status SubQueryRun::ChargeGroup(const SeriesGroup& group) {
 }
 
 Status SubQueryRun::Evaluate() {
-  for (Series& s : set_->series()) {
+  for (Series& s : series_) {
     if (context_.query.request.delete_rows) tsuids_.push_back(s.tsuid);
     RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps + s.points.size()));
     if (sub_.text.rate) {
@@ -174,7 +235,7 @@ Status SubQueryRun::Evaluate() {
     DropBefore(window_.begin_ms(), &s.points);
   }
   std::vector<SeriesGroup> groups =
-      FormGroups(layout(), set_->series(), sub_.aggregator->function == Function::kNone,
+      FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
                  filter_->group_by(), window_);
   info_.stats.group_ns = Lap();
 
@@ -203,18 +264,19 @@ Status SubQueryRun::Evaluate() {
     info_.stats.names_ns += out.names_ns;
     groups_.push_back(std::move(out));
   }
-  set_.reset();
+  std::vector<Series>().swap(series_);
+  sets_.clear();
   return {};
 }
 
 Status SubQueryRun::EvaluateHistograms() {
-  for (Series& s : set_->series()) {
+  for (Series& s : series_) {
     if (context_.query.request.delete_rows) tsuids_.push_back(s.tsuid);
     RETURN_IF_ERROR(context_.watch.Step(s.histograms.size()));
     if (grid_) s.histograms = Downsampled(s.histograms, *grid_);
   }
   const std::vector<SeriesGroup> groups =
-      FormGroups(layout(), set_->series(), sub_.aggregator->function == Function::kNone,
+      FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
                  filter_->group_by(), window_);
   info_.stats.group_ns = Lap();
   std::vector<const HistogramColumn*> columns;
@@ -252,7 +314,8 @@ Status SubQueryRun::EvaluateHistograms() {
       groups_.push_back(std::move(out));
     }
   }
-  set_.reset();
+  std::vector<Series>().swap(series_);
+  sets_.clear();
   info_.stats.aggregate_ns = Lap();
   return {};
 }

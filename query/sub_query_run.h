@@ -1,7 +1,10 @@
 #pragma once
 // One sub-query from names to groups (spec query.md §2.1).
 
+#include <deque>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "query/answer.h"
@@ -17,6 +20,7 @@
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
 #include "storage/base/work_watch.h"
+#include "storage/base/worker_pool.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
 #include "uid/names.h"
@@ -35,6 +39,8 @@ struct RunContext {
   bool keep_failures = false;
   WorkWatch& watch;
   Store& cells;
+  WorkerPool& helpers;  // for parts of the work, side by side
+  size_t helper_count;
 };
 
 /// One thread; several runs of one query may go side by side.
@@ -74,8 +80,16 @@ class SubQueryRun {
   /// Lets string filters choose among the known series before the scan; false: none is left.
   Result<bool> ChooseSeries();
   Status Read();
+  /// Reads the parts of a long scan on several threads.
+  Status ReadParts(std::span<const std::unique_ptr<PointScan>> parts);
+  /// A set for one more scan.
+  SeriesSet& AddSet();
   /// Fills the set and closes it.
-  Status ReadInto(Result<std::unique_ptr<PointScan>> scan, SeriesSet* set);
+  Status ReadInto(PointScan* scan, SeriesSet* set);
+  static Status ReadScan(PointScan* scan, LimitCounter* counter, SeriesSet* set);
+  void Count(const LimitCounter& counter, const SeriesSet& set);
+  /// Takes the series of all sets.
+  void TakeSeries();
   // sub_query_rollup.cc: reads the tables of the plan in turn, or the default pre-aggregates.
   Status PlanTables();
   Status ReadTables();
@@ -108,7 +122,9 @@ class SubQueryRun {
   RollupPlan rollups_;
   bool pre_aggregates_ = false;
   std::optional<int64_t> split_ms_;  // rollups before, raw data from here
-  std::optional<SeriesSet> set_;
+  bool chosen_ = false;              // spec_ names nothing but series that the filter admits
+  std::deque<SeriesSet> sets_;       // of the scans; what series_ holds is charged by them
+  std::vector<Series> series_;       // by Series::order
   std::vector<Bytes> tsuids_;  // of the series that were read, if their rows are to be deleted
   std::vector<Group> groups_;
   SubQueryInfo info_;

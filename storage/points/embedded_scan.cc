@@ -20,6 +20,7 @@ namespace {
 constexpr uint64_t kSeriesSteps = 8, kFileRowSteps = 8;
 // What a scan is expected to cost before it is known which rows there are: a range often begins
 // long before its points do.
+constexpr size_t kSeriesAhead = 16;
 constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64;
 
 bool IsObject(ByteView qualifier) {
@@ -30,6 +31,10 @@ bool IsObject(ByteView qualifier) {
 template <typename T>
 bool ByBase(const T& a, const T& b) {
   return a.base < b.base;
+}
+
+uint64_t ExpectedRows(size_t series, const RowRange& rows) {
+  return series * std::min((rows.end - rows.begin) / kRowSpan + 1, kExpectedHoursMax);
 }
 
 // The rows (sorted by base) of that base.
@@ -55,15 +60,15 @@ bool IsPlain(const Part& part) {
 
 }  // namespace
 
-EmbeddedScan::EmbeddedScan(const Engine& engine, std::vector<uint32_t> series,
-                           const PointScanSpec& spec, const ReconcileOptions& options,
-                           UnsettledRowListener listener)
+EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
+                           std::vector<uint32_t> series, const PointScanSpec& spec,
+                           const ReconcileOptions& options, UnsettledRowListener listener)
     : engine_(engine),
       spec_(spec),
       options_(options),
       listener_(std::move(listener)),
       render_options_(engine.render_options()),
-      version_(engine.Pin()),
+      version_(std::move(version)),
       series_(std::move(series)),
       memory_(spec.watch) {}
 
@@ -79,16 +84,45 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   // What waits for its turn should do so now: from here on the scan keeps memory that the store
   // has flushed.
   if (spec.watch != nullptr) {
-    const uint64_t hours = (spec.rows.end - spec.rows.begin) / kRowSpan + 1;
-    RETURN_IF_ERROR(
-        spec.watch->Step(series.size() * std::min(hours, kExpectedHoursMax) * kExpectedRowSteps));
+    RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.size(), spec.rows) * kExpectedRowSteps));
   }
-  std::unique_ptr<EmbeddedScan> scan(
-      new EmbeddedScan(engine, std::move(series), spec, options, std::move(listener)));
+  std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(engine, engine.Pin(), std::move(series), spec,
+                                                      options, std::move(listener)));
   RETURN_IF_ERROR(
       scan->memory_.Add(static_cast<int64_t>(scan->series_.capacity() * sizeof(uint32_t))));
   RETURN_IF_ERROR(scan->LoadCells());
   return scan;
+}
+
+uint64_t EmbeddedScan::RowsExpected() const { return ExpectedRows(series_.size(), spec_.rows); }
+
+// What the cells take stays charged to this scan.
+std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
+  std::vector<std::unique_ptr<PointScan>> cut;
+  for (size_t i = 0; i < parts; ++i) {
+    const auto place = [&](size_t part) {
+      return series_.begin() + static_cast<ptrdiff_t>(series_.size() * part / parts);
+    };
+    std::vector<uint32_t> series(place(i), place(i + 1));
+    std::unique_ptr<EmbeddedScan> scan(
+        new EmbeddedScan(engine_, version_, std::move(series), spec_, options_, listener_));
+    for (const uint32_t number : scan->series_) {
+      if (cells_.empty()) break;
+      const auto first = cells_.lower_bound({number, 0});
+      auto end = first;
+      for (; end != cells_.end() && end->first.first == number; ++end) {
+        scan->cells_[end->first] = std::move(end->second);
+      }
+      cells_.erase(first, end);
+    }
+    if (i + 1 == parts) {
+      scan->irregular_ = std::move(irregular_);
+      scan->misfit_ = std::move(misfit_);
+    }
+    cut.push_back(std::move(scan));
+  }
+  series_.clear();
+  return cut;
 }
 
 Status EmbeddedScan::LoadCells() {
@@ -182,26 +216,61 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
   return true;
 }
 
+// All rows of a series in memory are one list, newest first; those of several series are walked in
+// step.
+void EmbeddedScan::LookAhead() {
+  ahead_series_ = next_series_ - 1;
+  ahead_.clear();
+  ahead_ends_.clear();
+  prefetched_ = 0;
+  const size_t count = std::min(kSeriesAhead, series_.size() - ahead_series_);
+  std::array<std::vector<MemoryRow>, kSeriesAhead> found;
+  for (size_t source = 0; source < version_->generations.size(); ++source) {
+    std::array<const RowHourMemory*, kSeriesAhead> at;
+    for (size_t i = 0; i < count; ++i) {
+      at[i] = version_->generations[source]->rows.Newest(series_[ahead_series_ + i]);
+      __builtin_prefetch(at[i]);
+    }
+    for (bool more = true; more;) {
+      more = false;
+      for (size_t i = 0; i < count; ++i) {
+        const RowHourMemory* const row = at[i];
+        if (row == nullptr) continue;
+        if (row->base() >= spec_.rows.begin && row->base() < spec_.rows.end) {
+          found[i].push_back({row->base(), source, row});
+        }
+        at[i] = row->older();
+        __builtin_prefetch(at[i]);
+        more = true;
+      }
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    std::stable_sort(found[i].begin(), found[i].end(), ByBase<MemoryRow>);
+    ahead_.insert(ahead_.end(), found[i].begin(), found[i].end());
+    ahead_ends_.push_back(ahead_.size());
+  }
+}
+
 Status EmbeddedScan::StartSeries(uint32_t series) {
   RETURN_IF_ERROR(memory_.Step(kSeriesSteps));
   bases_.clear();
   next_base_ = 0;
-  memory_rows_.clear();
-  for (size_t i = 0; i < version_->generations.size(); ++i) {
-    for (const RowHourMemory* row = version_->generations[i]->rows.Newest(series); row != nullptr;
-         row = row->older()) {
-      if (row->base() < spec_.rows.begin || row->base() >= spec_.rows.end) continue;
-      memory_rows_.push_back({row->base(), i, row});
-      bases_.push_back(row->base());
-    }
+  size_t place = next_series_ - 1 - ahead_series_;
+  if (ahead_ends_.empty() || place >= ahead_ends_.size()) {
+    LookAhead();
+    place = 0;
   }
-  std::stable_sort(memory_rows_.begin(), memory_rows_.end(), ByBase<MemoryRow>);
-  prefetched_ = memory_rows_.begin();
+  const size_t begin = place == 0 ? 0 : ahead_ends_[place - 1];
+  memory_rows_ = {ahead_.data() + begin, ahead_ends_[place] - begin};
+  for (const MemoryRow& row : memory_rows_) bases_.push_back(row.base);
   RETURN_IF_ERROR(ReadFileRows(engine_.registry().Tsuid(series)));
   for (const FileRow& row : file_rows_) bases_.push_back(row.base);
-  for (auto it = cells_.lower_bound({series, 0}); it != cells_.end() && it->first.first == series;
-       ++it) {
-    bases_.push_back(it->first.second);
+  if (!cells_.empty()) {
+    for (auto it = cells_.lower_bound({series, 0}); it != cells_.end() && it->first.first == series;
+         ++it) {
+      bases_.push_back(it->first.second);
+    }
   }
   std::sort(bases_.begin(), bases_.end());
   bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
@@ -268,7 +337,9 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
     *form = JoinForms(*form, traits.form);
   }
   const auto [first, end] = RowsOf(memory_rows_, base);
-  if (end > prefetched_) PrefetchFrom(first);
+  if (first != end)
+    PrefetchPast(
+        static_cast<size_t>(memory_rows_.data() - ahead_.data() + (end - memory_rows_.begin())));
   for (auto it = end; it != first;) {
     --it;
     RowForm memory_form;
@@ -281,13 +352,16 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
 }
 
 // The next rows at once; not so many that the first of them are forgotten before they are read.
-void EmbeddedScan::PrefetchFrom(std::vector<MemoryRow>::const_iterator row) {
-  constexpr ptrdiff_t kRows = 24;
+void EmbeddedScan::PrefetchPast(size_t row) {
+  constexpr size_t kRows = 24;
+  if (row <= prefetched_) return;
   std::array<const RowHourMemory*, kRows> rows;
   size_t count = 0;
-  for (; row != memory_rows_.end() && count < rows.size(); ++row) rows[count++] = row->row;
+  prefetched_ = std::max(prefetched_, row - 1);
+  for (; prefetched_ < ahead_.size() && count < rows.size(); ++prefetched_) {
+    rows[count++] = ahead_[prefetched_].row;
+  }
   RowHourMemory::Prefetch({rows.data(), count});
-  prefetched_ = row;
 }
 
 Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ class EmbeddedScan : public PointScan {
                                                     UnsettledRowListener listener);
 
   Result<bool> Next(RowHour* row) override;
+  [[nodiscard]] uint64_t RowsExpected() const override;
+  std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) override;
 
   /// The keys of all rows that match, points or not; instead of Next.
   Status ListKeys(std::vector<Bytes>* keys);
@@ -40,7 +43,8 @@ class EmbeddedScan : public PointScan {
     const RowHourMemory* row;
   };
 
-  EmbeddedScan(const Engine& engine, std::vector<uint32_t> series, const PointScanSpec& spec,
+  EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
+               std::vector<uint32_t> series, const PointScanSpec& spec,
                const ReconcileOptions& options, UnsettledRowListener listener);
   Status LoadCells();
   Status LoadCellsOfBucket(ByteView start, ByteView stop);
@@ -48,12 +52,13 @@ class EmbeddedScan : public PointScan {
   Result<bool> NextPlace(bool* irregular, uint32_t* series, uint32_t* base);
   Status ReadIrregular(StoredRow* row);
   Status StartSeries(uint32_t series);
+  void LookAhead();
   Status ReadFileRows(ByteView tsuid);
   Status ReadRunRows(const Run& run, size_t source, ByteView tsuid, const RowRange& bases);
   Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);
   Result<bool> GiveColumns(uint32_t series, uint32_t base, RowHour* row);
   Result<bool> ReadColumns(uint32_t base, RowForm* form);
-  void PrefetchFrom(std::vector<MemoryRow>::const_iterator row);
+  void PrefetchPast(size_t row);
   void Give(const Part& part, RowHour* row);
   void Give(const std::vector<codec::StoredPoint>& points, RowHour* row);
 
@@ -86,8 +91,13 @@ class EmbeddedScan : public PointScan {
     Bytes encoded;
   };
   std::vector<FileRow> file_rows_;
-  std::vector<MemoryRow> memory_rows_;                 // likewise
-  std::vector<MemoryRow>::const_iterator prefetched_;  // up to here
+  std::span<const MemoryRow> memory_rows_;  // likewise, in ahead_
+  // Rows in memory of this series and the next ones: found together and fetched by the processor
+  // together, as one after the other each would cost a wait for memory.
+  std::vector<MemoryRow> ahead_;    // series after series, each by base, newest first
+  std::vector<size_t> ahead_ends_;  // of each series of the batch, in ahead_
+  size_t ahead_series_ = 0;         // place in series_ of the first of them
+  size_t prefetched_ = 0;           // rows of ahead_ that were
   std::map<const Run*, lsm::BlockFileScan> cursors_;
   std::vector<region::SeriesSlice> slices_;  // of the current series
   RowColumns columns_;

@@ -98,6 +98,14 @@ class PointScan {
   /// the row; the query then fails. Rows whose key does not fit the layout end the scan with
   /// InvalidArgument after all regular rows were given. Fails as the watch says, too.
   virtual Result<bool> Next(RowHour* row) = 0;
+  /// About how many rows will come, as far as that is known before any is read. 0: it is not.
+  [[nodiscard]] virtual uint64_t RowsExpected() const { return 0; }
+  /// Before the first Next, instead of it: scans that give the same rows one after the other, each
+  /// good for a thread of its own; none if this one cannot be cut. It must outlive them.
+  virtual std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) {
+    (void)parts;
+    return {};
+  }
 };
 
 /// Told by scans of each row whose stored form is not what reconciling it gives: worth a rewrite

@@ -1,0 +1,237 @@
+// A long scan is cut into parts that several threads read. Nobody can tell from the answer.
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "query/engine.h"
+#include "query/filter.h"
+#include "query/validate.h"
+#include "storage/codec/annotation.h"
+#include "storage/codec/row_key.h"
+#include "storage/points/embedded.h"
+#include "tests/storage/points/embedded/temp_folder.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kStart = 1'700'006'400;
+constexpr int kHosts = 60, kHours = 6;
+
+/// The same points through scans that cannot be cut.
+class WholeScans : public Points {
+ public:
+  explicit WholeScans(Points& points) : points_(points) {}
+  [[nodiscard]] const KeyLayout& layout() const override { return points_.layout(); }
+  Result<SeriesNumber> Register(ByteView tsuid) override { return points_.Register(tsuid); }
+  Result<LogPosition> Append(std::span<const PointEntry> batch) override {
+    return points_.Append(batch);
+  }
+  void Commit(LogPosition position, std::function<void(Status)> done) override {
+    points_.Commit(position, std::move(done));
+  }
+  Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
+                                          const ReconcileOptions& options) override {
+    ASSIGN_OR_RETURN(auto scan, points_.Scan(spec, options));
+    CHECK(scan->RowsExpected() >= 256);  // enough to be cut
+    return std::unique_ptr<PointScan>(new Whole(std::move(scan)));
+  }
+  Status DeleteRows(const PointScanSpec& spec) override { return points_.DeleteRows(spec); }
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                    const std::function<bool(ByteView tsuid)>& visit) override {
+    return points_.ListSeries(metric, matcher, visit);
+  }
+  [[nodiscard]] bool ListsFromIndex() const override { return points_.ListsFromIndex(); }
+
+ private:
+  class Whole : public PointScan {
+   public:
+    explicit Whole(std::unique_ptr<PointScan> scan) : scan_(std::move(scan)) {}
+    Result<bool> Next(RowHour* row) override { return scan_->Next(row); }
+
+   private:
+    const std::unique_ptr<PointScan> scan_;
+  };
+  Points& points_;
+};
+
+class Fixture {
+ public:
+  Fixture() {
+    EmbeddedOptions options;
+    options.path = folder_.path();
+    options.background = false;
+    auto opened = Embedded::Open(options);
+    REQUIRE(opened.ok());
+    store = std::move(*opened);
+    names = std::make_unique<uid::Names>(store->cells(), uid::NamesOptions());
+    Options query_options;
+    query_options.timezone = "UTC";
+    in_parts = std::make_unique<Engine>(store->points(), *names, store->cells(), SystemClock(),
+                                        query_options);
+    whole_points = std::make_unique<WholeScans>(store->points());
+    whole = std::make_unique<Engine>(*whole_points, *names, store->cells(), SystemClock(),
+                                     query_options);
+    for (int host = 0; host < kHosts; ++host) {
+      Bytes dc = Id(UidKind::kTagk, "dc");
+      dc += Id(UidKind::kTagv, "dc" + std::to_string(host % 3));
+      Bytes name = Id(UidKind::kTagk, "host");
+      name += Id(UidKind::kTagv, "h" + std::to_string(host));
+      tsuids.push_back(codec::MakeTsuid(Id(UidKind::kMetric, "m"), {dc, name}));
+    }
+    // Some in files, some in memory; rows of both.
+    Write(0, kHours * 3600 / 2);
+    REQUIRE(store->cells().Flush().ok());
+    Write(kHours * 3600 / 3, kHours * 3600);
+    Note(7, 5000, "one");
+    Note(51, 20000, "two");
+  }
+
+  Bytes Id(UidKind kind, const std::string& name) { return *names->FindOrAssign(kind, name); }
+
+  void Put(int host, int64_t offset_s, const PointValue& value) {
+    const PointEntry entry =
+        MakePointEntry(*store->points().Register(tsuids[static_cast<size_t>(host)]),
+                       Timestamp{kStart + offset_s}, value);
+    REQUIRE(store->points().Append({&entry, 1}).ok());
+  }
+
+  void Write(int64_t from_s, int64_t until_s) {
+    for (int host = 0; host < kHosts; ++host) {
+      for (int64_t at = from_s; at < until_s; at += 1 + static_cast<int64_t>(random() % 400)) {
+        const auto number = static_cast<int64_t>(random() % 10'000) - 3000;
+        // Doubles of some hosts only, and now and then of the others; late points of a few.
+        const bool is_double = host % 2 == 0 || random() % 64 == 0;
+        const int64_t late = host % 5 == 0 ? static_cast<int64_t>(random() % 300) : 0;
+        const int64_t when = std::max(from_s, at - late);
+        if (!written_[host].insert(when).second) continue;
+        Put(host, when,
+            is_double ? PointValue::Double(static_cast<double>(number) / 7)
+                      : PointValue::Int(number));
+      }
+    }
+  }
+
+  void Note(int host, int64_t offset_s, const std::string& text) {
+    const Bytes& tsuid = tsuids[static_cast<size_t>(host)];
+    codec::Annotation note;
+    note.tsuid = ToHexUpper(tsuid);
+    note.start_time = kStart + offset_s;
+    note.description = text;
+    const codec::AnnotationPlace place = codec::PlaceAnnotation(note.start_time);
+    Bytes key;
+    codec::AppendRowKey(store->points().layout(), tsuid, place.base, &key);
+    const CellChange put{
+        CellChange::Kind::kPut, "t", place.qualifier, codec::EncodeAnnotation(note), {}};
+    REQUIRE(store->cells().Mutate("tsdb", {{key, {put}}}).ok());
+  }
+
+  static SubQuery Ask(const std::string& aggregator, const char* downsample, const char* type,
+                      const char* tagk, const char* filter, bool group_by) {
+    SubQuery query;
+    query.aggregator = aggregator;
+    query.metric = "m";
+    if (downsample[0] != '\0') query.downsample = downsample;
+    if (type[0] != '\0') query.filters.push_back({type, tagk, filter, group_by});
+    return query;
+  }
+
+  static Result<Answer> Run(Engine& engine, const SubQuery& query) {
+    Request request;
+    request.start = std::to_string(kStart);
+    request.end = std::to_string(kStart + kHours * 3600 - 1);
+    request.queries = {query};
+    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
+    return engine.Run(valid, {});
+  }
+
+  std::mt19937_64 random{3};
+  std::unique_ptr<Embedded> store;
+  std::unique_ptr<uid::Names> names;
+  std::unique_ptr<Engine> in_parts, whole;
+  std::unique_ptr<WholeScans> whole_points;
+  std::vector<Bytes> tsuids;
+
+ private:
+  TempFolder folder_;
+  std::set<int64_t> written_[kHosts];
+};
+
+void CheckSame(const Answer& a, const Answer& b) {
+  REQUIRE(a.groups.size() == b.groups.size());
+  for (size_t i = 0; i < a.groups.size(); ++i) {
+    const Group& x = a.groups[i];
+    const Group& y = b.groups[i];
+    REQUIRE(x.tags == y.tags);
+    REQUIRE(x.aggregate_tags == y.aggregate_tags);
+    REQUIRE(x.tsuids == y.tsuids);
+    REQUIRE(x.annotations == y.annotations);
+    REQUIRE(x.points.time_ms == y.points.time_ms);
+    REQUIRE(x.points.bits == y.points.bits);
+    REQUIRE(x.points.kinds == y.points.kinds);
+    REQUIRE(x.points.all_double == y.points.all_double);
+  }
+  const SubQueryStats& x = a.queries[0].stats;
+  const SubQueryStats& y = b.queries[0].stats;
+  CHECK(x.rows_before == y.rows_before);
+  CHECK(x.points_before == y.points_before);
+  CHECK(x.rows_after == y.rows_after);
+  CHECK(x.points_after == y.points_after);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a scan in parts answers as a whole one, bit for bit") {
+  struct Filter {
+    const char *type, *tagk, *text;
+  };
+  const Filter filters[] = {{"", "", ""},
+                            {"wildcard", "host", "*"},
+                            {"wildcard", "host", "h*"},
+                            {"regexp", "host", "h[0-4].*"},
+                            {"literal_or", "dc", "dc0|dc1"}};
+  size_t points = 0;
+  size_t notes = 0;
+  for (const char* aggregator : {"sum", "avg", "max", "dev", "none", "zimsum"}) {
+    for (const char* downsample : {"", "1h-avg", "7m-sum", "10m-max-nan", "1h-p95", "0all-count"}) {
+      for (const Filter& filter : filters) {
+        for (const bool rate : {false, true}) {
+          CAPTURE(aggregator);
+          CAPTURE(downsample);
+          CAPTURE(filter.text);
+          SubQuery query = Ask(aggregator, downsample, filter.type, filter.tagk, filter.text, rate);
+          query.rate = rate;
+          const Result<Answer> a = Run(*in_parts, query);
+          const Result<Answer> b = Run(*whole, query);
+          REQUIRE(a.ok());
+          REQUIRE(b.ok());
+          CheckSame(*a, *b);
+          points += a->queries[0].stats.points_before;
+          for (const Group& group : a->groups) notes += group.annotations.size();
+        }
+      }
+    }
+  }
+  CHECK(points > 1'000'000);
+  CHECK(notes > 100);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the first row that cannot be read is the failure, in parts, too") {
+  // An instant twice, by two lengths of value, in series of several parts.
+  for (const int host : {55, 31, 12}) {
+    Put(host, 7777, PointValue::Int(1));
+    Put(host, 7777, PointValue::Int(70'000));
+    const SubQuery query = Ask("sum", "1h-avg", "wildcard", "host", "*", true);
+    const Result<Answer> a = Run(*in_parts, query);
+    const Result<Answer> b = Run(*whole, query);
+    REQUIRE_FALSE(a.ok());
+    CHECK(a.status().ToString() == b.status().ToString());
+  }
+}
+
+}  // namespace hg::query
