@@ -1,7 +1,10 @@
 #include "storage/points/embedded_store.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "storage/lsm/row_source.h"
+#include "storage/points/row_file.h"
 #include "storage/points/table_scan.h"
 
 namespace hg::points {
@@ -54,6 +57,51 @@ CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell*
   CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
   if (old != nullptr && old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
   return put;
+}
+
+// By region.
+std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::RegionMap& map) {
+  std::vector<uint64_t> bytes(map.count());
+  for (size_t region = 0; region < map.count(); ++region) {
+    const auto rows = lsm::ScanMemory(cells, map.Start(region), map.Stop(region));
+    // Memory is read without fail.
+    for (auto more = rows->Next(); more.ok() && *more; more = rows->Next()) {
+      bytes[region] += rows->key().size() + rows->TakeRow().MemoryBytes();
+    }
+  }
+  return bytes;
+}
+
+// Rows, by region.
+std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Generation& generation,
+                                   const region::RegionMap& map) {
+  std::vector<uint64_t> rows(map.count());
+  for (uint32_t number = 0; number < engine.registry().size(); ++number) {
+    const RowHourMemory* row = generation.rows.Newest(number);
+    if (row == nullptr) continue;
+    const Bytes prefix = RowKeyPrefix(engine.layout(), engine.registry().Tsuid(number));
+    for (; row != nullptr; row = row->older()) {
+      Bytes group = prefix;
+      AppendBig(&group, row->base(), 4);
+      ++rows[map.IndexOf(group)];
+    }
+  }
+  return rows;
+}
+
+// Divides bytes of memory by weight; those that no region has a row of are the first one's.
+void AddShares(uint64_t bytes, const std::vector<uint64_t>& weights,
+               std::vector<RegionInfo>* regions) {
+  const uint64_t total = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
+  uint64_t given = 0;
+  for (size_t region = 1; region < regions->size() && total > 0; ++region) {
+    const auto share =
+        static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(weights[region]) /
+                              static_cast<double>(total));
+    (*regions)[region].memory_bytes += share;
+    given += share;
+  }
+  (*regions)[0].memory_bytes += bytes - std::min(given, bytes);
 }
 
 }  // namespace
@@ -231,11 +279,13 @@ Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) 
     }
     all.push_back(std::move(info));
   }
-  // Memory belongs to the store (engine.md §4): it is reported once per table, with its first
-  // region.
+  // Memory belongs to the store (engine.md §4); a region has the share that its rows take up.
   for (const auto& generation : version->generations) {
-    if (const auto* cells = generation->Cells(table->id)) all[0].memory_bytes += cells->bytes();
-    if (table->points_family >= 0) all[0].memory_bytes += generation->rows.bytes();
+    const lsm::CellMemory* cells = generation->Cells(table->id);
+    if (cells != nullptr) AddShares(cells->bytes(), BytesOfCells(*cells, map), &all);
+    if (table->points_family >= 0) {
+      AddShares(generation->rows.bytes(), RowsOfPoints(engine_, *generation, map), &all);
+    }
   }
   return all;
 }

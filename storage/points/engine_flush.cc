@@ -29,11 +29,18 @@ void Engine::FlushLoop() {
     flush_wanted_ = false;
     lock.unlock();
     const Status status = FlushIfNeeded();
+    bool put_off = false;
+    {
+      std::lock_guard maintenance(maintenance_);
+      put_off = flush_put_off_ms_.has_value();
+    }
     lock.lock();
     flush_error_ = status.ok() ? "" : status.ToString();
     flush_asked_.store(false, std::memory_order_relaxed);
-    // After a failure the next round comes with the next tick, asked or not.
-    if (!status.ok() && !stop_) background_wake_.wait_for(lock, kTick, [this] { return stop_; });
+    // After a failure, and while merges lag behind, the next round comes with the next tick, asked
+    // or not.
+    if ((!status.ok() || put_off) && !stop_)
+      background_wake_.wait_for(lock, kTick, [this] { return stop_; });
   }
 }
 
@@ -49,9 +56,10 @@ Status Engine::FlushIfNeeded() {
   const bool old = clock_.NowMs() - active.made_ms >= age_ms;
   const bool long_log = log_->End() - log_released_ >= options_.log_max_bytes;
   const bool frozen = version->generations.size() > 1;
-  if (!large && !old && !long_log && !frozen) return {};
-  if (PutOff(*version)) return {};
+  const bool needed = large || old || long_log || frozen;
+  if (needed && PutOff(*version)) return {};
   flush_put_off_ms_.reset();
+  if (!needed) return {};
   if (large || old || long_log) Freeze();
   return FlushFrozen();
 }

@@ -207,7 +207,9 @@ void Engine::WaitForPace(region::Pace* pace, uint64_t bytes) {
   background_wake_.wait_for(lock, std::chrono::milliseconds(delay_ms), [this] { return stop_; });
 }
 
+// Each region is asked for again whether the store is open; without any, once.
 Status Engine::Compact() {
+  RETURN_IF_ERROR(CheckOpen());
   const auto version = Pin();
   for (const auto& [place, runs] : version->runs) {
     if (!runs.empty()) RETURN_IF_ERROR(CompactRegion(place));
@@ -216,6 +218,7 @@ Status Engine::Compact() {
 }
 
 Status Engine::Compact(const Table& table) {
+  RETURN_IF_ERROR(CheckOpen());
   const auto version = Pin();
   const region::RegionMap& regions = version->RegionsOf(table.id);
   for (size_t i = 0; i < regions.count(); ++i) {

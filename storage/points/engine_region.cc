@@ -65,14 +65,14 @@ std::vector<region::GroupWeight> Engine::WeightsOf(const Table& table, const Run
                                                    const Bytes& start, const Bytes& stop,
                                                    Status* failed) const {
   const Range range{start, stop};
-  const bool points = table.points_family >= 0;
+  const bool points = table.descriptor.points;
   const size_t width = points ? region::GroupWidth(layout()) : SIZE_MAX;
   const auto metric_width = static_cast<size_t>(layout().metric_width);
   const Bytes salt = SaltOf(start);
   std::map<Bytes, uint64_t> weights;
   for (const auto& run : runs) {
-    *failed = Weigh(run->cells(), range, [&](const Bytes& key) { return key.substr(0, width); },
-                    &weights);
+    *failed = Weigh(
+        run->cells(), range, [&](const Bytes& key) { return key.substr(0, width); }, &weights);
     if (!failed->ok()) return {};
     const auto group_of_file_key = [&](const Bytes& key) {
       return salt + key.substr(0, metric_width) + key.substr(key.size() - 4);
@@ -92,8 +92,8 @@ Status Engine::SidesOf(const Run& run, const Bytes& start, const Bytes& key, boo
   ASSIGN_OR_RETURN(*before, AnyRow(run.cells(), "", key));
   ASSIGN_OR_RETURN(*behind, AnyRow(run.cells(), key, ""));
   const Bytes salt = SaltOf(start);
-  const Bytes metric = key.substr(std::min(salt.size(), key.size()),
-                                  static_cast<size_t>(layout().metric_width));
+  const Bytes metric =
+      key.substr(std::min(salt.size(), key.size()), static_cast<size_t>(layout().metric_width));
   Bytes points_stop = metric;
   if (key.size() > salt.size() + metric.size()) points_stop += '\xFF';  // a metric that is cut
   if (SaltOf(key) == salt) {

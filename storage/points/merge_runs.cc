@@ -149,8 +149,7 @@ class PointsMerge {
         Bytes tsuid;
         uint32_t base;
         const bool regular = IsRegularKey(layout_, key, &tsuid, &base);
-        Held& held =
-            regular ? regular_[RowFileKey(layout_, tsuid, base)] : irregular_[key];
+        Held& held = regular ? regular_[RowFileKey(layout_, tsuid, base)] : irregular_[key];
         held.key = key;
         held.regular = regular;
         held.rows.emplace_back(i, input.cells->TakeRow());
@@ -268,9 +267,8 @@ constexpr int64_t kMarkKeptMs = 24 * 3'600'000;
 
 Status MergeCells(const MergeTask& task, RunWriter* writer) {
   const lsm::CellOrder order = task.table->order();
-  const int64_t mark_end = order == lsm::CellOrder::kByTime
-                               ? task.now_ms - kMarkKeptMs
-                               : std::numeric_limits<int64_t>::max();
+  const int64_t mark_end = order == lsm::CellOrder::kByTime ? task.now_ms - kMarkKeptMs
+                                                            : std::numeric_limits<int64_t>::max();
   std::vector<std::unique_ptr<lsm::RowSource>> sources;
   for (const auto& [run, start, stop] : task.inputs) {
     if (run->cells() != nullptr) sources.push_back(lsm::ScanRows(run->cells(), start, stop));

@@ -22,9 +22,9 @@ const Candidate* Nearest(const std::vector<Candidate>& all, uint64_t total) {
   const auto off = [&](const Candidate& c) {
     return c.before * 2 > total ? c.before * 2 - total : total - c.before * 2;
   };
-  const auto best = std::min_element(
-      all.begin(), all.end(),
-      [&](const Candidate& a, const Candidate& b) { return off(a) < off(b); });
+  const auto best =
+      std::min_element(all.begin(), all.end(),
+                       [&](const Candidate& a, const Candidate& b) { return off(a) < off(b); });
   return best == all.end() ? nullptr : &*best;
 }
 
@@ -46,8 +46,7 @@ bool BeginsDay(const KeyLayout& layout, ByteView key) {
 
 std::optional<uint64_t> SplitThreshold(const SplitPolicy& policy, size_t regions, uint64_t seed) {
   const double shift = (Spread(seed) - 0.5) * policy.jitter;
-  const auto max =
-      static_cast<uint64_t>(static_cast<double>(policy.bytes_max) * (1 + shift));
+  const auto max = static_cast<uint64_t>(static_cast<double>(policy.bytes_max) * (1 + shift));
   constexpr size_t kRegionsMax = 100;  // beyond, sizes have grown as far as they do
   const bool few = regions >= 1 && regions <= kRegionsMax;
   switch (policy.rule) {
@@ -93,9 +92,8 @@ std::optional<Bytes> SplitPoint(const std::vector<GroupWeight>& groups, const Ke
   const Candidate* day = Nearest(days, total);
   if (day != nullptr && Unevenness(*day, total) <= kGoodShare) return day->key;
   // The hour nearest the middle may be the first one of its metric.
-  const auto metric = std::find_if(metrics.begin(), metrics.end(), [&](const Candidate& c) {
-    return c.before == best->before;
-  });
+  const auto metric = std::find_if(metrics.begin(), metrics.end(),
+                                   [&](const Candidate& c) { return c.before == best->before; });
   return metric != metrics.end() ? metric->key : best->key;
 }
 

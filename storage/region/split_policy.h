@@ -12,18 +12,18 @@
 namespace hg::region {
 
 enum class SplitRule : uint8_t {
-  kNone,              // never by itself (R13)
-  kConstant,          // at bytes_max (R9)
-  kIncreasingCubed,   // R³ · 2 · unit_bytes, R = regions of the table, at most bytes_max (R10)
-  kIncreasingSquared, // R² · unit_bytes, at most bytes_max: of old
-  kStepping,          // one region: 2 · unit_bytes; more: bytes_max (R11)
+  kNone,               // never by itself (R13)
+  kConstant,           // at bytes_max (R9)
+  kIncreasingCubed,    // R³ · 2 · unit_bytes, R = regions of the table, at most bytes_max (R10)
+  kIncreasingSquared,  // R² · unit_bytes, at most bytes_max: of old
+  kStepping,           // one region: 2 · unit_bytes; more: bytes_max (R11)
 };
 
 struct SplitPolicy {
   SplitRule rule = SplitRule::kStepping;
   uint64_t unit_bytes = uint64_t{128} << 20;  // HBase's flush size
   uint64_t bytes_max = uint64_t{10} << 30;
-  double jitter = 0.25;  // bytes_max of a region is spread by so much, half of it either way
+  double jitter = 0.25;         // bytes_max of a region is spread by so much, half of it either way
   uint32_t regions_max = 1000;  // of all tables: no region is divided by itself beyond
 };
 

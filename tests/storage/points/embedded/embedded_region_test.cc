@@ -196,14 +196,16 @@ TEST_CASE("salted series are spread evenly over the regions of the buckets") {
 
 TEST_CASE("a split rewrites nothing, and both halves are read up to the key exactly") {
   TempFolder folder;
-  for (const std::optional<uint32_t> base : {std::optional<uint32_t>(), std::optional(kBase + 7200)}) {
+  for (const std::optional<uint32_t> base :
+       {std::optional<uint32_t>(), std::optional(kBase + 7200)}) {
     const std::string path = folder.path() + (base ? "/hour" : "/metric");
     auto store = Embedded::Open(Options(path));
     REQUIRE(store.ok());
     Store& cells = (*store)->cells();
     WriteRows((*store)->points(), {1, 2, 3}, 5, 3);
-    REQUIRE(cells.Mutate("tsdb", {{codec::MakeRowKey(KeyLayout(), Tsuid(2), kBase + 7200),
-                                   {PutCell("t", Bytes("\1\0\0", 3), "{}")}}})
+    REQUIRE(cells
+                .Mutate("tsdb", {{codec::MakeRowKey(KeyLayout(), Tsuid(2), kBase + 7200),
+                                  {PutCell("t", Bytes("\1\0\0", 3), "{}")}}})
                 .ok());
     REQUIRE(cells.Flush().ok());
     const std::string before = Dump(cells);
@@ -435,220 +437,25 @@ TEST_CASE("splits and joins under full load lose nothing, show nothing twice, fa
   CHECK(CountPoints(points, 1) == acknowledged);
 }
 
-struct Fixture {
-  explicit Fixture(EmbeddedOptions options, int64_t now_ms = int64_t{kBase} * 1000)
-      : clock(now_ms) {
-    options.path = folder.path();
-    auto opened = points::Engine::Open(options, PosixFileSystem(), clock);
-    REQUIRE(opened.ok());
-    engine = std::move(*opened);
-    table = *engine->FindTable("tsdb-uid");
-  }
-
-  void Put(const Bytes& key, const Bytes& value = "v") {
-    REQUIRE(engine->Write(*table, key, {PutCell("id", "q", value)}).ok());
-  }
-  [[nodiscard]] points::Runs RunsOf(const Bytes& key) const {
-    const auto version = engine->Pin();
-    return version->RunsOf(table->id, version->RegionsOf(table->id).IdOf(key));
-  }
-  [[nodiscard]] size_t CountRegions() const {
-    return engine->Pin()->RegionsOf(table->id).count();
-  }
-  [[nodiscard]] bool AnyMarks(const Bytes& key) const {
-    const auto runs = RunsOf(key);
-    return std::any_of(runs.begin(), runs.end(),
-                       [](const auto& run) { return run->entry().marks; });
-  }
-
+TEST_CASE("memory is told by region, as its rows share it") {
   TempFolder folder;
-  ManualClock clock;
-  std::unique_ptr<points::Engine> engine;
-  const points::Table* table = nullptr;
-};
-
-using Pool = points::Engine::MergePool;
-
-TEST_CASE("a region is divided at the very byte of its threshold, and never without a policy") {
-  EmbeddedOptions options = Options("");
-  const auto count_at = [&](region::SplitRule rule, int64_t more) {
-    uint64_t bytes = 0;
-    for (const bool measure : {true, false}) {
-      options.split.rule = measure ? region::SplitRule::kNone : rule;
-      options.split.jitter = 0;
-      options.split.bytes_max = bytes + static_cast<uint64_t>(more);
-      Fixture f(options);
-      for (const char* key : {"a", "b", "c", "d"}) f.Put(key, Bytes(1000, 'x'));
-      REQUIRE(f.engine->Flush().ok());
-      bytes = f.RunsOf("a")[0]->bytes();
-      REQUIRE(f.engine->SplitWhereDue().ok());
-      if (!measure) return f.CountRegions();
-    }
-    return size_t{0};
-  };
-  CHECK(count_at(region::SplitRule::kConstant, 0) == 2);
-  CHECK(count_at(region::SplitRule::kConstant, 1) == 1);
-  CHECK(count_at(region::SplitRule::kNone, -1000) == 1);
-}
-
-TEST_CASE("one group that is too large is left alone, not tried for ever") {
-  EmbeddedOptions options = Options("");
-  options.split.rule = region::SplitRule::kConstant;
-  options.split.bytes_max = 1;
-  Fixture f(options);
-  f.Put("row", Bytes(1000, 'x'));
-  REQUIRE(f.engine->Flush().ok());
-  for (int i = 0; i < 3; ++i) REQUIRE(f.engine->SplitWhereDue().ok());
-  CHECK(f.CountRegions() == 1);
-}
-
-TEST_CASE("no region is divided by itself once there are as many as there may be") {
-  EmbeddedOptions options = Options("");
-  options.split.rule = region::SplitRule::kConstant;
-  options.split.bytes_max = 1;
-  options.split.regions_max = 6;  // of five tables
-  Fixture f(options);
-  for (int i = 0; i < 50; ++i) f.Put("row" + std::to_string(i));
-  for (int i = 0; i < 5; ++i) {
-    REQUIRE(f.engine->Flush().ok());
-    REQUIRE(f.engine->SplitWhereDue().ok());
-    REQUIRE(f.engine->MergePending(Pool::kAny).ok());
-  }
-  CHECK(f.engine->Stats().regions == 6);
-}
-
-TEST_CASE("a minor merge keeps marks, one of all drops them") {
-  EmbeddedOptions options = Options("");
-  Fixture f(options);
-  f.Put("row", "old");
-  f.Put("other");
-  REQUIRE(f.engine->Flush().ok());
-  // Older than the rest together: a merge of the newer ones only.
-  for (int i = 0; i < 40; ++i) f.Put("big" + std::to_string(i), [&] {
-    Bytes noise;
-    for (uint64_t n = 0; n < 1 << 16; ++n) {
-      AppendBig(&noise, (n + static_cast<uint64_t>(i)) * 0x9E3779B97F4A7C15, 8);
-    }
-    return noise;
-  }());
-  REQUIRE(f.engine->Flush().ok());
-  REQUIRE(f.engine->Compact(*f.table).ok());
-  REQUIRE(f.engine->Write(*f.table, "row", {DeleteColumn("id", "q")}).ok());
-  REQUIRE(f.engine->Flush().ok());
-  for (int i = 0; i < 2; ++i) {
-    f.Put("more" + std::to_string(i));
-    REQUIRE(f.engine->Flush().ok());
-  }
-  REQUIRE(f.RunsOf("row").size() == 4);
-  REQUIRE(f.engine->MergePending(Pool::kAny).ok());
-  CHECK(f.RunsOf("row").size() == 2);
-  CHECK(f.AnyMarks("row"));
-  const auto row = f.engine->Read(*f.engine->Pin(), *f.table, "row");
-  REQUIRE(row.ok());
-  CHECK(row->cells.Find(0, "q") != nullptr);
-  // After its time, by itself (spec region-store.md C4).
-  f.clock.AdvanceMs(int64_t{11} * 24 * 3'600'000);
-  REQUIRE(f.engine->MergePending(Pool::kAny).ok());
-  CHECK(f.RunsOf("row").size() == 1);
-  CHECK(!f.AnyMarks("row"));
-  CHECK(f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.empty());
-}
-
-TEST_CASE("an idle store with one cell is flushed within its time and a tenth") {
-  EmbeddedOptions options = Options("");
-  Fixture f(options);
-  f.Put("row");
-  f.clock.AdvanceMs(options.flush_age_ms - 1);
-  REQUIRE(f.engine->FlushIfNeeded().ok());
-  CHECK(f.RunsOf("row").empty());
-  f.clock.AdvanceMs(options.flush_age_ms / 10 + 1);
-  REQUIRE(f.engine->FlushIfNeeded().ok());
-  CHECK(f.RunsOf("row").size() == 1);
-}
-
-TEST_CASE("where merges lag, flushes are put off: one more file for each 90 s") {
-  EmbeddedOptions options = Options("");
-  options.flush_age_ms = 1000;
-  Fixture f(options);
-  for (int i = 0; i < 16; ++i) {
-    f.Put("row");
-    REQUIRE(f.engine->Flush().ok());
-  }
-  for (size_t more = 1; more <= 2; ++more) {
-    f.Put("row");
-    f.clock.AdvanceMs(2000);
-    REQUIRE(f.engine->FlushIfNeeded().ok());
-    f.clock.AdvanceMs(89'999);
-    REQUIRE(f.engine->FlushIfNeeded().ok());
-    CHECK(f.RunsOf("row").size() == 15 + more);
-    f.clock.AdvanceMs(1);
-    REQUIRE(f.engine->FlushIfNeeded().ok());
-    CHECK(f.RunsOf("row").size() == 16 + more);
-  }
-  // Merged, the next one is in time.
-  REQUIRE(f.engine->MergePending(Pool::kAny).ok());
-  f.Put("row");
-  f.clock.AdvanceMs(2000);
-  const size_t runs = f.RunsOf("row").size();
-  REQUIRE(f.engine->FlushIfNeeded().ok());
-  CHECK(f.RunsOf("row").size() == runs + 1);
-}
-
-TEST_CASE("a flush that is asked for is not put off") {
-  EmbeddedOptions options = Options("");
-  Fixture f(options);
-  for (size_t i = 1; i <= 20; ++i) {
-    f.Put("row");
-    REQUIRE(f.engine->Flush().ok());
-    CHECK(f.RunsOf("row").size() == i);
-  }
-}
-
-TEST_CASE("each of the two pools merges what is of its size") {
-  EmbeddedOptions options = Options("");
-  options.merge.large_bytes = 2000;
-  Fixture f(options);
-  const auto noise = [](uint64_t seed) {
-    Bytes bytes;
-    for (uint64_t n = 0; n < 256; ++n) AppendBig(&bytes, (n + seed) * 0x9E3779B97F4A7C15, 8);
-    return bytes;
-  };
-  REQUIRE(f.engine->Split(*f.table, "", Bytes("m")).ok());
-  for (uint64_t i = 0; i < 3; ++i) {
-    f.Put("small");
-    f.Put("a large one" + std::to_string(i), noise(i));
-    REQUIRE(f.engine->Flush().ok());
-  }
-  REQUIRE(f.RunsOf("a").size() == 3);
-  REQUIRE(f.RunsOf("small").size() == 3);
-  REQUIRE(f.engine->MergePending(Pool::kSmall).ok());
-  CHECK(f.RunsOf("a").size() == 3);
-  CHECK(f.RunsOf("small").size() == 1);
-  REQUIRE(f.engine->MergePending(Pool::kLarge).ok());
-  CHECK(f.RunsOf("a").size() == 1);
-}
-
-TEST_CASE("an idle region does not keep the log of a busy one") {
-  EmbeddedOptions options = Options("");
-  options.log_file_bytes = 1 << 12;
-  options.log_max_bytes = 1 << 16;
-  Fixture f(options);
-  REQUIRE(f.engine->Split(*f.table, "", Bytes("m")).ok());
-  f.Put("idle");
-  size_t log_files_max = 0;
-  for (int i = 0; i < 2000; ++i) {
-    f.Put("z" + std::to_string(i), Bytes(100, 'x'));
-    REQUIRE(f.engine->FlushIfNeeded().ok());
-    size_t log_files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(f.folder.path())) {
-      log_files += entry.path().extension() == ".log" ? 1 : 0;
-    }
-    log_files_max = std::max(log_files_max, log_files);
-  }
-  CHECK(f.RunsOf("idle").size() == 1);
-  CHECK(f.RunsOf("z").size() > 2);
-  CHECK(f.engine->Stats().log_bytes <= (1 << 16) + 4096);
-  CHECK(log_files_max < 2 * ((1 << 16) / (1 << 12)) + 4);
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  REQUIRE(cells.Split("tsdb", "", Key(2)).ok());
+  REQUIRE(cells.Split("tsdb", Key(2), Key(2, kBase + 7200)).ok());
+  WriteRows((*store)->points(), {1}, 10, 10);
+  WriteRows((*store)->points(), {2}, 10, 10);
+  const auto regions = Regions(cells);
+  REQUIRE(regions.size() == 3);
+  const uint64_t total =
+      regions[0].memory_bytes + regions[1].memory_bytes + regions[2].memory_bytes;
+  CHECK(total == (*store)->Stats().memory_bytes);
+  CHECK(regions[1].memory_bytes == total * 20 / 200);
+  CHECK(regions[2].memory_bytes == total * 80 / 200);
+  REQUIRE(cells.Flush().ok());
+  CHECK(Regions(cells)[2].memory_bytes == 0);
+  CHECK(Regions(cells)[2].file_bytes > 0);
 }
 
 }  // namespace
