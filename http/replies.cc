@@ -1,6 +1,7 @@
 #include "http/replies.h"
 
 #include "http/errors.h"
+#include "storage/model/letter_case.h"
 
 namespace hg::http {
 
@@ -40,13 +41,38 @@ std::string_view JsonpCallback(const Request& request) {
   return callback == nullptr ? std::string_view() : std::string_view(*callback);
 }
 
-void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status) {
-  std::string_view callback = JsonpCallback(request);
-  if (callback.empty() && request.api_version >= 0 && request.parameters.Has("jsonp")) {
-    constexpr std::string_view kMissing = "Missing callback name";
-    if (request.Endpoint() == "tree") return SendError(out, request, 400, kMissing, kMissing);
-    return SendError(out, request, 500, kMissing);
+namespace {
+
+/// Whether OpenTSDB's handler takes an argument that its printer refuses for the client's mistake.
+bool ArgumentsAreCaught(const Request& request) {
+  const std::string endpoint = request.Endpoint(), part = request.Segment(1);
+  if (endpoint == "tree") return true;
+  const std::string* override = request.parameters.Find("method_override");
+  const bool writes =
+      request.method != Method::kGet || (override != nullptr && LowerCase(*override) != "get");
+  if (endpoint == "annotation" || endpoint == "annotations") return writes && part != "bulk";
+  if (endpoint != "uid") return false;
+  if (part == "uidmeta") return writes;
+  return part == "tsmeta" && (writes || !request.parameters.Has("tsuid"));
+}
+
+}  // namespace
+
+bool RequireCallbackName(const Request& request, ResponseWriter& out) {
+  if (request.api_version < 0 || !request.parameters.Has("jsonp")) return true;
+  if (!JsonpCallback(request).empty()) return true;
+  constexpr std::string_view kMissing = "Missing callback name";
+  if (ArgumentsAreCaught(request)) {
+    SendError(out, request, 400, kMissing, kMissing);
+  } else {
+    SendError(out, request, 500, kMissing);
   }
+  return false;
+}
+
+void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status) {
+  if (!RequireCallbackName(request, out)) return;
+  const std::string_view callback = JsonpCallback(request);
   out.SetStatus(status);
   out.SetContentType(JsonContentType(request));
   if (callback.empty()) {

@@ -19,8 +19,12 @@ std::string_view JsonContentType(const Request& request);
 /// The callback of jsonp=; "" if absent or empty, or on unversioned paths, which ignore it.
 std::string_view JsonpCallback(const Request& request);
 
+/// False where jsonp= is there without a name: the error was sent.
+bool RequireCallbackName(const Request& request, ResponseWriter& out);
+
 /// A whole JSON document, wrapped for jsonp. An empty jsonp= gives 500 "Missing callback name",
-/// below tree 400 (§4.2); endpoints that take it as absent (query) write the document themselves.
+/// below tree and where metadata and annotations are written 400 (§4.2); endpoints that take it as
+/// absent (query) write the document themselves.
 void SendJson(ResponseWriter& out, const Request& request, std::string_view json, int status = 200);
 
 /// Body of another type.

@@ -45,7 +45,8 @@ struct Services {
   std::function<void(
       const std::function<void(const std::string& name, const std::string& tags, int64_t value)>&)>
       collect_stats;
-  // storage/model/aggregate_sink.h; nullptr = the settings do not enable them.
+  // storage/model/aggregate_sink.h. Histograms: nullptr = the settings do not enable them. Rollups:
+  // never null where put is served; without settings it says so.
   HistogramSink* histograms = nullptr;
   RollupSink* rollups = nullptr;
   /// The last lines of the process's log, newest first, without line ends. May be empty.

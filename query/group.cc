@@ -10,6 +10,12 @@
 namespace hg::query {
 namespace {
 
+/// A time as OpenTSDB's SpanGroup takes it where it admits series: milliseconds of the first seven
+/// weeks of 1970 look like seconds there, those of points and those of the window.
+int64_t AsSpanGroupReads(int64_t time_ms) {
+  return time_ms <= int64_t{UINT32_MAX} ? time_ms * 1000 : time_ms;
+}
+
 void Join(const Series& series, const ScanWindow& window, SeriesGroup* group) {
   if (series.raw_points == 0) {
     for (const codec::Annotation& a : series.annotations) {
@@ -19,7 +25,9 @@ void Join(const Series& series, const ScanWindow& window, SeriesGroup* group) {
     }
     return;
   }
-  if (series.first_point_ms > window.end_ms() || series.last_point_ms < window.begin_ms()) return;
+  if (AsSpanGroupReads(series.first_point_ms) > AsSpanGroupReads(window.end_ms()) ||
+      AsSpanGroupReads(series.last_point_ms) < AsSpanGroupReads(window.begin_ms()))
+    return;
   group->members.push_back(&series);
   group->annotations.insert(group->annotations.end(), series.annotations.begin(),
                             series.annotations.end());

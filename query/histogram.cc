@@ -105,8 +105,13 @@ HistogramColumn Merged(std::span<const HistogramColumn* const> columns) {
   using Head = std::pair<int64_t, size_t>;  // time, column
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
   std::vector<size_t> next(columns.size(), 0);
-  for (size_t i = 0; i < columns.size(); ++i)
-    if (!columns[i]->empty()) heads.emplace(columns[i]->front().time_ms, i);
+  // To OpenTSDB's HistogramAggregationIterator the time 0 says that a series has ended.
+  const auto enter = [&](size_t i) {
+    if (next[i] == columns[i]->size()) return;
+    const int64_t time_ms = (*columns[i])[next[i]].time_ms;
+    if (time_ms != 0) heads.emplace(time_ms, i);
+  };
+  for (size_t i = 0; i < columns.size(); ++i) enter(i);
   HistogramColumn out;
   std::vector<size_t> taken;
   while (!heads.empty()) {
@@ -117,8 +122,10 @@ HistogramColumn Merged(std::span<const HistogramColumn* const> columns) {
     out.push_back({time_ms, (*columns[taken[0]])[next[taken[0]]].histogram});
     for (size_t k = 1; k < taken.size(); ++k)
       AddHistogram((*columns[taken[k]])[next[taken[k]]].histogram, &out.back().histogram);
-    for (const size_t i : taken)
-      if (++next[i] < columns[i]->size()) heads.emplace((*columns[i])[next[i]].time_ms, i);
+    for (const size_t i : taken) {
+      ++next[i];
+      enter(i);
+    }
   }
   return out;
 }

@@ -35,7 +35,8 @@ double Percentile(const codec::SimpleHistogram& histogram, double p);
 /// The histograms of each bucket added up; whatever fills is not heeded. Run-all gives none.
 HistogramColumn Downsampled(const HistogramColumn& histograms, const BucketGrid& grid);
 
-/// Histograms of equal instants added up, each column giving at most one to a sum.
+/// Histograms of equal instants added up, each column giving at most one to a sum. A column ends at
+/// the instant 0.
 HistogramColumn Merged(std::span<const HistogramColumn* const> columns);
 
 /// One output of a group: its metric's suffix and its points.

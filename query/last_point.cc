@@ -70,7 +70,8 @@ class LastPointFinder {
     if (!FromHex(text.size() % 2 == 0 ? text : "0" + text, &tsuid)) {
       return Status::InvalidArgument("The TSUID '" + text + "' contains illegal characters");
     }
-    if (!codec::CheckTsuid(layout_, tsuid).ok()) {
+    const auto least = static_cast<size_t>(layout_.metric_width + layout_.pair_width());
+    if (tsuid.size() < least) {
       return Status::InvalidArgument(
           "TSUID must not be null and must have a metric and at least one tag pair: '" + text +
           "'");
@@ -81,6 +82,8 @@ class LastPointFinder {
       if (row.empty()) return Status::InvalidArgument("No metadata of the TSUID '" + text + "'");
       base = HourOf(row.cells[0].timestamp_ms);
     }
+    // One with half a pair is looked for, and not found.
+    if (!codec::CheckTsuid(layout_, tsuid).ok()) return {};
     return WantHours(std::move(tsuid), base);
   }
 

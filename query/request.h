@@ -39,6 +39,9 @@ struct SubQuery {
   bool rate = false;
   std::optional<RateOptions> rate_options;
   std::vector<FilterSpec> filters;
+  /// They were given, if only as an empty list: another sub-query than one without for who looks
+  /// for equal ones (TSSubQuery.equals).
+  bool filters_given = false;
   bool explicit_tags = false;
   bool pre_aggregate = false;
   std::optional<std::string> rollup_usage;

@@ -54,7 +54,7 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     ASSIGN_OR_RETURN(bool more, scan->Next(&row));
     if (!more) return {};
     RETURN_IF_ERROR(counter->Count(row));
-    if (!histograms_ && HoldsHistogramsOnly(row)) continue;
+    if (histograms_ ? row.objects.empty() : HoldsHistogramsOnly(row)) continue;
     ASSIGN_OR_RETURN(size_t index, IndexOf(row));
     if (index == kRefused) continue;
     ++rows_admitted_;
@@ -64,17 +64,32 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
   }
 }
 
+ByteView SeriesSet::HourPart(const RowHour& row) const {
+  if (!histograms_ || layout_.salt_width == 0) return {};
+  constexpr size_t kBaseBytes = sizeof(row.base);
+  const auto salt_width = static_cast<size_t>(layout_.salt_width);
+  const auto base_end = salt_width + static_cast<size_t>(layout_.metric_width) + kBaseBytes;
+  const size_t part = std::min(salt_width, kBaseBytes);
+  return row.key.substr(base_end - part, part);
+}
+
 // Rows of a scan come series by series, or hour by hour in the same order of series: mostly the
 // series is that of the row before, or the one that came after it the last time.
 Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
-  if (position_ < seen_.size() && seen_[position_].tsuid == row.tsuid)
+  const ByteView hour_part = HourPart(row);
+  ByteView identity = row.tsuid;
+  if (!hour_part.empty()) {
+    identity_.assign(row.tsuid).append(hour_part);
+    identity = identity_;
+  }
+  if (position_ < seen_.size() && seen_[position_].identity == identity)
     return seen_[position_].index;
   size_t next = position_ + 1 < seen_.size() ? position_ + 1 : 0;
-  if (next < seen_.size() && seen_[next].tsuid == row.tsuid) {
+  if (next < seen_.size() && seen_[next].identity == identity) {
     position_ = next;
     return seen_[position_].index;
   }
-  if (auto known = positions_.find(row.tsuid); known != positions_.end()) {
+  if (auto known = positions_.find(identity); known != positions_.end()) {
     position_ = known->second;
     return seen_[position_].index;
   }
@@ -83,11 +98,11 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
     ASSIGN_OR_RETURN(bool admitted, filter_->Admits(row.tsuid));
     if (!admitted) index = kRefused;
   }
-  const auto name_bytes = static_cast<int64_t>(row.tsuid.size()) + kPieceBytes;
+  const auto name_bytes = static_cast<int64_t>(identity.size()) + kPieceBytes;
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(sizeof(Seen)) + kEntryBytes + name_bytes));
   position_ = seen_.size();
-  seen_.push_back({Bytes(row.tsuid), index});
-  positions_.emplace(seen_.back().tsuid, position_);
+  seen_.push_back({Bytes(identity), index});
+  positions_.emplace(seen_.back().identity, position_);
   if (index == kRefused) return index;
   // Vectors of these grow by doubling.
   const size_t downsampler_bytes = grid_ != nullptr ? sizeof(Downsampler) : 0;
@@ -96,6 +111,7 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   Series series;
   series.tsuid.assign(row.tsuid);
   series.order.assign(row.key.substr(0, static_cast<size_t>(layout_.salt_width)));
+  series.order.append(hour_part);
   series.order.append(row.tsuid.substr(static_cast<size_t>(layout_.metric_width)));
   series_.push_back(std::move(series));
   if (grid_ != nullptr) downsamplers_.emplace_back(grid_);

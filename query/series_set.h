@@ -23,7 +23,8 @@ namespace hg::query {
 
 /// One series of the answer.
 struct Series {
-  Bytes order;  // salt ‖ pairs: how series and outputs are sorted (spec query.md §9.3)
+  Bytes order;  // salt ‖ pairs: how series and outputs are sorted (spec query.md §9.3); with a part
+                // of the hour between them where that tells series apart (SeriesSet::HourPart)
   Bytes tsuid;  // metric ‖ pairs
   uint64_t raw_points = 0;
   int64_t first_point_ms = 0;  // of the raw points
@@ -58,10 +59,16 @@ class SeriesSet {
   static constexpr size_t kRefused = SIZE_MAX;  // a series the filter does not admit
 
   struct Seen {
-    Bytes tsuid;
+    Bytes identity;           // TSUID ‖ HourPart
     size_t index = kRefused;  // in series_
   };
 
+  /// What of a row's time tells its series from others: nothing, but for histograms in salted
+  /// tables the last bytes of the base, as many as the salt has. OpenTSDB sorts those rows into
+  /// spans by a comparison that leaves out four bytes behind as many as a metric has (TsdbQuery's
+  /// SpanCmp), where it forgets the salt in front: hours of one series whose base times differ in
+  /// their last bytes are answered as series of their own.
+  [[nodiscard]] ByteView HourPart(const RowHour& row) const;
   Result<size_t> IndexOf(const RowHour& row);
   Status AddPoints(const RowHour& row, size_t index);
   Status Downsample(const RowHour& row, Downsampler* downsampler);
@@ -78,6 +85,7 @@ class SeriesSet {
   std::deque<Seen> seen_;  // in order of appearance; its strings do not move
   std::unordered_map<ByteView, size_t> positions_;  // in seen_, by its TSUIDs
   size_t position_ = 0;                             // of the last row's series
+  Bytes identity_;                                  // scratch
   std::vector<Series> series_;
   std::vector<Downsampler> downsamplers_;  // beside series_, if there is a grid
   std::vector<double> doubles_;            // scratch

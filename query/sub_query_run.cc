@@ -95,8 +95,10 @@ Status SubQueryRun::Resolve() {
 Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
   window_ = PlanScan(start_ms_, end_ms_, downsample != nullptr ? downsample->interval_ms() : 0);
   if (downsample != nullptr) {
-    RETURN_IF_ERROR(CheckFill(*downsample, window_));
-    RETURN_IF_ERROR(context_.watch.Charge(FillBytes(*downsample, window_)));
+    if (!sub_.histograms) {  // which are never filled
+      RETURN_IF_ERROR(CheckFill(*downsample, window_));
+      RETURN_IF_ERROR(context_.watch.Charge(FillBytes(*downsample, window_)));
+    }
     grid_.emplace(*downsample, window_, start_ms_, end_ms_);
   }
   spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
@@ -285,7 +287,6 @@ Status SubQueryRun::EvaluateHistograms() {
     Group described;
     described.query_index = index_;
     RETURN_IF_ERROR(Describe(layout(), group, &names_, &described));
-    if (group.members.empty() && described.annotations.empty()) continue;
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->histograms);
     MemoryTally merged_memory(&context_.watch);

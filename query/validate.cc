@@ -112,6 +112,7 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
 bool SameQuestion(const SubQuery& a, const SubQuery& b) {
   return a.aggregator == b.aggregator && a.metric == b.metric && a.tsuids == b.tsuids &&
          a.downsample == b.downsample && a.rate == b.rate && a.rate_options == b.rate_options &&
+         a.filters_given == b.filters_given &&
          std::equal(a.filters.begin(), a.filters.end(), b.filters.begin(), b.filters.end(),
                     SameFilter) &&
          a.explicit_tags == b.explicit_tags && a.pre_aggregate == b.pre_aggregate &&

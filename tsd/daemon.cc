@@ -114,6 +114,7 @@ class Daemon {
                           tracker_),
         rollup_ingest_(ingest_, session.cells(), session.layout(),
                        options_.rollups.value_or(RollupIngestOptions())),
+        no_rollups_(ingest_),
         queries_(session.points(), session.names(), session.cells(), clock, options_.query),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
@@ -132,7 +133,7 @@ class Daemon {
                   counters_,
                   [this](const StatVisitor& visit) { CollectStats(visit); },
                   options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr,
-                  options_.rollups ? &rollup_ingest_ : nullptr,
+                  options_.rollups ? static_cast<RollupSink*>(&rollup_ingest_) : &no_rollups_,
                   RecentLogLines,
                   SetLogLevelByName},
         server_(options_.http, services_) {
@@ -232,6 +233,7 @@ class Daemon {
   TrackingIngest tracking_ingest_;
   HistogramIngest histogram_ingest_;
   RollupIngest rollup_ingest_;
+  NoRollups no_rollups_;
   query::Engine queries_;
   uid::Annotations annotations_;
   uid::Metadata metadata_;

@@ -120,7 +120,7 @@ Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int
   spec.family = kFamily;
   spec.start = KeyOf({}, BaseOf(start_s));
   // Past the last hour: rows of one base are followed by those of the next.
-  spec.stop = KeyOf({}, BaseOf(end_s)) + '\0';
+  spec.stop = KeyOf({}, BaseOf(std::min(end_s, int64_t{UINT32_MAX}))) + '\0';
   ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
   std::vector<codec::Annotation> found;
   for (std::vector<Row> rows;;) {

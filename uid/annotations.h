@@ -46,7 +46,8 @@ class Annotations {
 
   /// Global annotations in storage order: of the hours that [start, end] touches, those with
   /// startTime ≥ start and *endTime* ≤ end, which lets open ones through that begin later in the
-  /// last hour (§16.3). Both times in seconds, compared with what is stored as it stands.
+  /// last hour (§16.3). Both times in seconds, compared with what is stored as it stands; an end in
+  /// milliseconds lets the ends through that are stored so, too.
   /// InvalidArgument: end < start.
   Result<std::vector<codec::Annotation>> Globals(int64_t start_s, int64_t end_s);
 

@@ -75,6 +75,10 @@ std::optional<std::string> JavaPattern::Group(std::string_view text, int group) 
   return std::string(text.substr(begin, bounds[2 * index + 1] - begin));
 }
 
+int JavaPattern::group_count() const {
+  return static_cast<int>(pcre2_get_ovector_count(impl_->NewMatch().get())) - 1;
+}
+
 std::vector<std::string> JavaPattern::Split(std::string_view text) const {
   const MatchData match = impl_->NewMatch();
   std::vector<std::string> pieces;

@@ -28,6 +28,8 @@ class JavaPattern {
   /// The group (0 = the first in parentheses) of the first match in `text`; none: no match, or no
   /// such group.
   [[nodiscard]] std::optional<std::string> Group(std::string_view text, int group) const;
+  /// Groups in parentheses that the pattern has.
+  [[nodiscard]] int group_count() const;
   /// The pieces of `text` between matches, empty ones at the end dropped; the whole text if there
   /// is no match.
   [[nodiscard]] std::vector<std::string> Split(std::string_view text) const;

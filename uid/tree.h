@@ -69,6 +69,7 @@ struct TreeBranch {
   std::vector<std::string> path;
   std::vector<TreeLeaf> leaves;
   std::vector<TreeBranch> branches;  // one level below
+  bool branches_known = false;       // shown as a list even if there are none
 };
 
 /// The row of a branch: the tree's id and a hash of each name below the root.

@@ -1,6 +1,8 @@
 #include "uid/tree_path.h"
 
+#include <deque>
 #include <optional>
+#include <vector>
 
 #include "uid/java_pattern.h"
 
@@ -14,53 +16,144 @@ void ReplaceAll(std::string_view token, std::string_view by, std::string* text) 
   }
 }
 
+/// A branch to be, as OpenTSDB's TreeBuilder has it while it works.
+struct Step {
+  std::string name;  // "" = no rule of the level matched
+  Step* child = nullptr;
+  std::optional<std::string> leaf;
+};
+
+// The messages, and with them the order of work, are those of TreeBuilder.processRuleset.
 class PathFinder {
  public:
   PathFinder(const Tree& tree, const TsMeta& meta)
-      : tree_(tree), meta_(meta), tsuid_(ToHexUpper(meta.tsuid)) {}
+      : tree_(tree), meta_(meta), tsuid_(ToHexUpper(meta.tsuid)), level_(tree.rules.begin()) {}
 
   Result<TreePath> Run() {
-    for (const auto& [level, rules] : tree_.rules) {
-      std::vector<std::string> names;
-      for (const auto& [order, rule] : rules) {
-        ASSIGN_OR_RETURN(names, Apply(rule));
-        if (!names.empty()) break;
+    RETURN_IF_ERROR(Process(&root_, 1).status());
+    if (tree_.strict_match && !path_.matched_all)
+      Say("TSUID failed to match one or more rule levels, will not add: " + tsuid_);
+    if (root_.leaf) {
+      path_.names = {*root_.leaf};
+    } else {
+      for (const Step* step = current_; step != nullptr; step = step->child) {
+        path_.names.push_back(step->name);
+        if (step->leaf) {
+          path_.names.push_back(*step->leaf);
+          break;
+        }
       }
-      if (names.empty()) {
-        path_.matched_all = false;
-        names.emplace_back();
-      }
-      for (std::string& name : names) steps_.push_back(std::move(name));
     }
-    for (const std::string& name : steps_)
-      if (!name.empty()) path_.names.push_back(name);
-    Explain();
     return std::move(path_);
   }
 
  private:
   void Say(std::string message) { path_.messages.push_back(std::move(message)); }
 
-  /// The display names that a rule gives; none: it does not match.
-  Result<std::vector<std::string>> Apply(const TreeRule& rule) {
-    Say("Processing rule: " + rule.Label());
+  /// One level of rules, or one piece of a split, then those behind it. True: the rules, or what
+  /// they match, have come to an end, and whoever is above gets the leaf.
+  Result<bool> Process(Step* parent, int depth) {
+    if (level_ == tree_.rules.end()) return true;
+    Step* const previous = current_;
+    current_ = &steps_.emplace_back();
+    for (const auto& [order, rule] : level_->second) {
+      Say("Processing rule: " + rule.Label());
+      RETURN_IF_ERROR(Apply(rule));
+      if (!current_->name.empty()) break;
+    }
+    if (current_->name.empty()) path_.matched_all = false;
+    if (!splits_ || next_split_ >= splits_->size()) {
+      splits_.reset();
+      ++level_;
+    }
+    ++depth;
+    ASSIGN_OR_RETURN(const bool ended, Process(current_, depth));
+    const std::string at = "Depth [" + std::to_string(depth) + "] ";
+    const bool empty = current_ == nullptr || current_->name.empty();
+    if (ended && empty) {
+      current_ = previous;
+      return true;
+    }
+    if (ended && parent->name.empty()) {
+      Say(at + "Parent branch was empty, rolling back");
+      return true;
+    }
+    if (ended) {
+      parent->leaf = current_->name;
+      Say(at + "Adding leaf [name: " + current_->name + " tsuid: " + tsuid_ +
+          "] to parent branch [" + Label(parent) + "]");
+      current_ = previous;
+      return false;
+    }
+    if ((previous == nullptr || previous->name.empty()) && !empty) {
+      if (depth > 2) Say(at + "Skipping a non-matched branch, returning: " + Label(current_));
+      return false;
+    }
+    if (empty) {
+      Say(at + "Branch was empty");
+      current_ = previous;
+      return false;
+    }
+    if (current_->name == previous->name) {
+      Say(at + "Current was the same as previous");
+      return false;
+    }
+    parent->child = current_;
+    Say(at + "Adding branch: " + Label(current_) + " to parent: " + Label(parent));
+    current_ = previous;
+    return false;
+  }
+
+  [[nodiscard]] std::string Label(const Step* step) const {
+    if (step != &root_) return "Name: [" + step->name + "]";
+    Bytes id;
+    AppendBig(&id, static_cast<uint64_t>(tree_.id), 2);
+    return "ID: [" + ToHexUpper(id) + "] Name: [ROOT]";
+  }
+
+  /// Names the current step, if the rule matches.
+  Status Apply(const TreeRule& rule) {
     const std::optional<std::string> value = ValueFor(rule);
-    if (!value || value->empty()) return std::vector<std::string>();
+    if (value) RETURN_IF_ERROR(Take(rule, *value));
+    if (value && rule.type != TreeRuleType::kMetric && rule.type != TreeRuleType::kTagk)
+      Say("Matched " + CustomLabel(rule));
+    return {};
+  }
+
+  Status Take(const TreeRule& rule, const std::string& value) {
     if (!rule.regex.empty()) {
       ASSIGN_OR_RETURN(const auto pattern, JavaPattern::Compile(rule.regex));
-      const std::optional<std::string> group = pattern->Group(*value, rule.regex_group);
-      if (!group || group->empty()) return std::vector<std::string>();
-      return std::vector<std::string>{DisplayName(rule, *value, *group)};
+      if (!pattern->Search(value)) return {};
+      const std::string group = pattern->Group(value, rule.regex_group).value_or("");
+      if (rule.regex_group >= pattern->group_count()) {
+        Say("Regex group index [" + std::to_string(rule.regex_group) + "] for rule " +
+            rule.Label() + " was out of bounds [" + std::to_string(pattern->group_count()) + "]");
+      } else if (group.empty()) {
+        Say("Extracted value for rule " + rule.Label() + " was null or empty");
+      } else {
+        SetName(rule, value, group);
+      }
+      return {};
     }
-    if (rule.separator.empty()) return std::vector<std::string>{DisplayName(rule, *value, *value)};
-    ASSIGN_OR_RETURN(const auto pattern, JavaPattern::Compile(rule.separator));
-    std::vector<std::string> names;
-    for (const std::string& piece : pattern->Split(*value)) {
-      // Each piece is a step of its own.
-      if (!names.empty()) Say("Processing rule: " + rule.Label());
-      names.push_back(DisplayName(rule, *value, piece));
+    if (rule.separator.empty()) {
+      SetName(rule, value, value);
+      return {};
     }
-    return names;
+    if (!splits_) {
+      if (value.empty())
+        return Status::Unsupported("An empty value cannot be split: " + rule.Label());
+      ASSIGN_OR_RETURN(const auto pattern, JavaPattern::Compile(rule.separator));
+      splits_ = pattern->Split(value);
+      next_split_ = 0;
+    }
+    if (next_split_ >= splits_->size())
+      return Status::Unsupported("Nothing is left of the split value: " + rule.Label());
+    SetName(rule, value, (*splits_)[next_split_++]);
+    return {};
+  }
+
+  static std::string CustomLabel(const TreeRule& rule) {
+    return "custom tag [" + rule.custom_field + "] for rule: " + rule.Label();
   }
 
   std::optional<std::string> ValueFor(const TreeRule& rule) {
@@ -87,15 +180,15 @@ class PathFinder {
   }
 
   std::optional<std::string> Custom(const TreeRule& rule, const UidMeta& meta) {
-    const std::string what = "custom tag [" + rule.custom_field + "] for rule: " + rule.Label();
     if (meta.custom)
       for (const auto& [key, value] : *meta.custom)
-        if (key == rule.custom_field) {
-          Say("Matched " + what);
-          return value;
-        }
-    Say("No match on " + what);
+        if (key == rule.custom_field) return value;
+    Say("No match on " + CustomLabel(rule));
     return {};
+  }
+
+  void SetName(const TreeRule& rule, const std::string& original, const std::string& value) {
+    current_->name = DisplayName(rule, original, value);
   }
 
   std::string DisplayName(const TreeRule& rule, const std::string& original,
@@ -118,43 +211,16 @@ class PathFinder {
     return name;
   }
 
-  [[nodiscard]] std::string Parent(size_t step) const {
-    if (step == 0) {
-      Bytes id;
-      AppendBig(&id, static_cast<uint64_t>(tree_.id), 2);
-      return "ID: [" + ToHexUpper(id) + "] Name: [ROOT]";
-    }
-    return "Name: [" + steps_[step - 1] + "]";
-  }
-
-  /// From the leaf up, as OpenTSDB's recursion returns; a step's depth is its number from 2.
-  void Explain() {
-    if (path_.names.empty()) return;
-    size_t step = steps_.size() - 1;
-    while (steps_[step].empty()) --step;
-    const auto depth = [&] { return "Depth [" + std::to_string(step + 2) + "] "; };
-    for (; step > 0 && steps_[step - 1].empty(); --step)
-      Say(depth() + "Parent branch was empty, rolling back");
-    Say(depth() + "Adding leaf [name: " + path_.names.back() + " tsuid: " + tsuid_ +
-        "] to parent branch [" + Parent(step) + "]");
-    std::string branch;
-    while (step-- > 1) {
-      if (!steps_[step].empty()) branch = "Name: [" + steps_[step] + "]";
-      if (steps_[step - 1].empty()) {
-        Say(depth() + "Skipping a non-matched branch, returning: " + branch);
-      } else {
-        Say(depth() + "Adding branch: " + branch + " to parent: " + Parent(step));
-      }
-    }
-    if (tree_.strict_match && !path_.matched_all)
-      Say("TSUID failed to match one or more rule levels, will not add: " + tsuid_);
-  }
-
   const Tree& tree_;
   const TsMeta& meta_;
   const std::string tsuid_;
   TreePath path_;
-  std::vector<std::string> steps_;  // of all levels; "" = nothing matched there
+  std::deque<Step> steps_;
+  Step root_{"ROOT", nullptr, {}};
+  Step* current_ = nullptr;
+  TreeRules::const_iterator level_;
+  std::optional<std::vector<std::string>> splits_;  // of the level's value, while they are used up
+  size_t next_split_ = 0;
 };
 
 }  // namespace

@@ -110,7 +110,8 @@ void HandleOne(Method method, const Request& request, Services& services, Respon
     case Method::kDelete:
       return Delete(request, services, out);
     default:
-      return SendMethodNotAllowed(out, request);
+      // OpenTSDB reads the annotation before it looks at the verb.
+      if (ReadRequest(request, services, out)) SendMethodNotAllowed(out, request);
   }
 }
 
@@ -121,11 +122,12 @@ void ListGlobals(const Request& request, Services& services, ResponseWriter& out
   if (!start_ms.ok()) return SendError(out, request, 500, start_ms.status().message());
   if (*start_ms < 1000) return SendError(out, request, 400, "Missing start time");
   const Result<int64_t> end_ms =
-      ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("now"), services);
+      ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("0ms"), services);
   if (!end_ms.ok()) return SendError(out, request, 500, end_ms.status().message());
-  const int64_t end_s = (*end_ms < 1000 ? services.clock.NowMs() : *end_ms) / 1000;  // 0: now
+  // Up to now is meant where there is none, and now is in milliseconds then.
+  const int64_t end = *end_ms < 1000 ? services.clock.NowMs() : *end_ms / 1000;
 
-  const auto found = services.annotations.Globals(*start_ms / 1000, end_s);
+  const auto found = services.annotations.Globals(*start_ms / 1000, end);
   if (!found.ok() && found.status().code() == StatusCode::kInvalidArgument)
     return SendError(out, request, 500, found.status().message());
   if (!found.ok()) return SendStatus(out, request, found.status());

@@ -78,7 +78,8 @@ Status ReadNumber(const JsonValue& object, std::string_view name, int32_t* out) 
 }
 
 Result<LookupQuery> FromBody(std::string_view text) {
-  ASSIGN_OR_RETURN(const JsonValue body, ParseJson(text));
+  ASSIGN_OR_RETURN(JsonValue parsed, ParseJson(text));
+  const JsonValue body = ObjectOfOne(std::move(parsed), JsonValue::Kind::kString, "metric");
   if (!body.is_object()) return Status::InvalidArgument("An object is expected");
   LookupQuery query;
   RETURN_IF_ERROR(ReadText(body, "metric", &query.metric));
@@ -135,14 +136,17 @@ struct Wanted {
 /// NotFound: an unknown name. InvalidArgument: a condition that says nothing.
 Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
   Wanted wanted;
-  if (!TagWish::Any(query.metric)) {
+  if (!TagWish::Any(query.metric) && !query.metric->empty()) {
     ASSIGN_OR_RETURN(wanted.metric, names.Find(UidKind::kMetric, *query.metric));
   }
   std::map<Bytes, TagClause> clauses;
+  bool says_nothing = false;
   for (const TagWish& wish : query.tags.value_or(std::vector<TagWish>())) {
     const bool any_key = TagWish::Any(wish.key), any_value = TagWish::Any(wish.value);
-    if (any_key && any_value)
-      return Status::InvalidArgument("Both the key and the value of a tag are wildcards");
+    if (any_key && any_value) {
+      says_nothing = true;  // told only after unknown names
+      continue;
+    }
     Bytes key, value;
     if (!any_key) {
       ASSIGN_OR_RETURN(key, names.Find(UidKind::kTagk, *wish.key));
@@ -164,6 +168,10 @@ Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
       clause.values.push_back(std::move(value));
     }
   }
+  if (says_nothing)
+    return Status::InvalidArgument("Both the key and the value of a tag are wildcards");
+  // OpenTSDB heeds values under any key only where no key is named.
+  if (!clauses.empty()) wanted.values.clear();
   std::sort(wanted.values.begin(), wanted.values.end());
   for (auto& [key, clause] : clauses) {
     std::sort(clause.values.begin(), clause.values.end());
@@ -274,6 +282,7 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
   const auto took_ms = static_cast<float>((services.clock.MonotonicNs() - began_ns) / 1000000);
 
   // Results may be many: they go out as they are written.
+  if (!RequireCallbackName(request, out)) return;
   const std::string_view callback = JsonpCallback(request);
   out.SetContentType(JsonContentType(request));
   JsonWriter json(&out);

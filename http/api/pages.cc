@@ -58,10 +58,10 @@ void SendNoFile(const Request& request, ResponseWriter& out) {
 
 }  // namespace
 
-void HandleHome(const Request&, Services&, ResponseWriter& out) {
+void HandleHome(const Request& request, Services&, ResponseWriter& out) {
   std::string page(kHomeHead);
   page.append("This is version ").append(ThisBuild().product_version).append(".").append(kHomeTail);
-  SendBody(out, 200, "text/html; charset=UTF-8", page);
+  SendBody(out, 200, GuessContentType(request, page.front()), page);
 }
 
 void HandleLogs(const Request& request, Services& services, ResponseWriter& out) {

@@ -136,8 +136,6 @@ class PutRequest {
   }
 
   Outcome TakeRollup(PutPoint* point, const PointValue& value) {
-    if (services_.rollups == nullptr)
-      return {Illegal("No rollup or aggregations were configured"), false};
     NamedRollup rollup;
     rollup.metric = *point->metric;
     rollup.time.raw = point->timestamp;
@@ -145,8 +143,12 @@ class PutRequest {
     if (point->interval) rollup.interval = *point->interval;
     if (point->aggregator) rollup.aggregator = *point->aggregator;
     if (point->group_by) rollup.group_by = *point->group_by;
-    AddTag(std::string(services_.rollups->aggregate_key()),
-           AggregateTagValue(*services_.rollups, rollup.group_by, rollup.time), point);
+    const std::string key(services_.rollups->aggregate_key());
+    if (!key.empty() || Missing(point->interval)) {
+      std::string aggregate = AggregateTagValue(*services_.rollups, rollup.group_by, rollup.time);
+      unprintable_ |= key.empty() && !aggregate.empty();
+      AddTag(key, std::move(aggregate), point);
+    }
     const std::vector<TagText> tags = TagsOf(*point);
     rollup.tags = tags;
     const Status stored = services_.rollups->Put(rollup);
@@ -273,6 +275,9 @@ class PutRequest {
     }
     const auto success = static_cast<int64_t>(outcomes_.size()) - failed - late;
     if (!flags_.summary && !flags_.details) return AnswerPlain(success, failed, late);
+    if (flags_.details && unprintable_)
+      return Refuse(500, "A data point was given a tag without a key: no rollups are configured",
+                    "");
     std::string body;
     JsonWriter json(&body);
     json.BeginObject();
@@ -366,7 +371,8 @@ class PutRequest {
   std::vector<std::vector<TagText>> tags_;  // of named_
   std::vector<size_t> places_;              // of named_ among points_
   bool timed_out_ = false;
-  Status refusal_;  // the store takes nothing now: what was stored may be sent again
+  bool unprintable_ = false;  // a rollup got a tag without a key: OpenTSDB cannot show it
+  Status refusal_;            // the store takes nothing now: what was stored may be sent again
 };
 
 }  // namespace

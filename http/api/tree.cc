@@ -11,7 +11,7 @@
 namespace hg::http {
 namespace {
 
-/// What a request says of a definition; what is none was not said.
+/// What a request says of a definition; what is none was not said, and an empty text says nothing.
 struct TreeRequest {
   int32_t id = 0;
   std::optional<std::string> name, description, notes;
@@ -47,7 +47,7 @@ std::optional<TreeRequest> FromParameters(const Request& request, Services& serv
   asked.id = *id;
   asked.created = services.clock.NowMs() / 1000;
   const auto text = [&](std::string_view name, std::optional<std::string>* field) {
-    if (const std::string* value = request.parameters.Find(name)) *field = *value;
+    if (auto value = NonEmptyParameter(request, name)) *field = std::move(*value);
   };
   const auto flag = [&](std::string_view name, std::optional<bool>* field) {
     if (const std::string* value = request.parameters.Find(name))
@@ -65,8 +65,9 @@ std::optional<TreeRequest> FromParameters(const Request& request, Services& serv
 std::optional<TreeRequest> ReadRequest(const Request& request, Services& services,
                                        ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, services, out);
-  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
+  *body = ObjectOfOne(std::move(*body), JsonValue::Kind::kNumber, "treeId");
   if (!body->is_object()) {
     SendBadJson(out, request, "An object is expected");
     return {};
@@ -88,7 +89,7 @@ std::optional<TreeRequest> ReadRequest(const Request& request, Services& service
   }
   const auto text = [&](std::string_view name, std::optional<std::string>* field) {
     const JsonValue* value = body->Find(name);
-    if (value != nullptr && value->is_scalar()) *field = value->text;
+    if (value != nullptr && value->is_scalar() && !value->text.empty()) *field = value->text;
   };
   const auto flag = [&](std::string_view name, std::optional<bool>* field) {
     const JsonValue* value = body->Find(name);
@@ -110,11 +111,11 @@ void SendTree(ResponseWriter& out, const Request& request, const uid::Tree& tree
   SendJson(out, request, body);
 }
 
-void Get(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<int32_t> id = TreeIdParameter(request, out);
-  if (!id) return;
-  if (*id != 0) {
-    if (const auto tree = RequireTree(*id, request, services, out)) SendTree(out, request, *tree);
+void Get(const TreeRequest& asked, const Request& request, Services& services,
+         ResponseWriter& out) {
+  if (asked.id != 0) {
+    if (const auto tree = RequireTree(asked.id, request, services, out))
+      SendTree(out, request, *tree);
     return;
   }
   const auto trees = TreesOf(services).List();
@@ -127,32 +128,31 @@ void Get(const Request& request, Services& services, ResponseWriter& out) {
   SendJson(out, request, body);
 }
 
-void Write(const Request& request, Services& services, ResponseWriter& out, bool replace) {
-  const std::optional<TreeRequest> asked = ReadRequest(request, services, out);
-  if (!asked) return;
+void Write(const TreeRequest& asked, const Request& request, Services& services,
+           ResponseWriter& out, bool replace) {
   uid::TreeStore store = TreesOf(services);
-  if (asked->id == 0) {
-    if (asked->name.value_or("").empty())
+  if (asked.id == 0) {
+    if (asked.name.value_or("").empty())
       return SendTreeArgumentError(out, request, "Tree was missing the name");
     uid::Tree fresh;
-    asked->ApplyTo(&fresh, true);
-    fresh.created = asked->created;
+    asked.ApplyTo(&fresh, true);
+    fresh.created = asked.created;
     const Result<uid::Tree> created = store.Create(std::move(fresh));
     if (!created.ok()) return SendStatus(out, request, created.status());
     return SendTree(out, request, *created);
   }
-  const std::optional<uid::Tree> tree = RequireTree(asked->id, request, services, out);
+  const std::optional<uid::Tree> tree = RequireTree(asked.id, request, services, out);
   if (!tree) return;
-  if (!asked->HasChanges()) return SendEmpty(out, 304);
+  if (!asked.HasChanges()) return SendEmpty(out, 304);
   const Result<uid::Tree> written =
-      store.Update(tree->id, [&](uid::Tree* stored) { asked->ApplyTo(stored, replace); });
+      store.Update(tree->id, [&](uid::Tree* stored) { asked.ApplyTo(stored, replace); });
   if (!written.ok()) return SendStatus(out, request, written.status());
   SendTree(out, request, *written);
 }
 
-void Delete(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<TreeRequest> asked = ReadRequest(request, services, out);
-  if (!asked || !RequireTree(asked->id, request, services, out)) return;
+void Delete(const TreeRequest& asked, const Request& request, Services& services,
+            ResponseWriter& out) {
+  if (!RequireTree(asked.id, request, services, out)) return;
   bool definition = NonEmptyParameter(request, "definition") == "true";
   if (!request.body.empty()) {
     const std::optional<JsonValue> body = RequireJsonBody(request, out);
@@ -160,22 +160,26 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
     const JsonValue* value = body->Find("definition");
     definition = value != nullptr && value->AsBool().value_or(false);
   }
-  if (const Status status = TreesOf(services).Purge(asked->id, definition); !status.ok())
+  if (const Status status = TreesOf(services).Purge(asked.id, definition); !status.ok())
     return SendStatus(out, request, status);
   SendEmpty(out, 204);
 }
 
-void HandleDefinition(const Request& request, Services& services, ResponseWriter& out,
-                      Method method) {
-  switch (method) {
+// Here as below the arguments are read, whatever the verb, before the verb is looked at.
+void HandleDefinition(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<TreeRequest> asked = ReadRequest(request, services, out);
+  if (!asked) return;
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  switch (*method) {
     case Method::kGet:
-      return Get(request, services, out);
+      return Get(*asked, request, services, out);
     case Method::kPost:
-      return Write(request, services, out, false);
+      return Write(*asked, request, services, out, false);
     case Method::kPut:
-      return Write(request, services, out, true);
+      return Write(*asked, request, services, out, true);
     case Method::kDelete:
-      return Delete(request, services, out);
+      return Delete(*asked, request, services, out);
     default:
       return SendUnsupportedMethod(out, request);
   }
@@ -197,8 +201,8 @@ void SendTreeArgumentError(ResponseWriter& out, const Request& request, std::str
 }
 
 std::optional<int32_t> TreeIdParameter(const Request& request, ResponseWriter& out) {
-  const std::optional<std::string> text = NonEmptyParameter(request, "treeid");
-  if (!text) return 0;
+  const std::string* text = request.parameters.Find("treeid");
+  if (text == nullptr) return 0;
   const std::optional<int32_t> id = ParseInt32(*text);
   if (!id) {
     SendError(out, request, 400, "Unable to parse 'tree' value",
@@ -237,24 +241,25 @@ std::optional<int32_t> RequiredNumber(const Request& request, std::string_view n
 }
 
 void HandleTree(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<Method> method = OverriddenMethod(request, out);
-  if (!method) return;
   const std::string part = request.Segment(1);
-  if (part.empty()) return HandleDefinition(request, services, out, *method);
-  if (part == "rule") return HandleTreeRule(request, services, out, *method);
-  if (part == "rules") return HandleTreeRules(request, services, out, *method);
-  if (part == "branch") {
-    if (*method != Method::kGet) return SendUnsupportedMethod(out, request);
-    return HandleTreeBranch(request, services, out);
-  }
-  if (part != "collisions" && part != "notmatched" && part != "test")
-    return SendError(out, request, 404, "This endpoint is not supported");
-  if (*method != Method::kGet && *method != Method::kPost && *method != Method::kPut)
-    return SendUnsupportedMethod(out, request);
+  if (part.empty()) return HandleDefinition(request, services, out);
+  if (part == "rule") return HandleTreeRule(request, services, out);
+  if (part == "rules") return HandleTreeRules(request, services, out);
+  if (part == "branch") return HandleTreeBranch(request, services, out);
   if (part == "test") return HandleTreeTest(request, services, out);
+  if (part != "collisions" && part != "notmatched")
+    return SendError(out, request, 404, "This endpoint is not supported");
   HandleTreeFailures(
       request, services, out,
       part == "collisions" ? uid::TreeFailure::kCollision : uid::TreeFailure::kNotMatched);
+}
+
+bool RequireReadingVerb(const Request& request, ResponseWriter& out) {
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return false;
+  if (*method == Method::kGet || *method == Method::kPost || *method == Method::kPut) return true;
+  SendUnsupportedMethod(out, request);
+  return false;
 }
 
 }  // namespace hg::http

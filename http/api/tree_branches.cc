@@ -1,4 +1,5 @@
 // /api/tree/branch, /api/tree/collisions, /api/tree/notmatched and /api/tree/test.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ constexpr size_t kTreeIdBytes = 2;
 struct SeriesOfTree {
   int32_t tree = 0;
   std::vector<std::string> tsuids;  // as sent
+  bool tsuids_no_list = false;      // what stands there is no array
 };
 
 void AddWords(const std::string& text, std::vector<std::string>* words) {
@@ -58,7 +60,7 @@ std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& o
   const int64_t number = id == nullptr ? 0 : id->AsInt().value_or(0);
   asked.tree = number > 0 && number <= uid::kTreeIdMax ? static_cast<int32_t>(number) : 0;
   if (const JsonValue* tsuids = body->Find("tsuids")) {
-    if (tsuids->is_scalar()) AddWords(tsuids->text, &asked.tsuids);
+    asked.tsuids_no_list = !tsuids->is_array() && !tsuids->is_null();
     for (const JsonValue& item : tsuids->items) AddWords(item.text, &asked.tsuids);
   }
   return asked;
@@ -70,24 +72,49 @@ struct Tested {
   std::vector<std::string> messages;
 };
 
-uid::TreeBranch BranchOf(const std::vector<std::string>& names, const Bytes& tsuid) {
-  uid::TreeBranch root;
-  root.path = {"ROOT"};
-  uid::TreeBranch* branch = &root;
-  for (size_t i = 0; i + 1 < names.size(); ++i) {
-    uid::TreeBranch child;
-    child.path = branch->path;
-    child.path.push_back(names[i]);
-    branch->branches.push_back(std::move(child));
-    branch = &branch->branches.back();
+/// The one root that all results of a test show, as in OpenTSDB: below it the branches of the last
+/// series alone, while leaves of its own gather.
+class SharedRoot {
+ public:
+  SharedRoot() { root_.path = {"ROOT"}; }
+
+  [[nodiscard]] const uid::TreeBranch& branch() const { return root_; }
+
+  /// `names` as of a TreePath; `refused`: the tree does not take the series, but its own leaf
+  /// stays.
+  void Show(const std::vector<std::string>& names, const Bytes& tsuid, bool refused) {
+    root_.branches.clear();
+    if (names.size() == 1) AddLeaf(names[0], tsuid);
+    if (names.size() < 2 || refused) return;
+    root_.branches_known = true;
+    uid::TreeBranch* branch = &root_;
+    for (size_t i = 0; i + 1 < names.size(); ++i) {
+      uid::TreeBranch child;
+      child.path = branch->path;
+      child.path.push_back(names[i]);
+      branch->branches.push_back(std::move(child));
+      branch = &branch->branches.back();
+    }
+    branch->leaves.push_back({names.back(), tsuid});
   }
-  if (!names.empty()) branch->leaves.push_back({names.back(), tsuid});
-  return root;
-}
+
+ private:
+  /// Of leaves with one name the first stays.
+  void AddLeaf(const std::string& name, const Bytes& tsuid) {
+    const auto same = [&](const uid::TreeLeaf& leaf) { return leaf.display_name == name; };
+    auto& leaves = root_.leaves;
+    if (std::none_of(leaves.begin(), leaves.end(), same)) leaves.push_back({name, tsuid});
+  }
+
+  uid::TreeBranch root_;
+};
 
 }  // namespace
 
 void HandleTreeBranch(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  if (*method != Method::kGet) return SendUnsupportedMethod(out, request);
   Bytes key;
   if (const auto text = NonEmptyParameter(request, "branch")) {
     if (text->size() < 2 * kTreeIdBytes)
@@ -120,6 +147,9 @@ void HandleTreeFailures(const Request& request, Services& services, ResponseWrit
                         uid::TreeFailure kind) {
   const std::optional<SeriesOfTree> asked = ReadSeries(request, out);
   if (!asked || !RequireTree(asked->tree, request, services, out)) return;
+  if (!RequireReadingVerb(request, out)) return;
+  if (asked->tsuids_no_list)
+    return SendError(out, request, 400, "Unable to convert the given data to a list");
   std::vector<Bytes> tsuids;
   for (const std::string& text : asked->tsuids) {
     Result<Bytes> tsuid = ParseHex(text);
@@ -137,14 +167,15 @@ void HandleTreeFailures(const Request& request, Services& services, ResponseWrit
 }
 
 void HandleTreeTest(const Request& request, Services& services, ResponseWriter& out) {
-  const std::optional<SeriesOfTree> asked = ReadSeries(request, out);
+  std::optional<SeriesOfTree> asked = ReadSeries(request, out);
   if (!asked) return;
   const std::optional<uid::Tree> tree = RequireTree(asked->tree, request, services, out);
   if (!tree) return;
+  if (asked->tsuids_no_list) return SendError(out, request, 500, "\"tsuids\" must be an array");
   if (asked->tsuids.empty()) return SendError(out, request, 400, "Missing or empty TSUID list");
+  if (!RequireReadingVerb(request, out)) return;
   std::vector<Tested> results;
-  // All series of one request show the branch of the last one, as in OpenTSDB.
-  uid::TreeBranch root;
+  SharedRoot root;
   for (const std::string& text : asked->tsuids) {
     const Result<Bytes> tsuid = ParseHex(text);
     if (!tsuid.ok()) return SendTreeArgumentError(out, request, tsuid.status().message());
@@ -155,20 +186,32 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
       continue;
     }
     if (!meta.ok()) return SendStatus(out, request, meta.status());
+    if (tree->rules.empty()) return SendError(out, request, 500, "The tree has no rules");
     Result<uid::TreePath> path = uid::FindTreePath(*tree, *meta);
     if (!path.ok()) return SendStatus(out, request, path.status());
     tested.messages = std::move(path->messages);
     tested.meta = std::move(*meta);
-    root = BranchOf(path->names, *tsuid);
+    root.Show(path->names, *tsuid, tree->strict_match && !path->matched_all);
   }
+  // Of equal TSUIDs the last result stays, where the first one stood.
   std::vector<uint32_t> hashes;
-  for (const std::string& tsuid : asked->tsuids) hashes.push_back(JavaHashUtf8(tsuid));
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < asked->tsuids.size(); ++i) {
+    const auto known = std::find(keys.begin(), keys.end(), asked->tsuids[i]);
+    if (known != keys.end()) {
+      results[static_cast<size_t>(known - keys.begin())] = std::move(results[i]);
+      continue;
+    }
+    if (keys.size() != i) results[keys.size()] = std::move(results[i]);
+    keys.push_back(asked->tsuids[i]);
+    hashes.push_back(JavaHashUtf8(asked->tsuids[i]));
+  }
   std::string body;
   JsonWriter json(&body);
   json.BeginObject();
   for (size_t i : JavaMapOrder(hashes, Hash16Capacity(hashes.size()))) {
     const Tested& tested = results[i];
-    json.Key(asked->tsuids[i]);
+    json.Key(keys[i]);
     json.BeginObject();
     json.Key("meta");
     tested.meta ? WriteTsMeta(*tested.meta, &json) : json.Null();
@@ -179,7 +222,7 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
     json.Key("branch");
     if (tested.meta) {
       const Status written =
-          WriteTreeBranch(tree->id, root, services.metadata.layout(), nullptr, &json);
+          WriteTreeBranch(tree->id, root.branch(), services.metadata.layout(), nullptr, &json);
       if (!written.ok()) return SendStatus(out, request, written);
     } else {
       json.Null();

@@ -26,9 +26,11 @@ std::optional<uid::Tree> RequireTree(int32_t id, const Request& request, Service
 std::optional<int32_t> RequiredNumber(const Request& request, std::string_view name,
                                       ResponseWriter& out);
 
-void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out, Method method);
-void HandleTreeRules(const Request& request, Services& services, ResponseWriter& out,
-                     Method method);
+/// GET, POST and PUT, by override or not; else the error was sent.
+bool RequireReadingVerb(const Request& request, ResponseWriter& out);
+
+void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out);
+void HandleTreeRules(const Request& request, Services& services, ResponseWriter& out);
 void HandleTreeBranch(const Request& request, Services& services, ResponseWriter& out);
 void HandleTreeFailures(const Request& request, Services& services, ResponseWriter& out,
                         uid::TreeFailure kind);

@@ -16,7 +16,8 @@ using uid::TreeRule;
 using uid::TreeRuleType;
 
 /// InvalidArgument names the field that is not what it should be.
-Result<TreeRule> ReadRule(const JsonValue& value) {
+Result<TreeRule> ReadRule(JsonValue document) {
+  const JsonValue value = ObjectOfOne(std::move(document), JsonValue::Kind::kNumber, "treeId");
   if (!value.is_object()) return Status::InvalidArgument("A rule must be an object");
   TreeRule rule;
   const auto text = [&](const char* name, std::string* field) {
@@ -100,8 +101,8 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
 /// From the body, or without one from the query string; none: the error was sent.
 std::optional<TreeRule> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
-  const Result<JsonValue> body = ParseJson(request.body);
-  Result<TreeRule> rule = body.ok() ? ReadRule(*body) : body.status();
+  Result<JsonValue> body = ParseJson(request.body);
+  Result<TreeRule> rule = body.ok() ? ReadRule(std::move(*body)) : body.status();
   if (rule.ok()) return std::move(*rule);
   // 500, although it is the client's mistake: spec http-api.md §18.2.
   SendError(out, request, 500, rule.status().message());
@@ -131,9 +132,12 @@ TreeRule Merge(TreeRule said, const TreeRule& stored) {
   return said;
 }
 
-/// What is to be stored where `stored` (may be null) is; none: the same.
+/// What is to be stored where `stored` (may be null) is; none: nothing was said, or the same.
 Result<std::optional<TreeRule>> Changed(const TreeRule& said, const TreeRule* stored,
                                         bool replace) {
+  TreeRule silent;
+  silent.tree_id = said.tree_id;
+  if (said == silent) return std::optional<TreeRule>();
   TreeRule rule = stored != nullptr && !replace ? Merge(said, *stored) : said;
   if (stored != nullptr && rule == *stored) return std::optional<TreeRule>();
   RETURN_IF_ERROR(rule.Check());
@@ -152,12 +156,14 @@ void SendNoRule(ResponseWriter& out, const Request& request, TreeRule place) {
   SendError(out, request, 404, "Unable to locate rule: " + place.Label());
 }
 
-void WriteOne(const Request& request, Services& services, ResponseWriter& out, bool replace) {
-  const std::optional<TreeRule> said = ReadRequest(request, out);
-  if (!said) return;
-  if (!RequireTree(said->tree_id, request, services, out)) return;
-  const Result<std::optional<TreeRule>> rule = TreesOf(services).UpdateRule(
-      *said, [&](const TreeRule* stored) { return Changed(*said, stored, replace); });
+Result<std::optional<TreeRule>> Store(const TreeRule& said, bool replace, Services& services) {
+  return TreesOf(services).UpdateRule(
+      said, [&](const TreeRule* stored) { return Changed(said, stored, replace); });
+}
+
+void WriteOne(const TreeRule& said, const Request& request, Services& services, ResponseWriter& out,
+              bool replace) {
+  const Result<std::optional<TreeRule>> rule = Store(said, replace, services);
   if (!rule.ok() && rule.status().code() == StatusCode::kInvalidArgument)
     return SendTreeArgumentError(out, request, rule.status().message());
   if (!rule.ok()) return SendStatus(out, request, rule.status());
@@ -165,82 +171,104 @@ void WriteOne(const Request& request, Services& services, ResponseWriter& out, b
   SendRule(out, request, **rule);
 }
 
-std::vector<TreeRule> RulesOf(const uid::Tree& tree) {
-  std::vector<TreeRule> all;
-  for (const auto& [level, rules] : tree.rules)
-    for (const auto& [order, rule] : rules) all.push_back(rule);
-  return all;
-}
-
-void WriteMany(const Request& request, Services& services, ResponseWriter& out, bool replace) {
-  if (request.body == "null") return SendError(out, request, 400, "Missing tree rules");
-  if (request.body.empty()) {
-    RequireJsonBody(request, out);
-    return;
-  }
+/// The rules of a body, at least one and all of one tree; none: the error was sent.
+std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseWriter& out) {
+  const auto refuse = [&](int status, std::string_view why) {
+    SendError(out, request, status, why);
+    return std::optional<std::vector<TreeRule>>();
+  };
   // 500, although it is the client's mistake: spec http-api.md §18.2.
   const Result<JsonValue> body = ParseJson(request.body);
-  if (!body.ok()) return SendError(out, request, 500, body.status().message());
-  if (!body->is_array()) return SendError(out, request, 500, "An array of rules is expected");
+  if (!body.ok()) return refuse(500, body.status().message());
+  if (body->is_null()) return refuse(400, "Missing tree rules");
+  if (!body->is_array()) return refuse(500, "An array of rules is expected");
   std::vector<TreeRule> rules;
   for (const JsonValue& item : body->items) {
     Result<TreeRule> rule = ReadRule(item);
-    if (!rule.ok()) return SendError(out, request, 500, rule.status().message());
+    if (!rule.ok()) return refuse(500, rule.status().message());
     rules.push_back(std::move(*rule));
   }
-  if (rules.empty()) return SendError(out, request, 400, "Missing tree rules");
-  const std::optional<uid::Tree> tree = RequireTree(rules[0].tree_id, request, services, out);
-  if (!tree) return;
+  if (rules.empty()) return refuse(400, "Missing tree rules");
   for (const TreeRule& rule : rules) {
-    if (rule.tree_id != tree->id)
-      return SendError(out, request, 400, "All rules must belong to the same tree");
-    const auto changed = Changed(rule, FindRule(*tree, rule), replace);
-    if (!changed.ok()) return SendTreeArgumentError(out, request, changed.status().message());
+    if (rule.tree_id != rules[0].tree_id)
+      return refuse(400, "All rules must belong to the same tree");
   }
-  uid::TreeStore store = TreesOf(services);
-  Status status;
-  if (replace) status = store.DeleteRules(RulesOf(*tree));
-  for (const TreeRule& rule : rules)
-    if (status.ok()) {
-      const auto changed = [&](const TreeRule* stored) { return Changed(rule, stored, replace); };
-      status = store.UpdateRule(rule, changed).status();
-    }
-  if (!status.ok()) return SendStatus(out, request, status);
+  return rules;
+}
+
+/// False: the error was sent.
+bool DeleteAll(const uid::Tree& tree, const Request& request, Services& services,
+               ResponseWriter& out) {
+  std::vector<TreeRule> all;
+  for (const auto& [level, rules] : tree.rules)
+    for (const auto& [order, rule] : rules) all.push_back(rule);
+  if (all.empty()) {
+    SendTreeArgumentError(out, request, "The tree has no rules that could be deleted");
+    return false;
+  }
+  const Status status = TreesOf(services).DeleteRules(all);
+  if (!status.ok()) SendStatus(out, request, status);
+  return status.ok();
+}
+
+/// One after the other: those before a bad one are stored.
+void WriteMany(const std::vector<TreeRule>& rules, const Request& request, Services& services,
+               ResponseWriter& out, bool replace) {
+  for (const TreeRule& said : rules) {
+    const Result<std::optional<TreeRule>> rule = Store(said, replace, services);
+    if (!rule.ok() && rule.status().code() == StatusCode::kInvalidArgument)
+      return SendTreeArgumentError(out, request, rule.status().message());
+    if (!rule.ok()) return SendStatus(out, request, rule.status());
+    if (!*rule) return SendError(out, request, 500, "No change of the rule " + said.Label());
+  }
   SendEmpty(out, 204);
 }
 
 }  // namespace
 
-void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out,
-                    Method method) {
-  if (method == Method::kPost || method == Method::kPut)
-    return WriteOne(request, services, out, method == Method::kPut);
-  if (method != Method::kGet && method != Method::kDelete)
-    return SendUnsupportedMethod(out, request);
-  const std::optional<TreeRule> place = PlaceFromParameters(request, out);
-  if (!place) return;
-  const std::optional<uid::Tree> tree = RequireTree(place->tree_id, request, services, out);
+void HandleTreeRule(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<TreeRule> said = ReadRequest(request, out);
+  if (!said) return;
+  const std::optional<uid::Tree> tree = RequireTree(said->tree_id, request, services, out);
   if (!tree) return;
-  const TreeRule* rule = FindRule(*tree, *place);
-  if (rule == nullptr) return SendNoRule(out, request, *place);
-  if (method == Method::kGet) return SendRule(out, request, *rule);
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  if (*method == Method::kPost || *method == Method::kPut)
+    return WriteOne(*said, request, services, out, *method == Method::kPut);
+  if (*method != Method::kGet && *method != Method::kDelete)
+    return SendUnsupportedMethod(out, request);
+  const TreeRule* rule = FindRule(*tree, *said);
+  if (rule == nullptr) return SendNoRule(out, request, *said);
+  if (*method == Method::kGet) return SendRule(out, request, *rule);
   if (const Status status = TreesOf(services).DeleteRules({*rule}); !status.ok())
     return SendStatus(out, request, status);
   SendEmpty(out, 204);
 }
 
-void HandleTreeRules(const Request& request, Services& services, ResponseWriter& out,
-                     Method method) {
-  if (method == Method::kPost || method == Method::kPut)
-    return WriteMany(request, services, out, method == Method::kPut);
-  if (method != Method::kDelete) return SendUnsupportedMethod(out, request);
-  const std::optional<int32_t> id = TreeIdParameter(request, out);
+void HandleTreeRules(const Request& request, Services& services, ResponseWriter& out) {
+  std::vector<TreeRule> rules;
+  std::optional<int32_t> id;
+  if (!request.body.empty()) {
+    auto read = ReadRules(request, out);
+    if (!read) return;
+    rules = std::move(*read);
+    id = rules[0].tree_id;
+  } else {
+    id = TreeIdParameter(request, out);
+  }
   if (!id) return;
   const std::optional<uid::Tree> tree = RequireTree(*id, request, services, out);
   if (!tree) return;
-  if (const Status status = TreesOf(services).DeleteRules(RulesOf(*tree)); !status.ok())
-    return SendStatus(out, request, status);
-  SendEmpty(out, 204);
+  const std::optional<Method> method = OverriddenMethod(request, out);
+  if (!method) return;
+  if (*method == Method::kPost || *method == Method::kPut) {
+    if (rules.empty()) return SendError(out, request, 400, "Missing tree rules");
+    const bool replace = *method == Method::kPut;
+    if (replace && !DeleteAll(*tree, request, services, out)) return;
+    return WriteMany(rules, request, services, out, replace);
+  }
+  if (*method != Method::kDelete) return SendUnsupportedMethod(out, request);
+  if (DeleteAll(*tree, request, services, out)) SendEmpty(out, 204);
 }
 
 }  // namespace hg::http

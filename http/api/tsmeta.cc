@@ -22,7 +22,8 @@ struct NamedSeries {
   std::vector<Bytes> pairs;  // tagk ‖ tagv
 };
 
-/// NotFound: an unknown metric. InvalidArgument: anything else, unknown tags too.
+/// NotFound: an unknown metric. Unsupported: an unknown tag, which OpenTSDB meets in another way.
+/// InvalidArgument: anything else.
 Result<NamedSeries> Resolve(const std::string& text, uid::Names& names) {
   ASSIGN_OR_RETURN(const SeriesExpression expression, ParseSeriesExpression(text));
   if (!expression.metric) return Status::InvalidArgument("The metric is missing in: " + text);
@@ -31,11 +32,13 @@ Result<NamedSeries> Resolve(const std::string& text, uid::Names& names) {
   for (const TagWish& tag : expression.tags) {
     if (!tag.key || !tag.value)
       return Status::InvalidArgument("A tag needs a key and a value: " + text);
+  }
+  for (const TagWish& tag : expression.tags) {
     const Result<Bytes> key = names.Find(UidKind::kTagk, *tag.key);
     const Result<Bytes> value = names.Find(UidKind::kTagv, *tag.value);
     for (const auto* id : {&key, &value}) {
       if (id->status().code() == StatusCode::kNotFound)
-        return Status::InvalidArgument(std::string(id->status().message()));
+        return Status::Unsupported(std::string(id->status().message()));
       RETURN_IF_ERROR(id->status());
     }
     series.pairs.push_back(*key + *value);
@@ -55,7 +58,9 @@ void SendMeta(ResponseWriter& out, const Request& request, const uid::TsMeta& me
 }
 
 void GetOne(const Request& request, Services& services, ResponseWriter& out) {
-  const Result<Bytes> tsuid = ParseHex(*request.parameters.Find("tsuid"));
+  const std::string& text = *request.parameters.Find("tsuid");
+  if (text.empty()) return SendError(out, request, 500, "UID was empty");
+  const Result<Bytes> tsuid = ParseHex(text);
   if (!tsuid.ok()) return SendError(out, request, 500, tsuid.status().message());
   const Result<uid::TsMeta> found = services.metadata.FindSeries(*tsuid);
   if (found.ok()) return SendMeta(out, request, *found);
@@ -70,7 +75,8 @@ void GetMany(const Request& request, Services& services, ResponseWriter& out) {
     if (series.status().code() == StatusCode::kNotFound)
       return SendError(out, request, 404, "Unable to find one of the UIDs",
                        series.status().message());
-    if (series.status().code() == StatusCode::kInvalidArgument)
+    if (series.status().code() == StatusCode::kInvalidArgument ||
+        series.status().code() == StatusCode::kUnsupported)
       return SendArgumentError(out, request, series.status());
     return SendStatus(out, request, series.status());
   }
@@ -118,9 +124,9 @@ std::optional<TsMetaRequest> FromParameters(const Request& request, ResponseWrit
 /// From the body, or without one from the query string; none: the error was sent.
 std::optional<TsMetaRequest> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
-  const std::optional<JsonValue> body = RequireJsonBody(request, out);
+  std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
-  Result<TsMetaRequest> asked = ReadTsMeta(*body);
+  Result<TsMetaRequest> asked = ReadTsMeta(std::move(*body));
   if (asked.ok()) return std::move(*asked);
   SendBadJson(out, request, asked.status().message());
   return {};

@@ -184,22 +184,27 @@ std::optional<RenameArguments> ReadRename(const Request& request, ResponseWriter
       return {};
     }
   }
-  const auto text = [&](std::string_view name) -> std::string {
-    if (!body) return NonEmptyParameter(request, name).value_or("");
+  // An empty text of a body is a name, though one that does not exist.
+  const auto text = [&](std::string_view name) -> std::optional<std::string> {
+    if (!body) return NonEmptyParameter(request, name);
     const JsonValue* value = body->Find(name);
-    return value != nullptr ? value->text : "";
+    if (value == nullptr || value->is_null()) return {};
+    return value->text;
   };
+  bool has_type = false;
   RenameArguments arguments;
   // Of several types the last one counts.
   for (const auto& [word, kind] : kTypes) {
-    std::string old_name = text(word);
-    if (old_name.empty()) continue;
+    std::optional<std::string> old_name = text(word);
+    if (!old_name) continue;
+    has_type = true;
     arguments.kind = kind;
     arguments.word = word;
-    arguments.old_name = std::move(old_name);
+    arguments.old_name = std::move(*old_name);
   }
-  arguments.new_name = text("name");
-  if (!arguments.old_name.empty() && !arguments.new_name.empty()) return arguments;
+  const std::optional<std::string> new_name = text("name");
+  arguments.new_name = new_name.value_or("");
+  if (has_type && new_name) return arguments;
   SendError(out, request, 400, "Missing necessary values to rename UID");
   return {};
 }

@@ -88,7 +88,8 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
 /// counts.
 void ReadSource(std::string_view text, NamedRollup* rollup) {
   const size_t colon = text.find(':');
-  if (colon != std::string_view::npos) rollup->group_by = text.substr(colon + 1);
+  if (colon != std::string_view::npos)
+    rollup->group_by = text.substr(colon + 1, text.find(':', colon + 1) - colon - 1);
   const std::string_view source = text.substr(0, colon);
   const size_t dash = source.find('-');
   if (dash != std::string_view::npos) {
@@ -103,8 +104,6 @@ void ReadSource(std::string_view text, NamedRollup* rollup) {
 std::string PutRollup(const std::vector<std::string_view>& words, Services& services,
                       Status* stored) {
   if (words.size() < 6) return TooFew(7, words.size());
-  if (services.rollups == nullptr)
-    return IllegalArgument("No rollup or aggregations were configured");
   LineTexts texts;
   NamedRollup rollup;
   if (words[1].empty()) return IllegalArgument("Missing interval or aggregator");

@@ -1,38 +1,53 @@
 #include "http/wire/histogram_text.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
 
+/// As Java's DatatypeConverter reads it: what is no digit is passed over, '=' stands for nothing in
+/// its place, and what is left after the last four is dropped.
 Bytes FromBase64(std::string_view text) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr uint8_t kPadding = 127;
   Bytes out;
-  uint32_t bits = 0;
-  int count = 0;
+  uint8_t four[4];
+  size_t count = 0;
   for (const char c : text) {
     const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) continue;
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out.push_back(static_cast<char>(bits >> count));
+    if (digit == std::string_view::npos && c != '=') continue;
+    four[count++] = c == '=' ? kPadding : static_cast<uint8_t>(digit);
+    if (count < std::size(four)) continue;
+    count = 0;
+    out.push_back(static_cast<char>(four[0] << 2 | four[1] >> 4));
+    if (four[2] != kPadding) out.push_back(static_cast<char>(four[1] << 4 | four[2] >> 2));
+    if (four[3] != kPadding) out.push_back(static_cast<char>(four[2] << 6 | four[3]));
   }
   return out;
 }
 
-std::string SignedBytes(ByteView bytes) {
-  if (bytes.empty()) return "\"\"";
-  std::string text = "[";
+/// A quoted text if at least half of the bytes are printable, else a list (asynchbase's
+/// Bytes.pretty).
+std::string Pretty(ByteView bytes) {
+  std::string text = "\"", list = "[";
+  size_t printable = 0;
   for (const char c : bytes) {
-    if (text.size() > 1) text += ", ";
-    text += std::to_string(static_cast<int>(static_cast<int8_t>(c)));
+    if (c >= ' ' && c <= '~') {
+      ++printable;
+      text += c;
+    } else if (c == '\n' || c == '\t') {
+      text += c == '\n' ? "\\n" : "\\t";
+    } else {
+      text += "\\x" + ToHexUpper(ByteView(&c, 1));
+    }
+    if (list.size() > 1) list += ", ";
+    list += std::to_string(static_cast<int>(static_cast<int8_t>(c)));
   }
-  return text + "]";
+  return printable < bytes.size() / 2 ? list + "]" : text + "\"";
 }
 
 }  // namespace
@@ -78,8 +93,7 @@ bool ParseBucketWords(std::string_view text, codec::SimpleHistogram* histogram) 
 Result<codec::SimpleHistogram> DecodeHistogramText(std::string_view base64, uint8_t codec_id) {
   const Bytes body = FromBase64(base64);
   if (body.size() < codec::kHistogramBytesMin) {
-    return Status::InvalidArgument("Byte array shorter than 6 bytes detected: " +
-                                   SignedBytes(body));
+    return Status::InvalidArgument("Byte array shorter than 6 bytes detected: " + Pretty(body));
   }
   Result<codec::SimpleHistogram> histogram =
       codec::DecodeSimpleHistogram(Bytes(1, static_cast<char>(codec_id)) + body);

@@ -82,6 +82,7 @@ const JsonValue* JsonValue::Find(std::string_view name) const {
 
 std::optional<int64_t> JsonValue::AsInt() const {
   if (kind != Kind::kNumber && kind != Kind::kString) return {};
+  if (kind == Kind::kString && (text.empty() || text == "null")) return 0;
   const char* from = text.data();
   const char* end = from + text.size();
   if (from != end && *from == '+') ++from;
@@ -98,8 +99,8 @@ std::optional<int64_t> JsonValue::AsInt() const {
 std::optional<bool> JsonValue::AsBool() const {
   if (text == "true") return true;
   if (text == "false") return false;
-  if (kind == Kind::kString && text.empty()) return false;
-  if (kind != Kind::kNumber) return {};
+  if (kind == Kind::kString && (text.empty() || text == "null")) return false;
+  if (kind != Kind::kNumber || text.find_first_of(".eENI") != std::string::npos) return {};
   const std::optional<double> number = AsDouble();
   if (!number) return {};
   return *number != 0;
@@ -134,6 +135,16 @@ Result<JsonValue> ParseJson(std::string_view text) {
     return Status::InvalidArgument(rapidjson::GetParseError_En(result.Code()) + where);
   }
   return std::move(builder.root);
+}
+
+JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view name) {
+  if (value.kind != kind) return value;
+  if (kind == JsonValue::Kind::kNumber && value.text.find_first_of(".eEN") != std::string::npos)
+    return value;
+  JsonValue object;
+  object.kind = JsonValue::Kind::kObject;
+  object.members.push_back({std::string(name), std::move(value)});
+  return object;
 }
 
 }  // namespace hg::http

@@ -37,9 +37,10 @@ struct JsonValue {
   /// The last member of that name; nullptr if there is none, or no object.
   [[nodiscard]] const JsonValue* Find(std::string_view name) const;
   /// The value as an integer: a number or string of decimal digits in range; a fraction is cut off
-  /// a number only.
+  /// a number only. "" and "null" are 0.
   [[nodiscard]] std::optional<int64_t> AsInt() const;
-  /// The value as a boolean: true, false, "true", "false", "" (false), a number (0 is false).
+  /// The value as a boolean: true, false, "true", "false", "" and "null" (false), a whole number
+  /// (0 is false).
   [[nodiscard]] std::optional<bool> AsBool() const;
   /// The value as a double: a number, or a string that is one.
   [[nodiscard]] std::optional<double> AsDouble() const;
@@ -50,6 +51,11 @@ struct JsonMember {
   std::string name;
   JsonValue value;
 };
+
+/// What stands for an object of one member: a bare value of that kind (a whole number, if it is
+/// one) becomes the object whose only member `name` it is, anything else stays. OpenTSDB's JSON
+/// library takes it for the argument of a class whose constructor has one.
+JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view name);
 
 /// Levels of nesting that are accepted: no request needs more, and a value frees itself
 /// recursively.

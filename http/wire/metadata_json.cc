@@ -163,7 +163,8 @@ Result<UidMetaRequest> ReadUidMeta(const JsonValue& value) {
   return request;
 }
 
-Result<TsMetaRequest> ReadTsMeta(const JsonValue& value) {
+Result<TsMetaRequest> ReadTsMeta(JsonValue document) {
+  const JsonValue value = ObjectOfOne(std::move(document), JsonValue::Kind::kString, "tsuid");
   if (!value.is_object()) return Status::InvalidArgument("An object is expected");
   TsMetaRequest request;
   uid::TsMeta& fields = request.fields;

@@ -28,7 +28,7 @@ struct TsMetaRequest {
   std::string tsuid;   // as sent; "" if absent
   uid::TsMeta fields;  // but the TSUID
 };
-Result<TsMetaRequest> ReadTsMeta(const JsonValue& value);
+Result<TsMetaRequest> ReadTsMeta(JsonValue document);
 
 /// "metric", "metrics", "tagk" or "tagv" in any case.
 std::optional<UidKind> ParseUidKind(std::string_view word);

@@ -23,10 +23,11 @@ Status BindText(std::string_view field, const JsonValue& value, std::optional<st
   return {};
 }
 
-std::string_view Trimmed(std::string_view text) {
+/// Without blanks around it; "null" is as good as nothing where a number is wanted.
+std::string_view Digits(std::string_view text) {
   while (!text.empty() && static_cast<uint8_t>(text.front()) <= ' ') text.remove_prefix(1);
   while (!text.empty() && static_cast<uint8_t>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
+  return text == "null" ? std::string_view() : text;
 }
 
 /// Whole numbers as they are, fractions cut off bare numbers only, blanks and null as 0.
@@ -37,7 +38,7 @@ Status BindTime(const JsonValue& value, int64_t* out) {
     case JsonValue::Kind::kNull:
       return {};
     case JsonValue::Kind::kString: {
-      const std::string_view text = Trimmed(value.text);
+      const std::string_view text = Digits(value.text);
       if (text.empty() || ParseLong(text, out, &error)) return {};
       break;
     }
@@ -57,15 +58,17 @@ Status BindTime(const JsonValue& value, int64_t* out) {
   return Misfit("timestamp", "a whole number of seconds or milliseconds");
 }
 
-/// Whole numbers, as such or as text; null as 0.
+/// Whole numbers, as such or as text; blanks and null as 0.
 Status BindCount(std::string_view field, const JsonValue& value, int64_t* out) {
   *out = 0;
   if (value.is_null()) return {};
   NumberError error;
   const bool number = value.kind == JsonValue::Kind::kNumber;
   if (number && ParseLong(value.text, out, &error)) return {};
-  if (value.kind == JsonValue::Kind::kString && ParseLong(Trimmed(value.text), out, &error))
-    return {};
+  if (value.kind == JsonValue::Kind::kString) {
+    const std::string_view text = Digits(value.text);
+    if (text.empty() || ParseLong(text, out, &error)) return {};
+  }
   return Misfit(field, "a whole number");
 }
 

@@ -99,7 +99,6 @@ Status ReadFilter(const JsonValue& value, std::vector<FilterSpec>* out) {
 
 Status ReadTags(const JsonValue& value, std::vector<FilterSpec>* out) {
   out->clear();
-  if (value.is_null()) return {};
   if (!value.is_object()) return Wrong("tags", "an object");
   for (const auto& [key, v] : value.members) {
     if (!v.is_scalar()) return Wrong("tags", "an object of strings");
@@ -143,8 +142,10 @@ Status ReadMember(const std::string& key, const JsonValue& v, SubQuery* out) {
   if (key == "downsample") return ReadText(key, v, &out->downsample);
   if (key == "rate") return ReadBool(key, v, &out->rate);
   if (key == "rateOptions") return ReadRateOptions(v, &out->rate_options);
-  if (key == "tags") return ReadTags(v, &out->filters);
-  if (key == "filters") return ReadFilters(v, &out->filters);
+  if (key == "tags" || key == "filters") {
+    out->filters_given = !v.is_null();
+    return key == "tags" ? ReadTags(v, &out->filters) : ReadFilters(v, &out->filters);
+  }
   if (key == "explicitTags") return ReadBool(key, v, &out->explicit_tags);
   if (key == "preAggregate") return ReadBool(key, v, &out->pre_aggregate);
   if (key == "rollupUsage") {

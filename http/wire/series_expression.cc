@@ -6,14 +6,22 @@ namespace hg::http {
 namespace {
 
 Result<TagWish> ParseTag(std::string_view text) {
+  TagWish wish;
+  if (text.size() > 1 && text.front() == '=') {
+    wish.value = text.substr(1);  // another '=' belongs to it
+    return wish;
+  }
+  if (text.size() > 1 && text.back() == '=') {
+    wish.key = text.substr(0, text.size() - 1);
+    return wish;
+  }
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || text.size() == 1 ||
       text.find('=', equals + 1) != std::string_view::npos)
     return Status::InvalidArgument("When parsing tag '" + std::string(text) +
                                    "': invalid tag: " + std::string(text));
-  TagWish wish;
-  if (equals > 0) wish.key = text.substr(0, equals);
-  if (equals + 1 < text.size()) wish.value = text.substr(equals + 1);
+  wish.key = text.substr(0, equals);
+  wish.value = text.substr(equals + 1);
   return wish;
 }
 

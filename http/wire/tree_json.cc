@@ -111,7 +111,7 @@ Status WriteTreeBranch(int32_t tree, const uid::TreeBranch& branch, const KeyLay
     json->EndArray();
   }
   json->Key("branches");
-  if (branch.branches.empty()) {
+  if (branch.branches.empty() && !branch.branches_known) {
     json->Null();
   } else {
     json->BeginArray();

@@ -190,7 +190,15 @@ Status ApplyMovingAverage(std::string_view window, const GexpRange& range, Point
   }
   TrimPoints(range, points);
   MakeDouble(points);
-  return count ? AverageByCount(static_cast<size_t>(*count), points) : AverageByTime(*time, points);
+  RETURN_IF_ERROR(count ? AverageByCount(static_cast<size_t>(*count), points)
+                        : AverageByTime(*time, points));
+  for (const uint64_t bits : points->bits) {
+    const auto value = std::bit_cast<double>(bits);
+    if (std::isinf(value))
+      return Status::InvalidArgument(std::string("Got Infinity: ") + (value > 0 ? "" : "-") +
+                                     "Infinity as a moving average");
+  }
+  return {};
 }
 
 Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t count,
@@ -278,22 +286,30 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     std::vector<const PointColumns*> columns(sets.size(), nullptr);
     std::vector<const SeriesIdentity*> parts(sets.size(), nullptr);
     std::optional<size_t> length;
+    Status
+        failure;  // met by who walks the result: of equal tags only the last is walked further up
     for (size_t k = 0; k < sets.size(); ++k) {
       if (members[k] == kLacking) continue;
       columns[k] = &sets[k][members[k]].group.points;
       parts[k] = &sets[k][members[k]].identity;
       if (parts[k]->metrics.empty())
         return Status::InvalidArgument("An alias has no metric, and cannot be combined");
+      if (const Status& met = sets[k][members[k]].failure; !met.ok()) {
+        failure = met;
+        continue;
+      }
       if (columns[k]->size() == 0)  // a null dereference of OpenTSDB's
         return Status::InvalidArgument("A series to be combined has no points");
       if (length && *length != columns[k]->size()) {
-        return Status::InvalidArgument("No more elements: series to be combined have " +
-                                       std::to_string(*length) + " and " +
-                                       std::to_string(columns[k]->size()) + " points");
+        failure = Status::InvalidArgument("No more elements: series to be combined have " +
+                                          std::to_string(*length) + " and " +
+                                          std::to_string(columns[k]->size()) + " points");
       }
       length = columns[k]->size();
     }
+    if (!failure.ok()) length = 0;
     GexpSeries result;
+    result.failure = std::move(failure);
     result.identity = Unite(parts);
     Group& group = result.group;
     group.query_index = kComputedGroup;

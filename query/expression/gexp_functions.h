@@ -20,6 +20,7 @@ struct GexpSeries {
   Group group;
   SeriesIdentity identity;
   bool combined = false;  // by the last function, out of several
+  Status failure = {};    // of its points: whoever uses them fails, but nobody else
 };
 
 /// The range of the query, both ends inclusive.

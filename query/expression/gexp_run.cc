@@ -87,6 +87,7 @@ class Runner {
         }
     }
     std::vector<GexpSeries> series = Flatten(std::move(sets));
+    for (const GexpSeries& s : series) RETURN_IF_ERROR(s.failure);
     if (call.function == GexpFunction::kHighestMax ||
         call.function == GexpFunction::kHighestCurrent) {
       ASSIGN_OR_RETURN(size_t count, ReadCount(scalars[0]));
@@ -158,6 +159,7 @@ Result<std::vector<Group>> RunGexps(const std::vector<GexpCall>& calls, const Va
   for (const GexpCall& call : calls) {
     ASSIGN_OR_RETURN(std::vector<GexpSeries> results, runner.Run(call));
     for (GexpSeries& series : results) {
+      RETURN_IF_ERROR(series.failure);
       TrimPoints({query.start_ms, query.end_ms}, &series.group.points);
       out.push_back(std::move(series.group));
     }

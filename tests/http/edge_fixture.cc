@@ -111,6 +111,7 @@ EdgeFixture::EdgeFixture(tsd::IngestOptions ingest_options)
       ingest(points, names, std::move(ingest_options)),
       services{options,     settings, clock,   store,  points,   names,
                annotations, metadata, queries, ingest, counters, {}} {
+  services.rollups = &no_rollups;
   REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
   REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
   REQUIRE(store.CreateTable({"tsdb-meta", {{"name"}}, false}).ok());

@@ -17,6 +17,7 @@
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 #include "tsd/ingest/ingest.h"
+#include "tsd/ingest/rollup_ingest.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
 
@@ -88,6 +89,7 @@ class EdgeFixture {
   uid::Metadata metadata;
   query::Engine queries;
   tsd::Ingest ingest;
+  tsd::NoRollups no_rollups{ingest};
   Counters counters;
   Services services;
 };

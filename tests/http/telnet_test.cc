@@ -126,6 +126,21 @@ TEST_CASE("a busy store is not waited for: the lines that it refuses are handed 
   CHECK(edge.counters.points_added.load() == 2);
 }
 
+TEST_CASE("where no rollups are configured, the checks that come first are told first") {
+  EdgeFixture edge;
+  const auto say = [&](const std::string& line) { return Say(edge, "rollup " + line + "\n"); };
+  CHECK(say("1h-sum m 1700000000 1 a=b") ==
+        "rollup: illegal argument: No rollup or aggregations were configured\n");
+  CHECK(say("1h-sum m x=y 1 a=b") == "rollup: invalid value: Invalid character 'x' in x=y\n");
+  CHECK(
+      say("t.f m 1700000000 1 a=b") ==
+      "rollup: illegal argument: Invalid group by aggregator t.f with metric m {null=T.F, a=b}\n");
+  CHECK(say("-sum m 1700000000 1 a=b") ==
+        "rollup: HBase error: Interval cannot be null for a non-group by point\n");
+  CHECK(say("sum m 1700000000 1 a=b") ==
+        "rollup: illegal argument: Invalid tag name with value [SUM]: null\n");
+}
+
 TEST_CASE("histograms and rollups wait for a busy store as points do") {
   EdgeFixture edge;
   GatedAggregates aggregates;

@@ -10,6 +10,7 @@
 #include "query/engine.h"
 #include "query/filter.h"
 #include "query/validate.h"
+#include "storage/codec/histogram.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/points_over_cells.h"
 #include "tests/query/columns.h"
@@ -20,8 +21,8 @@ namespace hg::query {
 
 class EngineFixture {
  public:
-  explicit EngineFixture(Options options = UtcOptions())
-      : points(&store, {}),
+  explicit EngineFixture(Options options = UtcOptions(), KeyLayout layout = {})
+      : points(&store, {.layout = layout}),
         names(store, {}),
         engine(points, names, store, clock, std::move(options)) {
     REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
@@ -39,20 +40,35 @@ class EngineFixture {
 
   Bytes Id(UidKind kind, const std::string& name) { return *names.FindOrAssign(kind, name); }
 
-  /// Stores one point; ids are assigned in the order of use.
-  void Put(const std::string& metric, const Tags& tags, int64_t seconds, PointValue value) {
+  Bytes TsuidOf(const std::string& metric, const Tags& tags) {
     Bytes metric_id = Id(UidKind::kMetric, metric);
     std::vector<Bytes> pairs;
     for (const auto& [k, v] : tags) {
       Bytes key = Id(UidKind::kTagk, k);
       pairs.push_back(key + Id(UidKind::kTagv, v));
     }
-    PointEntry entry = MakePointEntry(
-        *points.Register(codec::MakeTsuid(metric_id, std::move(pairs))), Timestamp{seconds}, value);
+    return codec::MakeTsuid(metric_id, std::move(pairs));
+  }
+
+  /// Stores one point; ids are assigned in the order of use.
+  void Put(const std::string& metric, const Tags& tags, int64_t seconds, PointValue value) {
+    PointEntry entry =
+        MakePointEntry(*points.Register(TsuidOf(metric, tags)), Timestamp{seconds}, value);
     REQUIRE(points.Append({&entry, 1}).ok());
   }
   void Put(const std::string& metric, const Tags& tags, int64_t seconds, int64_t value) {
     Put(metric, tags, seconds, PointValue::Int(value));
+  }
+
+  /// Stores one histogram, whose only bucket [0, 1) has `count`.
+  void PutHistogram(const std::string& metric, const Tags& tags, int64_t seconds, uint64_t count) {
+    const auto value = codec::EncodeSimpleHistogram({0, {{0, 1, count}}, 0, 0});
+    REQUIRE(value.ok());
+    const auto base = static_cast<uint32_t>(seconds - seconds % 3600);
+    const Bytes key = codec::MakeRowKey(points.layout(), TsuidOf(metric, tags), base);
+    const Bytes qualifier = codec::HistogramQualifier(Timestamp{seconds});
+    REQUIRE(
+        store.Mutate("tsdb", {{key, {{CellChange::Kind::kPut, "t", qualifier, *value, {}}}}}).ok());
   }
 
   static SubQuery Ask(const std::string& aggregator, const std::string& metric) {

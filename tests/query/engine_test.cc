@@ -305,5 +305,84 @@ TEST_CASE_FIXTURE(EngineFixture, "histograms are summed by sum itself, not by wh
   CHECK_FALSE(valid("sum", "1m-zimsum"));
 }
 
+// Up to 2^32 milliseconds are seconds to OpenTSDB: as a query's times, and again where a group
+// takes its series in.
+TEST_CASE_FIXTURE(EngineFixture,
+                  "a window may end before a series of early 1970 by such a reading") {
+  Put("m", {{"host", "a"}}, 4'000'000, 1);
+  CHECK(Text(Ask("sum", "m"), 1000, 4200) == "host=a ");
+  CHECK(Text(Ask("sum", "m"), 1000, 5000) == " ");
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "a sub-query with no filters is another one than one without") {
+  Put("m", {{"host", "a"}}, kHour, 1);
+  Request request;
+  request.start = std::to_string(kHour);
+  request.end = std::to_string(kHour + 60);
+  request.queries = {Ask("sum", "m"), Ask("sum", "m")};
+  CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 1);
+  request.queries[1].filters_given = true;
+  CHECK(engine.Run(*engine.Validate(request), {})->groups.size() == 2);
+}
+
+struct SaltedFixture : EngineFixture {
+  SaltedFixture() : EngineFixture(UtcOptions(), {.salt_width = 1, .salt_buckets = 4}) {}
+};
+
+TEST_CASE_FIXTURE(SaltedFixture,
+                  "salted histograms of hours whose last bytes differ are series of their own") {
+  // 1500001200 ends in B0 and so does 57600 s later; 3600 s later it is C0.
+  PutHistogram("h", {{"host", "a"}}, 1500001201, 1);
+  PutHistogram("h", {{"host", "a"}}, 1500004801, 2);
+  PutHistogram("h", {{"host", "a"}}, 1500058801, 3);
+  SubQuery query = Ask("none", "h");
+  query.show_histogram_buckets = true;
+  const Result<Answer> answer = Run(query, 1500000000, 1500100000);
+  REQUIRE(answer.ok());
+  std::vector<std::string> counts;
+  for (const Group& group : answer->groups)
+    if (group.metric == "h_0.0_1.0") counts.push_back(query::Text(group.points));
+  CHECK(counts == std::vector<std::string>{"1500001201:1 1500058801:3", "1500004801:2"});
+  query.aggregator = "sum";
+  const Result<Answer> sum = Run(query, 1500000000, 1500100000);
+  REQUIRE(sum.ok());
+  REQUIRE(sum->groups.size() == 3);
+  CHECK(sum->groups[1].points.size() == 3);
+  CHECK(sum->groups[1].tsuids.size() == 2);
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "histograms are not filled, however many buckets there were") {
+  PutHistogram("h", {{"host", "a"}}, 1500001201, 1);
+  SubQuery query = Ask("sum", "h");
+  query.show_histogram_buckets = true;
+  query.downsample = "1s-sum-nan";
+  CHECK(Run(query, 1300000000, 1500100000).ok());
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "histograms of the hour behind leave a group without a metric") {
+  PutHistogram("h", {{"host", "a"}}, 1500004801, 1);
+  Put("h", {{"host", "a"}}, 1500001201, 1);
+  SubQuery query = Ask("sum", "h");
+  query.percentiles = {{50}};
+  query.filters = {Filter("wildcard", "host", "*", true)};
+  CHECK(Run(query, 1500001200, 1500002000)->groups.empty());
+  query.explicit_tags = true;  // the fuzzy row filter reads one hour more
+  const Result<Answer> answer = Run(query, 1500001200, 1500002000);
+  REQUIRE(answer.ok());
+  REQUIRE(answer->groups.size() == 1);
+  CHECK(answer->groups[0].metric == "_pct_50.0");
+}
+
+TEST_CASE_FIXTURE(EngineFixture, "without salt the hours of a histogram are one series") {
+  PutHistogram("h", {{"host", "a"}}, 1500001201, 1);
+  PutHistogram("h", {{"host", "a"}}, 1500004801, 2);
+  SubQuery query = Ask("none", "h");
+  query.show_histogram_buckets = true;
+  const Result<Answer> answer = Run(query, 1500000000, 1500100000);
+  REQUIRE(answer.ok());
+  REQUIRE(answer->groups.size() == 3);
+  CHECK(answer->groups[1].points.size() == 2);
+}
+
 }  // namespace
 }  // namespace hg::query

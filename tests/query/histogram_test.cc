@@ -61,6 +61,15 @@ TEST_CASE("each series gives one histogram to an instant of its group") {
   CHECK(merged[3].time_ms == 3000);
 }
 
+TEST_CASE("a column ends at the instant 0") {
+  const HistogramColumn a{{0, Two(1, 0)}, {1000, Two(2, 0)}};
+  const HistogramColumn b{{1000, Two(0, 1)}};
+  const HistogramColumn* columns[] = {&a, &b};
+  const HistogramColumn merged = Merged(columns);
+  REQUIRE(merged.size() == 1);
+  CHECK(merged[0].histogram.buckets == Two(0, 1).buckets);
+}
+
 TEST_CASE("outputs are percentiles ascending, then the buckets of a histogram") {
   const HistogramColumn column{{1000, Two(12, 16)}, {2000, {0, {{0, 5, 3}}, 0, 9}}};
   const auto outputs = HistogramOutputs(column, {99.9, 50}, &column[0].histogram);

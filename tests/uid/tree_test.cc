@@ -1,6 +1,7 @@
 // Trees: rules, stored cells, sorting.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -260,6 +261,68 @@ TEST_CASE("a rule is changed as it stands when it is stored") {
   REQUIRE(nothing.ok());
   CHECK_FALSE(nothing->has_value());
   CHECK(trees.Find(1)->rules[0][0].notes == "ab");
+}
+
+struct Sorted {
+  Tree tree;
+  TsMeta meta;
+
+  Sorted() {
+    tree.id = 1;
+    meta.tsuid = Bytes("\0\0\1\0\0\1\0\0\1", 9);
+    meta.metric.name = "sys.cpu";
+    meta.tags.resize(2);
+    meta.tags[0].name = "host";
+    meta.tags[1].name = "web01";
+  }
+
+  TreeRule& Add(int32_t level, TreeRuleType type, const std::string& field = "") {
+    TreeRule& rule = tree.rules[level][0];
+    rule.tree_id = 1;
+    rule.level = level;
+    rule.type = type;
+    rule.field = field;
+    return rule;
+  }
+
+  TreePath Path() {
+    const Result<TreePath> path = FindTreePath(tree, meta);
+    REQUIRE(path.ok());
+    return *path;
+  }
+
+  bool Says(const std::string& message) {
+    const std::vector<std::string> messages = Path().messages;
+    return std::find(messages.begin(), messages.end(), message) != messages.end();
+  }
+};
+
+TEST_CASE("of equal names one below the other the upper branch goes") {
+  Sorted f;
+  f.Add(0, TreeRuleType::kTagk, "host");
+  f.Add(1, TreeRuleType::kTagk, "host");
+  f.Add(2, TreeRuleType::kMetric);
+  CHECK(f.Path().names == std::vector<std::string>{"web01", "sys.cpu"});
+  CHECK(f.Says("Depth [3] Current was the same as previous"));
+}
+
+TEST_CASE("a level between without a match is skipped") {
+  Sorted f;
+  f.Add(0, TreeRuleType::kTagk, "host");
+  f.Add(1, TreeRuleType::kTagk, "dc");
+  f.Add(2, TreeRuleType::kMetric).separator = "\\.";
+  CHECK(f.Path().names == std::vector<std::string>{"web01", "sys", "cpu"});
+  CHECK_FALSE(f.Path().matched_all);
+  CHECK(f.Says("Depth [4] Skipping a non-matched branch, returning: Name: [sys]"));
+}
+
+TEST_CASE("a test tells why a pattern gave no name") {
+  Sorted f;
+  f.Add(0, TreeRuleType::kTagk, "host").regex = "w(x?)";
+  CHECK(f.Says("Extracted value for rule [1:0:0:TAGK] was null or empty"));
+  f.tree.rules[0][0].regex_group = 1;
+  CHECK(f.Says("Regex group index [1] for rule [1:0:0:TAGK] was out of bounds [1]"));
+  CHECK(f.Path().names.empty());
 }
 
 }  // namespace

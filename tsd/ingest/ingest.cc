@@ -67,12 +67,6 @@ class Ingest::Resolver {
     return number;
   }
 
-  Result<Bytes> CheckedTsuid(const NamedPoint& point) {
-    RETURN_IF_ERROR(Check(point));
-    return Tsuid(point);
-  }
-
- private:
   /// Everything but the time that can be said without the store, in OpenTSDB's order
   /// (TSDB.addPointInternal, IncomingDataPoints.checkMetricAndTags).
   [[nodiscard]] Status Check(const NamedPoint& point) const {
@@ -96,6 +90,12 @@ class Ingest::Resolver {
     return {};
   }
 
+  Result<Bytes> CheckedTsuid(const NamedPoint& point) {
+    RETURN_IF_ERROR(Check(point));
+    return Tsuid(point);
+  }
+
+ private:
   Result<Bytes> Id(UidKind kind, bool create, std::string_view name) {
     if (create) return names_.FindOrAssign(kind, name);
     Result<Bytes> id = names_.Find(kind, name);
@@ -183,6 +183,8 @@ void Ingest::Commit(Position position, std::function<void(Status)> done) {
 void Ingest::ForgetSpellings() { resolver_->spellings().Forget(); }
 
 Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point) { return resolver_->Resolve(point); }
+
+Status Ingest::CheckNames(const NamedPoint& point) const { return resolver_->Check(point); }
 
 Result<Bytes> Ingest::ResolveTsuid(const NamedPoint& point) {
   return resolver_->CheckedTsuid(point);

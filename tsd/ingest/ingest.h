@@ -43,6 +43,9 @@ class Ingest : public PointSink {
   /// resolves before it looks at the value (spec cli.md §5). Verdicts as AppendNamed. Blocks.
   Result<SeriesNumber> Resolve(const NamedPoint& point);
 
+  /// What AppendNamed says of a point's names and tags before it looks for them.
+  [[nodiscard]] Status CheckNames(const NamedPoint& point) const;
+
   /// The TSUID of what is stored beside points (histogram_ingest.h, rollup_ingest.h): names are
   /// checked and resolved, the time is not looked at. Verdicts as AppendNamed. Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point);

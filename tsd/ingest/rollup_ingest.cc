@@ -1,23 +1,34 @@
 #include "tsd/ingest/rollup_ingest.h"
 
+#include <vector>
+
 #include "query/aggregator.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::tsd {
 
-Status RollupIngest::CheckGroupBy(const NamedRollup& rollup, std::string_view tags) const {
+namespace {
+
+Status CheckGroupBy(const NamedRollup& rollup, std::string_view tags, bool block_derived) {
   const std::string about =
       std::string(rollup.group_by) + " with metric " + std::string(rollup.metric) + " ";
   const std::string name = LowerCase(rollup.group_by);
   if (query::FindAggregator(name) == nullptr)
     return Status::InvalidArgument("Invalid group by aggregator " + about + std::string(tags));
-  if (options_.block_derived && (name == "avg" || name == "dev")) {
+  if (block_derived && (name == "avg" || name == "dev")) {
     return Status::InvalidArgument("Derived group by aggregations are not allowed " + about +
                                    std::string(tags));
   }
   return {};
 }
+
+// Not InvalidArgument: OpenTSDB meets it where it stores.
+Status NoInterval() {
+  return Status::Corruption("Interval cannot be null for a non-group by point");
+}
+
+}  // namespace
 
 Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const {
   const bool grouped = !rollup.group_by.empty();
@@ -30,13 +41,14 @@ Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const 
     AppendBig(&place.qualifier, static_cast<uint64_t>(offset << 4 | rollup.value.flags), 2);
     return place;
   }
-  if (rollup.aggregator.empty())
-    return Status::InvalidArgument("Aggregator cannot be null or empty.");
+  if (rollup.interval.empty()) return NoInterval();
   const codec::RollupLevel* level = options_.tables.Find(rollup.interval);
   if (level == nullptr) {
     return Status::Unsupported("No rollups configured for the interval: " +
                                std::string(rollup.interval));
   }
+  if (rollup.aggregator.empty())
+    return Status::InvalidArgument("Aggregator cannot be null or empty.");
   const auto id = options_.tables.aggregator_ids.find(LowerCase(rollup.aggregator));
   if (id == options_.tables.aggregator_ids.end()) {
     return Status::InvalidArgument("No ID found mapping to aggregator: " +
@@ -60,13 +72,37 @@ Status RollupIngest::Put(const NamedRollup& rollup) {
   AppendBig(&value, rollup.value.bits, ValueWidth(rollup.value.flags));
   if (point.time.is_millis() || !point.time.in_range())
     return BadTimestamp(point, value, rollup.value.flags);
-  if (!rollup.group_by.empty()) RETURN_IF_ERROR(CheckGroupBy(rollup, TagsText(rollup.tags)));
+  if (!rollup.group_by.empty())
+    RETURN_IF_ERROR(CheckGroupBy(rollup, TagsText(rollup.tags), options_.block_derived));
+  RETURN_IF_ERROR(ingest_.CheckNames(point));
   ASSIGN_OR_RETURN(Place place, Find(rollup));
   ASSIGN_OR_RETURN(const Bytes tsuid, ingest_.ResolveTsuid(point));
   RowMutation row;
   row.key = codec::MakeRowKey(layout_, tsuid, place.base);
   row.changes.push_back(PutCell("t", std::move(place.qualifier), std::move(value)));
   return store_.Mutate(place.table, {row});
+}
+
+Status NoRollups::Put(const NamedRollup& rollup) {
+  if (!rollup.interval.empty())
+    return Status::InvalidArgument("No rollup or aggregations were configured");
+  std::vector<TagText> shown(rollup.tags.begin(), rollup.tags.end());
+  for (TagText& tag : shown)
+    if (tag.key.empty()) tag.key = "null";
+  NamedPoint point;
+  point.metric = rollup.metric;
+  point.tags = shown;
+  point.time = rollup.time;
+  if (point.time.is_millis() || !point.time.in_range()) {
+    Bytes value;
+    AppendBig(&value, rollup.value.bits, ValueWidth(rollup.value.flags));
+    return BadTimestamp(point, value, rollup.value.flags);
+  }
+  if (!rollup.group_by.empty()) RETURN_IF_ERROR(CheckGroupBy(rollup, TagsText(shown), false));
+  RETURN_IF_ERROR(ingest_.CheckNames(point));
+  if (rollup.group_by.empty()) return NoInterval();
+  return Status::InvalidArgument("Invalid tag name with value [" + UpperCase(rollup.group_by) +
+                                 "]: null");
 }
 
 }  // namespace hg::tsd

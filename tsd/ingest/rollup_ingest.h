@@ -37,13 +37,28 @@ class RollupIngest : public RollupSink {
     uint32_t base = 0;
     Bytes qualifier;
   };
-  [[nodiscard]] Status CheckGroupBy(const NamedRollup& rollup, std::string_view tags) const;
   [[nodiscard]] Result<Place> Find(const NamedRollup& rollup) const;
 
   Ingest& ingest_;
   Store& store_;
   const KeyLayout layout_;
   const RollupIngestOptions options_;
+};
+
+/// Where no rollups are configured: stores nothing, and says what OpenTSDB says then, which has
+/// checks of a pre-aggregate before it meets what is missing. Thread-safe.
+class NoRollups : public RollupSink {
+ public:
+  /// The reference outlives the object.
+  explicit NoRollups(const Ingest& ingest) : ingest_(ingest) {}
+
+  /// OpenTSDB's is null; like that one it comes first in the order of the tags.
+  [[nodiscard]] std::string_view aggregate_key() const override { return ""; }
+  [[nodiscard]] std::string_view raw_value() const override { return ""; }
+  Status Put(const NamedRollup& rollup) override;
+
+ private:
+  const Ingest& ingest_;
 };
 
 }  // namespace hg::tsd

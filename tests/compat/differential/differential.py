@@ -63,9 +63,14 @@ def near_sessions(args):
         yield {
             "name": name,
             "config": suite["config"],
-            "setup": suite["setup"],
+            "setup": [synced(step) for step in suite["setup"]],
             "requests": [mutator.request() for _ in range(count)],
         }
+
+
+def synced(step):
+    """What is written is stored before the next is: of two points of one instant the later one is the later one."""
+    return {**step, "path": "/api/put?sync"} if step.get("path") == "/api/put" else step
 
 
 def fresh_sessions(args):
@@ -103,6 +108,8 @@ class Outcome:
 def compare(session, args):
     """One session on both sides."""
     config = {**session["config"], "tsd.storage.flush_interval": "5", "tsd.http.show_stack_trace": "false"}
+    # What is compacted between two writes of one instant is a matter of time: nothing is, unless the session says so.
+    config.setdefault("tsd.storage.compaction.flush_interval", "86400")
     tracking = config.get("tsd.core.meta.enable_tsuid_tracking") == "true"
     outcome = Outcome(session)
     theirs, ours = sides.pair(args.testbed, args.tsdb, config)
@@ -139,7 +146,10 @@ SHRUNK_MAX = 8  # differences of a session; more of them mostly have one cause
 def smallest(found, session, theirs, ours, tracking):
     out, known = [], set()
     points = shrink.Data(
-        [s["body"] for s in session["setup"] if s.get("path", "").startswith("/api/put")], theirs, ours, tracking
+        [s["body"] for s in session["setup"] if s.get("path", "").startswith("/api/put") and "body" in s],
+        theirs,
+        ours,
+        tracking,
     )
     for at, (request, why) in enumerate(found):
         if at < SHRUNK_MAX and not writes(request):

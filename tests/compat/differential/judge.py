@@ -19,17 +19,39 @@ def ordered(request):
     return path.startswith("/api/query") and "/last" not in path
 
 
+def begins_early(request):
+    """Whether the query begins in the first seven weeks of 1970, whose milliseconds OpenTSDB takes for seconds."""
+    found = re.search(r'start"?[=:] *"?(\d+)(ms|/)?', json.dumps(request))
+    if not found or found[2] == "/":
+        return bool(found) and found[1] == "1970"
+    return int(found[1]) * (1 if found[2] or len(found[1]) > 10 else 1000) < 2**32
+
+
+def not_followed(request, want, got):
+    """What ../KNOWN.md says of queries, no more than that."""
+    if got.get("status") == 413 and re.search("tsd.query.memory|A fill policy would give", got["body"]):
+        return want.get("status") in (200, 400)
+    return (
+        want.get("status") == 400
+        and got.get("status") == 200
+        and '\\"dp\\" is null' in want["body"]
+        and begins_early(request)
+    )
+
+
 def differ(request, want, got, tracking=False):
     """None, or the first difference in words. `tracking`: OpenTSDB keeps its meta table, so lookups find something."""
     if "lost" in want:
         return None  # a crash, a hang or a closed connection of OpenTSDB's is nothing to follow
     if "lost" in got:
         return f"no answer from Hourglass ({got['lost']}), OpenTSDB: {want.get('status')} {want['body'][:200]}"
+    if request.get("path", "").startswith("/api/query") and not_followed(request, want, got):
+        return None
     if want.get("status") != got.get("status"):
         return f"status: want {want.get('status')}, got {got.get('status')}; {want['body'][:300]!r} / {got['body'][:300]!r}"
     path = request.get("path", "")
     if OF_THE_PROGRAM.fullmatch(path) or request.get("telnet") in (["version"], ["stats"]):
-        return None
+        return shapes_differ(path, want["body"], got["body"])
     types = [a.get("headers", {}).get("content-type", "").replace(" ", "") for a in (want, got)]
     if types[0] != types[1]:
         return f"content-type: want {types[0]!r}, got {types[1]!r}"
@@ -50,6 +72,24 @@ def differ(request, want, got, tracking=False):
     if "/lookup" in path.lower() and not tracking:
         ignore = ignore | {"results", "totalResults"}  # found out of the meta table or out of our own index
     return exact(normal(a, ignore, not ordered(request)), normal(b, ignore, not ordered(request)))
+
+
+def shape(value):
+    """The names in an object, and what sorts stand under them."""
+    return {k: "number" if number(v) else type(v).__name__ for k, v in value.items()}
+
+
+def shapes_differ(path, want, got):
+    """Statistics are the program's own; what reads them relies on their form: points, and frames of process numbers."""
+    if not re.match(r"/api/stats(/jvm|/query|/threads|/region_clients)?(\?|$)", path):
+        return None
+    (_, a), (_, b) = unpadded(want), unpadded(got)
+    if not isinstance(b, type(a)):
+        return f"shape: want {short(a)}, got {short(b)}"
+    if isinstance(a, list):
+        a, b = [shape(v) for v in a[:1]], [shape(v) for v in b[:1]]
+        return None if not b or a == b else f"shape: want {a}, got {b}"
+    return None if set(a) == set(b) else f"shape: want {sorted(a)}, got {sorted(b)}"
 
 
 def unpadded(text):

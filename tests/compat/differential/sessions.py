@@ -8,7 +8,10 @@ import time
 import data
 from data import milliseconds
 from expressions import Expressions
+from metadata import Names
 from queries import CALENDAR, FIXED, Queries, last_requests
+from trees import FIRST, Trees
+from writes import METRICS, Writes
 
 ROLLUPS = {
     "tsd.rollups.enable": "true",
@@ -61,7 +64,7 @@ def points(r, count, config):
     kinds = [make.query] * 8 + [make.exp, make.gexp]
     return {
         "config": config,
-        "setup": written(metrics, r) + notes(r, metrics),
+        "setup": written(metrics, r) + notes(r, metrics, fitting=not any("uid.width" in key for key in config)),
         "requests": [r.choice(kinds)() for _ in range(count)],
     }
 
@@ -88,8 +91,8 @@ def expressions(r, count, config):
     }
 
 
-def notes(r, metrics):
-    """Annotations of series and global ones, near the points."""
+def notes(r, metrics, fitting):
+    """Annotations of series and global ones, near the points; of series only where TSUIDs fit (data.tsuid)."""
     out = []
     for _ in range(r.choice([0, 0, 3, 6])):
         m = r.choice(metrics)
@@ -101,7 +104,8 @@ def notes(r, metrics):
             **({"endTime": at + 100} if r.random() < 0.5 else {}),
         }
         if r.random() < 0.6:
-            note["tsuid"] = data.tsuid(metrics, m, r.choice(sorted(m.points)))
+            tsuid = data.tsuid(metrics, m, r.choice(sorted(m.points)))
+            note |= {"tsuid": tsuid} if fitting else {}
         if r.random() < 0.3:
             note["custom"] = {"owner": "ops"}
         out.append(post("/api/annotation", note))
@@ -314,6 +318,40 @@ def rollups(r, count, config):
     return {"config": {**config, **ROLLUPS}, "setup": setup, "requests": [request() for _ in range(count)]}
 
 
+def small_metrics(r, prefix, count):
+    """A few series each, of one point."""
+    metrics = []
+    for i in range(count):
+        m = data.metric(r, f"{prefix}{i}")
+        m.points = {tags: {1700000000 + i: i} for tags in sorted(m.points)[:4]}
+        metrics.append(m)
+    return metrics
+
+
+def names(r, count, config):
+    metrics = small_metrics(r, "n.m", 4)
+    make = Names(r, metrics, config.get("tsd.core.meta.enable_tsuid_tracking") == "true")
+    setup = written(metrics, r) + [{"wait": 1.5}]
+    return {"config": config, "setup": setup, "requests": [make.request() for _ in range(count)]}
+
+
+def trees(r, count, config):
+    metrics = small_metrics(r, "t.m", 4)
+    make = Trees(r, metrics)
+    ids = data.ids([*metrics, data.Metric(FIRST, {((FIRST, FIRST),): {1: 1}}, [FIRST])])
+    return {"config": config, "setup": ids + make.setup(), "requests": [make.request() for _ in range(count)]}
+
+
+def writes(r, count, config):
+    known = [data.Metric(m, {(("dc", v), ("host", v)): {1: 1} for v in "abc"}, ["dc", "host"]) for m in METRICS]
+    make = Writes(r)
+    setup = data.ids(known) + [
+        post("/api/uid/assign", {"tagk": ["_aggregate", "app"]}),
+        post("/api/uid/assign", {"tagv": ["SUM", "MAX", "COUNT", "zz"]}),
+    ]
+    return {"config": config, "setup": setup, "requests": [make.request() for _ in range(count)]}
+
+
 def last(r, count, config):
     metrics = [data.metric(r, f"l.m{i}") for i in range(4)]
     now = int(time.time())
@@ -350,6 +388,17 @@ KINDS = {
     "histograms-salted": (histograms, {"tsd.storage.salt.width": "1", "tsd.storage.salt.buckets": "20"}),
     "rollups": (rollups, {}),
     "rollups-salted": (rollups, {"tsd.storage.salt.width": "1", "tsd.storage.salt.buckets": "20"}),
+    "names": (names, {}),
+    "names-tracked": (names, TRACKING),
+    "names-counted": (names, {**TRACKING, "tsd.core.meta.enable_tsuid_incrementing": "true"}),
+    "trees": (trees, {**TRACKING, "tsd.core.tree.enable_processing": "true"}),
+    "writes": (writes, {}),
+    "writes-all": (writes, {**ROLLUPS, **HISTOGRAMS}),
+    "writes-salted": (
+        writes,
+        {**ROLLUPS, **HISTOGRAMS, "tsd.storage.salt.width": "1", "tsd.storage.salt.buckets": "20"},
+    ),
+    "writes-known": (writes, {"tsd.core.auto_create_metrics": "false", "tsd.core.auto_create_tagks": "false"}),
     "last": (last, {}),
     "last-tracked": (last, TRACKING),
 }

@@ -9,6 +9,7 @@ import fcntl
 import http.client
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -46,10 +47,11 @@ def answer(port, request):
 class OpenTsdb:
     """One more daemon of a running test bed, on tables of its own."""
 
-    serial = itertools.count(int(time.time()) % 10**7)
+    serial = itertools.count()
 
     def __init__(self, testbed, config):
-        self.testbed, self.name = testbed, f"d{next(OpenTsdb.serial)}"
+        self.testbed = testbed
+        self.name = f"d{os.getpid()}n{int(time.time()) % 10**6}n{next(OpenTsdb.serial)}"
         self.suffix = "-" + self.name
         self.rollups = "tsd.rollups.config" in config
         settings = dict(config)

@@ -59,6 +59,14 @@ TEST_CASE("a text that is no UTF-8 is stored so that it can be read again") {
   }
 }
 
+TEST_CASE("without an end of the range, ends in milliseconds are up to now") {
+  ApiFixture f;
+  REQUIRE(f.Ask("POST", "/api/annotation", R"({"startTime":1700000171,"endTime":1700000191000})")
+              .status == 200);
+  CHECK(f.Ask("GET", "/api/annotations?start_time=1700000100").body != "[]");
+  CHECK(f.Ask("GET", "/api/annotations?start_time=1700000100&end_time=1700000300").body == "[]");
+}
+
 TEST_CASE("the verb may stand in the query string of a GET") {
   ApiFixture f;
   const std::string key = "/api/annotation?start_time=1700000171&tsuid=" + kSeries;
@@ -97,6 +105,8 @@ TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
       {"POST", "/api/annotation", "hello", 500},
       {"DELETE", "/api/annotation", "", 400},
       {"PATCH", "/api/annotation", "{}", 405},
+      {"PATCH", "/api/annotation", "", 400},  // read before its verb is looked at
+      {"PATCH", "/api/annotation", "}", 500},
       {"GET", "/api/annotations?start_time=5&end_time=4", "", 500},
       {"GET", "/api/annotations?start_time=5&end_time=0", "", 200},  // up to now
       {"GET", "/api/annotations?start_time=0&end_time=x", "", 400},

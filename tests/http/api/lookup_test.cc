@@ -45,7 +45,7 @@ TEST_CASE("lookup finds series by metric and tags") {
       {"sys.cpu{core=}", kFra},
       {"sys.cpu{*=lga}", kLgaA + "," + kLgaB},
       {"sys.cpu{=lga,=fra}", kLgaA + "," + kLgaB + "," + kFra},
-      {"sys.cpu{=lga,host=b}", kLgaB},
+      {"sys.cpu{=fra,host=b}", kLgaB},  // beside a key the value is not heeded
       {"{host=a}", kLgaA + "," + kFra + "," + kMem},
       {"*{*=a}", kLgaA + "," + kFra + "," + kMem},
       {"*", kLgaA + "," + kLgaB + "," + kFra + "," + kMem},
@@ -90,6 +90,7 @@ TEST_CASE("lookup reads a body") {
   CHECK(ask(R"({"tags":[{"key":null,"value":"fra"}]})") == kFra);
   CHECK(ask(R"({"metric":"sys.cpu","tags":[{"key":"core"}]})") == kFra);
   CHECK(ask("{}") == kLgaA + "," + kLgaB + "," + kFra + "," + kMem);
+  CHECK(ask(R"("sys.mem")") == kMem);  // a text alone is the metric
 }
 
 TEST_CASE("a metric that is null is none, a limit that is null no limit") {
@@ -111,6 +112,7 @@ TEST_CASE("lookup says what it does not know or cannot read") {
            details + "\"}}";
   };
   CHECK(error("m=nope") == unknown("No such name for 'metrics': 'nope'"));
+  CHECK(error("m=sys.cpu{==}") == unknown("No such name for 'tagv': '='"));
   CHECK(error("m=sys.cpu{nope=*}") == unknown("No such name for 'tagk': 'nope'"));
   CHECK(error("m=sys.cpu{host=a|b}") == unknown("No such name for 'tagv': 'a|b'"));
   CHECK(error("m=") ==
@@ -128,8 +130,10 @@ TEST_CASE("lookup says what it does not know or cannot read") {
       error("m=sys.cpu{host=a") ==
       R"(400 {"error":{"code":400,"message":"Unable to parse query","details":"Missing '}' at the end of: sys.cpu{host=a"}})");
   CHECK(f.Ask("GET", "/api/search/lookup?m={*=*}").status == 500);
-  for (const char* body : {"x", "[]", R"({"limit":"many"})", R"({"tags":{}})", R"({"tags":["a"]})",
-                           R"({"type":"metric"})", R"({"tags":[{"key":"host","x":1}]})"})
+  CHECK(f.Ask("GET", "/api/search/lookup?m={*=*,nope=*}").status == 404);
+  for (const char* body :
+       {"x", "[]", "1", R"({"limit":"many"})", R"({"tags":{}})", R"({"tags":["a"]})",
+        R"({"type":"metric"})", R"({"tags":[{"key":"host","x":1}]})"})
     CHECK_MESSAGE(f.Ask("POST", "/api/search/lookup", body).status == 500, body);
 }
 

@@ -127,20 +127,29 @@ TEST_CASE("tsmeta's errors") {
   f.Check("POST", "tsmeta", R"({"tsuid":"000001000001000001","notes":"x"})", 400,
           error(400, "Requested TSMeta did not exist", true));
   f.Check("POST", "tsmeta", R"({"tsuid":"000001000001000001"})", 304, "");
+  f.Check("POST", "tsmeta", R"("000001000001000001")", 304, "");  // a text alone is the TSUID
   f.Check("GET", "tsmeta?tsuid=" + kTsuid + "&retention=x&method_override=post", "", 400,
           error(400, "Unable to parse 'retention' value", false));
   f.Check(
       "DELETE", "tsmeta", "", 400,
       R"({"error":{"code":400,"message":"Unable to delete TSMeta information","details":"Missing UID"}})");
   CHECK(f.StatusOf("GET", "tsmeta?tsuid=xyz") == 500);
+  CHECK(f.StatusOf("GET", "tsmeta?tsuid=&method_override=get") == 500);
+  CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{nope=a,=b}") == 400);
+  CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{nope=a,=b}", R"({"notes":"x"})") == 400);
   CHECK(f.StatusOf("GET", "tsmeta?tsuid=0000") == 404);
   CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{host=*}") == 400);
   CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{host") == 400);
   CHECK(f.StatusOf("POST", "tsmeta", R"({"tsuid":"000001000001000009","notes":"x"})") == 500);
   CHECK(f.StatusOf("POST", "tsmeta?m=nope{host=a}&create=true", R"({"displayName":"y"})") == 500);
-  for (const char* body : {"", "x", "{}", R"({"retention":"x"})", R"({"max":"many"})"})
+  for (const char* body : {"", "x", "{}", "1", R"({"retention":"x"})", R"({"max":"many"})"})
     CHECK_MESSAGE(f.StatusOf("POST", "tsmeta", body) == 400, body);
   CHECK(f.StatusOf("PATCH", "tsmeta") == 405);
+  CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{host=nope}&create=true", R"({"notes":"x"})") == 500);
+  // A callback without a name is the client's mistake where something is written.
+  CHECK(f.StatusOf("GET", "uidmeta?uid=000001&type=metric&jsonp=") == 500);
+  CHECK(f.StatusOf("POST", "uidmeta?jsonp=", R"({"uid":"000001","type":"metric","notes":"x"})") ==
+        400);
 }
 
 }  // namespace

@@ -243,7 +243,12 @@ TEST_CASE(
   };
   CHECK(error(R"("interval":"1h","aggregator":"SUM")") ==
         "No rollup or aggregations were configured");
-  CHECK(error(R"("groupByAggregator":"SUM")") == "No rollup or aggregations were configured");
+  // The tag that a pre-aggregate gets has no key then, and cannot be shown.
+  std::string grouped = Point("1700000000", "1");
+  grouped.back() = ',';
+  grouped += R"("groupByAggregator":"SUM"})";
+  CHECK(edge.Post("/api/rollup?details", grouped).status == 500);
+  CHECK(edge.Post("/api/rollup?summary", grouped).status == 400);
   CHECK(error(R"("aggregator":"SUM")") == "Missing interval");
   CHECK(error(R"("interval":"1h","aggregator":"")") == "Missing aggregator");
   CHECK(edge.Post("/api/histogram", "{}").status == 503);

@@ -43,7 +43,7 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   TreeApi f;
   REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
   const std::string place = R"({"treeId":1,"level":0,"order":0)";
-  CHECK(f.StatusOf("POST", "/rule", place + "}") == 400);
+  CHECK(f.StatusOf("POST", "/rule", place + "}") == 304);  // it says nothing
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"FOO"})") == 500);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"METRIC","regex":"("})") == 500);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"METRIC","separator":"x"})") == 200);
@@ -59,9 +59,21 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   CHECK(f.StatusOf("POST", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 204);
   CHECK(f.StatusOf("POST", "/rules", "[]") == 400);
   CHECK(f.StatusOf("POST", "/rules", "null") == 400);
+  CHECK(f.StatusOf("POST", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 500);  // as it is
+  CHECK(f.StatusOf("POST", "/rules", "[1]") == 500);  // says nothing
+  // Those before a bad one are stored.
+  CHECK(f.StatusOf(
+            "POST", "/rules",
+            "[" + place + R"(,"notes":"b"},)" + R"({"treeId":1,"level":3,"type":"TAGK"}])") == 400);
+  CHECK(f.Ask("GET", "/api/tree/rule?treeid=1&level=0&order=0").body.find(R"("notes":"b")") !=
+        std::string::npos);
   CHECK(f.StatusOf("POST", "/rules", "[{") == 500);
   CHECK(f.StatusOf("POST", "/rule", "{") == 500);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":{}})") == 500);
+  // A whole number alone is the tree's id.
+  CHECK(f.StatusOf("POST", "", "1") == 304);
+  CHECK(f.StatusOf("POST", "/rule", "1") == 304);
+  CHECK(f.StatusOf("POST", "/rule", "1.5") == 500);
   for (const char* body : {"{", "[]", "1", R"({"treeId":"x"})", R"({"treeId":1.5})"}) {
     CHECK_MESSAGE(f.StatusOf("POST", "/collisions", body) == 500, body);
     CHECK_MESSAGE(f.StatusOf("POST", "/test", body) == 500, body);
@@ -71,6 +83,22 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   CHECK(f.StatusOf("POST", "", R"({"treeId":1,"tsuids":[]})") == 400);
   CHECK(f.StatusOf("GET", "/rules?treeid=1") == 400);
   CHECK(f.StatusOf("DELETE", "/rules?treeid=1") == 204);
+  // There is nothing left to delete.
+  CHECK(f.StatusOf("DELETE", "/rules?treeid=1") == 400);
+  CHECK(f.StatusOf("PUT", "/rules", "[" + place + R"(,"type":"METRIC"}])") == 400);
+}
+
+TEST_CASE("a tree request is read, and its tree found, before its verb is looked at") {
+  TreeApi f;
+  REQUIRE(f.StatusOf("POST", "", R"({"name":"Sites"})") == 200);
+  CHECK(f.StatusOf("GET", "/rule?treeid=1&order=0&method_override=x") == 400);
+  CHECK(f.StatusOf("GET", "/rule?treeid=9&level=0&order=0&method_override=x") == 404);
+  CHECK(f.StatusOf("GET", "/rule?treeid=1&level=0&order=0&method_override=x") == 405);
+  CHECK(f.StatusOf("GET", "?treeid=x&method_override=x") == 400);
+  CHECK(f.StatusOf("GET", "", R"({"treeId":1})") == 200);
+  CHECK(f.StatusOf("DELETE", "/collisions?treeid=9") == 404);
+  CHECK(f.StatusOf("DELETE", "/collisions?treeid=1") == 400);
+  CHECK(f.StatusOf("GET", "/nothing?method_override=x") == 404);
 }
 
 TEST_CASE("a branch shows its leaves, a test why") {

@@ -43,6 +43,10 @@ TEST_CASE("base64 is read without the codec's id, foreign characters are passed 
         "Byte array shorter than 6 bytes detected: \"\"");
   CHECK(DecodeHistogramText("AAD/", 0).status().message() ==
         "Byte array shorter than 6 bytes detected: [0, 0, -1]");
+  CHECK(DecodeHistogramText("AAE", 0).status().message() ==  // fewer than four are dropped
+        "Byte array shorter than 6 bytes detected: \"\"");
+  CHECK(DecodeHistogramText("YWI=", 0).status().message() ==
+        "Byte array shorter than 6 bytes detected: \"ab\"");
   CHECK_FALSE(DecodeHistogramText("AAUAAAAAP4AA", 0).ok());
 }
 

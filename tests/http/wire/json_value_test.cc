@@ -34,6 +34,25 @@ TEST_CASE("of equal keys the last one counts") {
   CHECK(Parsed(R"({"a":1,"a":2})").Find("a")->text == "2");
 }
 
+TEST_CASE("empty texts and \"null\" are nothing as numbers and as booleans, fractions no boolean") {
+  const JsonValue root = Parsed(R"(["","null",1.5,2])");
+  CHECK(root.items[0].AsInt() == 0);
+  CHECK(root.items[1].AsInt() == 0);
+  CHECK(root.items[1].AsBool() == false);
+  CHECK_FALSE(root.items[2].AsBool().has_value());
+  CHECK(root.items[3].AsBool() == true);
+}
+
+TEST_CASE("a bare value stands for an object of one member, if it is of the wanted kind") {
+  const auto one = [](const char* text, JsonValue::Kind kind) {
+    return ObjectOfOne(Parsed(text), kind, "a");
+  };
+  CHECK(one("5", JsonValue::Kind::kNumber).Find("a")->text == "5");
+  CHECK(one(R"("x")", JsonValue::Kind::kString).Find("a")->text == "x");
+  CHECK_FALSE(one("1.5", JsonValue::Kind::kNumber).is_object());
+  CHECK_FALSE(one("5", JsonValue::Kind::kString).is_object());
+}
+
 TEST_CASE("numbers keep the text of their token") {
   const JsonValue root = Parsed(R"([1.50,-0,1e300,12345678901234567890])");
   CHECK(root.items[0].text == "1.50");

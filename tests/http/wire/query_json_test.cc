@@ -59,6 +59,7 @@ TEST_CASE("documents of the wrong shape are refused") {
       R"~("filters":[{"type":"literal_or","tagk":"a"}])~",
       R"~("filters":{})~",
       R"~("tags":{"a":""})~",
+      R"~("tags":null)~",
       R"~("tags":{"a":"bad(x)"})~",
       R"~("rate":"perhaps")~",
       R"~("tsuids":"x")~",

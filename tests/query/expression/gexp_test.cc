@@ -124,6 +124,9 @@ TEST_CASE("a moving average of points waits until the window is full") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, -4}, {1, 2}, {2, 6}, {3, 8}, {4, 20}}))}};
   CHECK(Evaluate("movingAverage(sum:m,3)", found) ==
         "g.a{host=a} 0:0.0 1:0.0 2:1.3333333333333333 3:5.333333333333333 4:11.333333333333334");
+  CHECK(Evaluate("movingAverage(sum:m,2)",
+                 {{A(OfDoubles({{0, 1.7976931348623157e308}, {1, 1.7976931348623157e308}}))}})
+            .find("error: ") == 0);
   CHECK(Evaluate("movingAverage(sum:m,2)", found, 2, 4) == "g.a{host=a} 2:0.0 3:7.0 4:14.0");
   CHECK(Evaluate("movingAverage(sum:m,2)", {{A(OfDoubles({{0, 1}, {1, kNan}, {2, 3}, {3, 5}}))}}) ==
         "g.a{host=a} 0:0.0 1:0.0 2:2.0 3:4.0");
@@ -200,6 +203,13 @@ TEST_CASE("sets are combined by position, not by time") {
   CHECK(Evaluate("diffSeries(sum:m,sum:n)", found, 15, 25) == "g.a{host=h} 20:0.0");
   found[1][0].points = OfInts({{11, 2}, {21, 2}});
   CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: No more elements") == 0);
+  // Of equal tags only the last series is walked further up: the one before may be a failure.
+  found.push_back({HostGroup(2, "g.c", "else", OfInts({{12, 7}}))});
+  found.push_back({HostGroup(3, "g.d", "p", OfInts({{5, 1}}))});
+  CHECK(Evaluate("sum(sum:m,sum:n,sum:o)", found).find("error: No more elements") == 0);
+  CHECK(Evaluate("multiply(sum(sum:m,sum:n,sum:o),sum:p)", {found[0], found[1], found[2], found[3]})
+            .find("error") == std::string::npos);
+  found.resize(2);
   found[1][0] = HostGroup(1, "g.b", "other", PointColumns());
   CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: A series to be combined") == 0);
 }

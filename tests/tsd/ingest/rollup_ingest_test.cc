@@ -1,0 +1,58 @@
+#include "tsd/ingest/rollup_ingest.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/http/edge_fixture.h"
+
+namespace hg::tsd {
+namespace {
+
+struct RollupsFixture : http::EdgeFixture {
+  static RollupIngestOptions Hourly() {
+    RollupIngestOptions options;
+    options.tables.aggregator_ids = {{"sum", 0}};
+    codec::RollupLevel raw;
+    raw.name = "1m";
+    raw.table = "tsdb";
+    raw.is_default = true;
+    codec::RollupLevel hourly;
+    hourly.name = "1h";
+    hourly.table = "hourly";
+    hourly.interval = {3600, codec::RollupSpanUnit::kDays, 1, 24};
+    options.tables.levels = {raw, hourly};
+    return options;
+  }
+
+  /// What Put says of a value of the metric.
+  Status Put(std::string_view metric, std::string_view interval, std::string_view aggregator) {
+    const std::vector<TagText> tags = {{"host", "a"}};
+    NamedRollup rollup;
+    rollup.metric = metric;
+    rollup.tags = tags;
+    rollup.time.raw = 1700006400;
+    rollup.value = PointValue::Int(1);
+    rollup.interval = interval;
+    rollup.aggregator = aggregator;
+    return rollups.Put(rollup);
+  }
+
+  RollupIngest rollups{ingest, store, KeyLayout(), Hourly()};
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(RollupsFixture,
+                  "names are checked before the interval, that before the aggregate") {
+  REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
+  CHECK(Put("a b", "x", "").message().find("Invalid metric name") == 0);
+  CHECK(Put("m", "x", "").code() == StatusCode::kUnsupported);
+  CHECK(Put("m", "1h", "").message() == "Aggregator cannot be null or empty.");
+  CHECK(Put("m", "1h", "p99").message() == "No ID found mapping to aggregator: p99");
+  CHECK(Put("m", "", "sum").code() == StatusCode::kCorruption);
+  CHECK(Put("m", "1h", "SUM").ok());
+}
+
+}  // namespace hg::tsd
