@@ -23,10 +23,10 @@ struct NamedSeries {
 };
 
 /// NotFound: an unknown metric. Unsupported: an unknown tag, which OpenTSDB meets in another way.
-/// InvalidArgument: anything else.
+/// Corruption: no metric at all (OpenTSDB's 500). InvalidArgument: anything else.
 Result<NamedSeries> Resolve(const std::string& text, uid::Names& names) {
   ASSIGN_OR_RETURN(const SeriesExpression expression, ParseSeriesExpression(text));
-  if (!expression.metric) return Status::InvalidArgument("The metric is missing in: " + text);
+  if (!expression.metric) return Status::Corruption("The metric is missing in: " + text);
   NamedSeries series;
   ASSIGN_OR_RETURN(series.metric, names.Find(UidKind::kMetric, *expression.metric));
   for (const TagWish& tag : expression.tags) {
@@ -78,6 +78,8 @@ void GetMany(const Request& request, Services& services, ResponseWriter& out) {
     if (series.status().code() == StatusCode::kInvalidArgument ||
         series.status().code() == StatusCode::kUnsupported)
       return SendArgumentError(out, request, series.status());
+    if (series.status().code() == StatusCode::kCorruption)
+      return SendError(out, request, 500, series.status().message());
     return SendStatus(out, request, series.status());
   }
   const auto found = services.metadata.ListSeries(series->metric, series->pairs);

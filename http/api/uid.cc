@@ -43,7 +43,8 @@ std::vector<AssignList> AssignFromParameters(const Request& request) {
   std::vector<AssignList> lists;
   for (const auto& [word, kind] : kTypes) {
     const std::optional<std::string> text = NonEmptyParameter(request, word);
-    if (!text) continue;
+    // Commas alone ask for nothing.
+    if (!text || text->find_first_not_of(',') == std::string::npos) continue;
     AssignList& list = lists.emplace_back();
     list.type = word;
     std::string_view rest = *text;

@@ -68,6 +68,10 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
   Head head;
   if (std::string fault = ReadHead(words[1], words[2], &texts, &head); !fault.empty()) return fault;
   const bool has_id = IsNumber(words[3]);
+  int64_t id = 0;
+  NumberError error;
+  if (has_id && (!ParseLong(words[3], &id, &error) || id > INT32_MAX))
+    return {};  // the line gets no reply
   const size_t value = has_id ? 4 : 3;
   if (words[value].empty()) return IllegalArgument("empty histogram value");
   std::vector<TagText> tags;

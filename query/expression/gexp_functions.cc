@@ -286,14 +286,14 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     std::vector<const PointColumns*> columns(sets.size(), nullptr);
     std::vector<const SeriesIdentity*> parts(sets.size(), nullptr);
     std::optional<size_t> length;
-    Status
-        failure;  // met by who walks the result: of equal tags only the last is walked further up
+    // Met by who walks the result: of equal tags only the last is walked further up.
+    Status failure;
     for (size_t k = 0; k < sets.size(); ++k) {
       if (members[k] == kLacking) continue;
       columns[k] = &sets[k][members[k]].group.points;
       parts[k] = &sets[k][members[k]].identity;
       if (parts[k]->metrics.empty())
-        return Status::InvalidArgument("An alias has no metric, and cannot be combined");
+        failure = Status::InvalidArgument("An alias has no metric, and cannot be combined");
       if (const Status& met = sets[k][members[k]].failure; !met.ok()) {
         failure = met;
         continue;

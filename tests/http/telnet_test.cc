@@ -141,6 +141,17 @@ TEST_CASE("where no rollups are configured, the checks that come first are told 
         "rollup: illegal argument: Invalid tag name with value [SUM]: null\n");
 }
 
+TEST_CASE("a histogram with an id beyond 32 bits gets no reply") {
+  EdgeFixture edge;
+  GatedAggregates aggregates;
+  edge.options.histogram_codec_id = 0;
+  edge.services.histograms = &aggregates;
+  CHECK(Say(edge, "histogram m 1700000000 9223372036854775808 AA= a=b\n").empty());
+  CHECK(Say(edge, "histogram m 1700000000 300 AA= a=b\n").find("No codec found") !=
+        std::string::npos);
+  CHECK(aggregates.taken.empty());
+}
+
 TEST_CASE("histograms and rollups wait for a busy store as points do") {
   EdgeFixture edge;
   GatedAggregates aggregates;

@@ -23,6 +23,14 @@ Status CheckGroupBy(const NamedRollup& rollup, std::string_view tags, bool block
   return {};
 }
 
+/// A pre-aggregate must say of what.
+Status CheckGroupByGiven(const NamedRollup& rollup) {
+  if (!rollup.group_by_given || !rollup.group_by.empty()) return {};
+  return Status::InvalidArgument(
+      "Cannot write a group by data point without specifying the aggregation function. Metric=" +
+      std::string(rollup.metric) + " tags=" + TagsText(rollup.tags));
+}
+
 // Not InvalidArgument: OpenTSDB meets it where it stores.
 Status NoInterval() {
   return Status::Corruption("Interval cannot be null for a non-group by point");
@@ -30,11 +38,19 @@ Status NoInterval() {
 
 }  // namespace
 
+Result<uint8_t> RollupIngest::IdOf(std::string_view aggregator) const {
+  if (aggregator.empty()) return Status::InvalidArgument("Aggregator cannot be null or empty.");
+  const auto id = options_.tables.aggregator_ids.find(LowerCase(aggregator));
+  if (id != options_.tables.aggregator_ids.end()) return id->second;
+  return Status::InvalidArgument("No ID found mapping to aggregator: " + std::string(aggregator));
+}
+
 Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const {
   const bool grouped = !rollup.group_by.empty();
   const int64_t time_s = rollup.time.raw;
   Place place;
   if (grouped && rollup.interval.empty()) {
+    if (rollup.aggregator_given) RETURN_IF_ERROR(IdOf(rollup.aggregator).status());
     place.table = options_.tables.Default().pre_aggregate_table;
     const int64_t offset = time_s % kRowSpan;
     place.base = static_cast<uint32_t>(time_s - offset);
@@ -47,16 +63,9 @@ Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const 
     return Status::Unsupported("No rollups configured for the interval: " +
                                std::string(rollup.interval));
   }
-  if (rollup.aggregator.empty())
-    return Status::InvalidArgument("Aggregator cannot be null or empty.");
-  const auto id = options_.tables.aggregator_ids.find(LowerCase(rollup.aggregator));
-  if (id == options_.tables.aggregator_ids.end()) {
-    return Status::InvalidArgument("No ID found mapping to aggregator: " +
-                                   std::string(rollup.aggregator));
-  }
-  ASSIGN_OR_RETURN(
-      const codec::RollupQualifier qualifier,
-      codec::MakeRollupQualifier(id->second, time_s, rollup.value.flags, level->interval));
+  ASSIGN_OR_RETURN(const uint8_t id, IdOf(rollup.aggregator));
+  ASSIGN_OR_RETURN(const codec::RollupQualifier qualifier,
+                   codec::MakeRollupQualifier(id, time_s, rollup.value.flags, level->interval));
   place.table = grouped ? level->pre_aggregate_table : level->table;
   place.base = codec::RollupBase(time_s, level->interval);
   place.qualifier = qualifier.Encode();
@@ -64,6 +73,7 @@ Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const 
 }
 
 Status RollupIngest::Put(const NamedRollup& rollup) {
+  RETURN_IF_ERROR(CheckGroupByGiven(rollup));
   NamedPoint point;
   point.metric = rollup.metric;
   point.tags = rollup.tags;
@@ -86,6 +96,7 @@ Status RollupIngest::Put(const NamedRollup& rollup) {
 Status NoRollups::Put(const NamedRollup& rollup) {
   if (!rollup.interval.empty())
     return Status::InvalidArgument("No rollup or aggregations were configured");
+  RETURN_IF_ERROR(CheckGroupByGiven(rollup));
   std::vector<TagText> shown(rollup.tags.begin(), rollup.tags.end());
   for (TagText& tag : shown)
     if (tag.key.empty()) tag.key = "null";

@@ -37,6 +37,7 @@ class RollupIngest : public RollupSink {
     uint32_t base = 0;
     Bytes qualifier;
   };
+  [[nodiscard]] Result<uint8_t> IdOf(std::string_view aggregator) const;
   [[nodiscard]] Result<Place> Find(const NamedRollup& rollup) const;
 
   Ingest& ingest_;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct RollupsFixture : http::EdgeFixture {
   }
 
   /// What Put says of a value of the metric.
-  Status Put(std::string_view metric, std::string_view interval, std::string_view aggregator) {
+  Status Put(std::string_view metric, std::string_view interval, std::string_view aggregator,
+             std::optional<std::string_view> group_by = {}) {
     const std::vector<TagText> tags = {{"host", "a"}};
     NamedRollup rollup;
     rollup.metric = metric;
@@ -36,6 +38,9 @@ struct RollupsFixture : http::EdgeFixture {
     rollup.value = PointValue::Int(1);
     rollup.interval = interval;
     rollup.aggregator = aggregator;
+    rollup.aggregator_given = true;
+    rollup.group_by = group_by.value_or("");
+    rollup.group_by_given = group_by.has_value();
     return rollups.Put(rollup);
   }
 
@@ -53,6 +58,11 @@ TEST_CASE_FIXTURE(RollupsFixture,
   CHECK(Put("m", "1h", "p99").message() == "No ID found mapping to aggregator: p99");
   CHECK(Put("m", "", "sum").code() == StatusCode::kCorruption);
   CHECK(Put("m", "1h", "SUM").ok());
+  // Of a pre-aggregate the aggregate of an interval must be known, if it is given.
+  CHECK(Put("m", "", "avg", "sum").message() == "No ID found mapping to aggregator: avg");
+  CHECK(Put("m", "1h", "sum", "").message() ==
+        "Cannot write a group by data point without specifying the aggregation function. "
+        "Metric=m tags={host=a}");
 }
 
 }  // namespace hg::tsd
