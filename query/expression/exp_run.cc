@@ -392,6 +392,10 @@ class Runner {
       return Status::InvalidArgument(
           "A series of a metric has no points left after downsampling or rate");
     }
+    for (const SeriesIdentity& s : metric.series) {
+      if (s.metrics.empty())
+        return Status::InvalidArgument("A group of a metric has no series, and with that no name");
+    }
     for (int64_t t = cursor.NextTime(); t != kNever; t = cursor.NextTime()) {
       RETURN_IF_ERROR(CountRow(metric.groups.size()));
       const double* values = cursor.Advance(t);

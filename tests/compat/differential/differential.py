@@ -75,7 +75,7 @@ def synced(step):
 
 def fresh_sessions(args):
     for kind in sessions.KINDS:
-        if any(text in kind for text in args.kinds.split(",")):
+        if any(kind == text if text in sessions.KINDS else text in kind for text in args.kinds.split(",")):
             yield sessions.session(kind, args.seed, args.count)
 
 
@@ -254,7 +254,7 @@ def main():
     c.add_argument("--suites", default="", help="those whose name contains this")
     c.add_argument("--share", type=float, default=1.5)
     c = commands.choices["live"]
-    c.add_argument("--kinds", default="", help="those whose name contains one of these, between commas")
+    c.add_argument("--kinds", default="", help="names, or parts of names of several, between commas")
     c.add_argument("--count", type=int, default=400)
     c.add_argument("--record")
     command("replay").add_argument("file", nargs="?", default=str(SAMPLE))

@@ -251,5 +251,11 @@ TEST_CASE("an evaluation ends when its watch says so, and its results are charge
   CHECK(c.Run().status().code() == StatusCode::kLimitExceeded);
 }
 
+TEST_CASE("a metric with a group that has no series is no output") {
+  ExpCase c;
+  c.metrics = {{"a", {Group()}, {}}};
+  CHECK(c.Run().status().code() == StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace hg::query
