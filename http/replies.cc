@@ -50,7 +50,7 @@ bool ArgumentsAreCaught(const Request& request) {
   const std::string* override = request.parameters.Find("method_override");
   const bool writes =
       request.method != Method::kGet || (override != nullptr && LowerCase(*override) != "get");
-  if (endpoint == "annotation" || endpoint == "annotations") return writes && part != "bulk";
+  if (endpoint == "annotation" || endpoint == "annotations") return writes;
   if (endpoint != "uid") return false;
   if (part == "uidmeta") return writes;
   return part == "tsmeta" && (writes || !request.parameters.Has("tsuid"));

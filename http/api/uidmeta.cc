@@ -8,7 +8,6 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/metadata_json.h"
-#include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
@@ -48,13 +47,7 @@ std::optional<UidMetaRequest> FromParameters(const Request& request, ResponseWri
   asked.fields.display_name = NonEmptyParameter(request, "display_name").value_or("");
   asked.fields.description = NonEmptyParameter(request, "description").value_or("");
   asked.fields.notes = NonEmptyParameter(request, "notes").value_or("");
-  if (const auto created = NonEmptyParameter(request, "created")) {
-    NumberError error;
-    if (!ParseLong(*created, &asked.fields.created, &error)) {
-      SendError(out, request, 400, "Unable to parse 'created' value");
-      return {};
-    }
-  }
+  // `created` is not read here, unlike in a body.
   return asked;
 }
 

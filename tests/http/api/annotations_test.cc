@@ -111,6 +111,7 @@ TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
       {"GET", "/api/annotations?start_time=5&end_time=0", "", 200},  // up to now
       {"GET", "/api/annotations?start_time=0&end_time=x", "", 400},
       {"POST", "/api/annotation/bulk", "null", 500},
+      {"DELETE", "/api/annotation/bulk?start_time=5&end_time=5&global&jsonp=", "", 400},
       {"POST", "/api/annotation/bulk", R"([{"startTime":1,"tsuid":"0001","description":"x"}])",
        400},
       {"POST", "/api/annotation", R"({"startTime":1,"tsuid":"0001","description":"x"})", 500},

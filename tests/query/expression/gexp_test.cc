@@ -203,12 +203,19 @@ TEST_CASE("sets are combined by position, not by time") {
   CHECK(Evaluate("diffSeries(sum:m,sum:n)", found, 15, 25) == "g.a{host=h} 20:0.0");
   found[1][0].points = OfInts({{11, 2}, {21, 2}});
   CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: No more elements") == 0);
-  // Of equal tags only the last series is walked further up: the one before may be a failure.
-  found.push_back({HostGroup(2, "g.c", "else", OfInts({{12, 7}}))});
-  found.push_back({HostGroup(3, "g.d", "p", OfInts({{5, 1}}))});
-  CHECK(Evaluate("sum(sum:m,sum:n,sum:o)", found).find("error: No more elements") == 0);
-  CHECK(Evaluate("multiply(sum(sum:m,sum:n,sum:o),sum:p)", {found[0], found[1], found[2], found[3]})
-            .find("error") == std::string::npos);
+  // Of equal tags only the last series is walked further up: one before may be a failure. What the
+  // first set lacks has no tags.
+  const std::vector<std::vector<Group>> sparse = {
+      {HostGroup(0, "g.a", "x", OfInts({{10, 1}}))},
+      {HostGroup(1, "g.b", "h", OfInts({{11, 2}, {21, 2}})),
+       HostGroup(1, "g.b", "z", OfInts({{11, 2}}))},
+      {HostGroup(2, "g.c", "h", OfInts({{12, 7}}))},
+      {HostGroup(3, "g.d", "p", OfInts({{5, 1}}))}};
+  CHECK(Evaluate("sum(sum:m,sum:n,sum:o)", sparse).find("error: No more elements") == 0);
+  CHECK(Evaluate("multiply(sum:m,sum(sum:n,sum:o))", {sparse[0], sparse[1], sparse[2]})
+            .find("error: No more elements") == 0);
+  CHECK(Evaluate("multiply(sum(sum:m,sum:n,sum:o),sum:p)", sparse).find("error") ==
+        std::string::npos);
   found.resize(2);
   found[1][0] = HostGroup(1, "g.b", "other", PointColumns());
   CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: A series to be combined") == 0);
