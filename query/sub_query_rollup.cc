@@ -66,7 +66,8 @@ Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   RETURN_IF_ERROR(context_.watch.Charge(FillBytes(downsample, window_)));
   grid_.emplace(downsample, window_, start_ms_, end_ms_);
   spec_.rows.begin = static_cast<uint32_t>(window_.begin_s);
-  spec_.rows.end = static_cast<uint32_t>(window_.end_s);
+  // The fuzzy row filter's stop key lets the row in that begins where the window ends.
+  spec_.rows.end = static_cast<uint32_t>(window_.end_s + (filter_->reads_extra_hour() ? 1 : 0));
 
   RollupColumn column;
   column.table = pre_aggregates_ ? level.pre_aggregate_table : level.table;

@@ -83,6 +83,16 @@ TEST_CASE("with explicit tags a series of other aggregates alone is an empty gro
   CHECK(f.Text(query, kDay, kDay + 4 * kHour) == "host=a 1499994000:7.0 |  ");
 }
 
+TEST_CASE("with explicit tags the row behind the window is read, and is an empty group") {
+  RollupFixture f;
+  f.PutRollup("a", kSum, 1, 7);
+  SubQuery query = f.Downsampled("1h-sum", true);
+  constexpr int64_t kDayBefore = kDay - 86400;
+  CHECK(f.Text(query, kDayBefore, kDayBefore + kHour) == "");
+  query.explicit_tags = true;
+  CHECK(f.Text(query, kDayBefore, kDayBefore + kHour) == " ");
+}
+
 TEST_CASE("one interval in both forms is a duplicate") {
   RollupFixture f;
   f.PutRollup("a", "sum:", 1, 7);
