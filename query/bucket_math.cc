@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "query/int_kernels.h"
+
 namespace hg::query {
 namespace {
 
@@ -15,9 +17,9 @@ constexpr double kExactSum = 4503599627370496.0;  // 2^52
 
 template <typename Better>
 double BestDouble(double best, std::span<const double> values, Better better) {
+  size_t i = 0;
   double lanes[kLanes];
   std::fill(lanes, lanes + kLanes, best);
-  size_t i = 0;
   for (; i + kLanes <= values.size(); i += kLanes) {
     for (size_t k = 0; k < kLanes; ++k)
       lanes[k] = better(values[i + k], lanes[k]) ? values[i + k] : lanes[k];
@@ -32,22 +34,13 @@ double BestDouble(double best, std::span<const double> values, Better better) {
   return out;
 }
 
-template <typename Better>
-int64_t BestInt(std::span<const int64_t> values, Better better) {
-  int64_t lanes[4] = {values[0], values[0], values[0], values[0]};
-  size_t i = 0;
-  for (; i + 4 <= values.size(); i += 4) {
-    for (size_t k = 0; k < 4; ++k)
-      lanes[k] = better(values[i + k], lanes[k]) ? values[i + k] : lanes[k];
-  }
-  int64_t out = values[0];
-  for (int64_t lane : lanes) out = better(lane, out) ? lane : out;
-  for (; i < values.size(); ++i) out = better(values[i], out) ? values[i] : out;
-  return out;
-}
-
 constexpr auto kLess = [](auto a, auto b) { return a < b; };
 constexpr auto kMore = [](auto a, auto b) { return a > b; };
+
+const IntKernels& Fastest() {
+  static const IntKernels fastest = UsableIntKernels().back();
+  return fastest;
+}
 
 }  // namespace
 
@@ -73,17 +66,11 @@ void AddRun(std::span<const double> values, RunningSum* running) {
 
 void AddRun(std::span<const int64_t> values, RunningSum* running) {
   running->count += static_cast<int64_t>(values.size());
-  uint64_t total = 0;
-  uint64_t widths = 0;  // bits above the sign of any value
-  for (int64_t v : values) {
-    uint64_t u = static_cast<uint64_t>(v);
-    total += u;
-    widths |= u ^ (u << 1);
-  }
+  const IntTotal total = Fastest().total(values);
   double sum = running->sum;
-  if (widths < kSmallInt && values.size() <= kShortRun && std::abs(sum) < kExactSum &&
+  if (total.bits < kSmallInt && values.size() <= kShortRun && std::abs(sum) < kExactSum &&
       sum == std::trunc(sum)) {
-    running->sum = sum + static_cast<double>(static_cast<int64_t>(total));
+    running->sum = sum + static_cast<double>(static_cast<int64_t>(total.sum));
     return;
   }
   for (int64_t v : values) sum += static_cast<double>(v);
@@ -100,12 +87,12 @@ double GreatestOf(double greatest, std::span<const double> values) {
 // Converting keeps the order, so one conversion is enough.
 double LeastOf(double least, std::span<const int64_t> values) {
   if (values.empty()) return least;
-  double v = static_cast<double>(BestInt(values, kLess));
+  double v = static_cast<double>(Fastest().least(values));
   return v < least ? v : least;
 }
 double GreatestOf(double greatest, std::span<const int64_t> values) {
   if (values.empty()) return greatest;
-  double v = static_cast<double>(BestInt(values, kMore));
+  double v = static_cast<double>(Fastest().greatest(values));
   return v > greatest ? v : greatest;
 }
 

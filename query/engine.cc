@@ -68,6 +68,9 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
     for (SubQueryRun& r : runs) RETURN_IF_ERROR(r.DeleteRows());
   }
   Answer answer;
+  size_t groups = 0;
+  for (SubQueryRun& r : runs) groups += r.groups().size();
+  answer.groups.reserve(groups);
   for (SubQueryRun& r : runs) {
     std::move(r.groups().begin(), r.groups().end(), std::back_inserter(answer.groups));
     answer.queries.push_back(std::move(r.info()));

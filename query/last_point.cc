@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <tuple>
 
 #include "storage/codec/row_key.h"
 #include "storage/model/key_layout.h"
@@ -138,49 +138,80 @@ class LastPointFinder {
     return {};
   }
 
-  // One scan for all series of a metric that are looked for in the same hours.
+  /// Series of one metric that are looked for in the same hours: one scan finds them all.
+  struct Lookup {
+    std::vector<Bytes> tsuids;     // sorted, each once
+    std::vector<LastPoint> found;  // beside them; without a TSUID: none yet
+  };
+  using LookupKey = std::tuple<Bytes, int64_t, int64_t>;  // metric and hours
+
+  [[nodiscard]] LookupKey KeyOf(const Wanted& w) const {
+    return {w.tsuid.substr(0, static_cast<size_t>(layout_.metric_width)), w.oldest_base,
+            w.newest_base};
+  }
+
   Result<std::vector<LastPoint>> Read() {
-    std::map<std::tuple<Bytes, int64_t, int64_t>, std::vector<Bytes>> scans;
+    std::map<LookupKey, Lookup> lookups;
+    std::vector<Lookup*> of_wanted;  // beside wanted_, whose neighbours are mostly of one lookup
     for (const Wanted& w : wanted_) {
-      Bytes metric = w.tsuid.substr(0, static_cast<size_t>(layout_.metric_width));
-      scans[{std::move(metric), w.oldest_base, w.newest_base}].push_back(w.tsuid);
+      LookupKey key = KeyOf(w);
+      const bool as_before = !of_wanted.empty() && KeyOf(wanted_[of_wanted.size() - 1]) == key;
+      of_wanted.push_back(as_before ? of_wanted.back() : &lookups[std::move(key)]);
+      of_wanted.back()->tsuids.push_back(w.tsuid);
     }
-    std::map<std::tuple<Bytes, int64_t, int64_t>, LastPoint> newest;  // by TSUID and hours
-    for (auto& [key, tsuids] : scans) {
-      auto& [metric, oldest, latest] = key;
-      std::sort(tsuids.begin(), tsuids.end());
-      tsuids.erase(std::unique(tsuids.begin(), tsuids.end()), tsuids.end());
-      PointScanSpec spec;
-      spec.metric = metric;
-      spec.matcher.tsuids = tsuids;
-      spec.rows = {static_cast<uint32_t>(oldest), static_cast<uint64_t>(latest + kRowSpan)};
-      spec.batch_rows = options_.batch_rows;
-      spec.watch = watch_;
-      ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
-      RowHour row;
-      for (;;) {
-        ASSIGN_OR_RETURN(bool more, scan->Next(&row));
-        if (!more) break;
-        RETURN_IF_ERROR(memory_.Step(1 + row.value.size()));
-        if (row.value.empty()) continue;
-        LastPoint& point = newest[{Bytes(row.tsuid), oldest, latest}];
-        int64_t time = int64_t{row.base} * 1000 + row.offset_ms.back();
-        if (!point.tsuid.empty() && point.time_ms > time) continue;
-        point.time_ms = time;
-        point.bits = row.value.back();
-        point.is_double = row.double_at(row.value.size() - 1);
-        point.tsuid.assign(row.tsuid);
-      }
+    for (auto& [key, lookup] : lookups) {
+      std::sort(lookup.tsuids.begin(), lookup.tsuids.end());
+      lookup.tsuids.erase(std::unique(lookup.tsuids.begin(), lookup.tsuids.end()),
+                          lookup.tsuids.end());
+      lookup.found.resize(lookup.tsuids.size());
+      RETURN_IF_ERROR(Scan(key, &lookup));
     }
     std::vector<LastPoint> out;
-    for (const Wanted& w : wanted_) {
-      auto found = newest.find({w.tsuid, w.oldest_base, w.newest_base});
-      if (found == newest.end()) continue;
-      LastPoint point = found->second;
-      if (query_.resolve_names) RETURN_IF_ERROR(NameSeries(&point));
-      out.push_back(std::move(point));
+    out.reserve(wanted_.size());
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+      const LastPoint& found = of_wanted[i]->found[PlaceOf(*of_wanted[i], wanted_[i].tsuid)];
+      if (found.tsuid.empty()) continue;
+      out.push_back(found);
+      if (query_.resolve_names) RETURN_IF_ERROR(NameSeries(&out.back()));
     }
     return out;
+  }
+
+  /// Of a TSUID that is looked for.
+  static size_t PlaceOf(const Lookup& lookup, ByteView tsuid) {
+    return static_cast<size_t>(std::lower_bound(lookup.tsuids.begin(), lookup.tsuids.end(), tsuid) -
+                               lookup.tsuids.begin());
+  }
+
+  Status Scan(const LookupKey& key, Lookup* lookup) {
+    const auto& [metric, oldest, latest] = key;
+    PointScanSpec spec;
+    spec.metric = metric;
+    spec.matcher.tsuids = lookup->tsuids;
+    spec.rows = {static_cast<uint32_t>(oldest), static_cast<uint64_t>(latest + kRowSpan)};
+    spec.batch_rows = options_.batch_rows;
+    spec.watch = watch_;
+    ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
+    RowHour row;
+    size_t at = 0;  // of the last row's series
+    for (;;) {
+      ASSIGN_OR_RETURN(bool more, scan->Next(&row));
+      if (!more) return {};
+      RETURN_IF_ERROR(memory_.Step(1 + row.value.size()));
+      if (row.value.empty()) continue;
+      if (lookup->tsuids[at] != row.tsuid) {
+        const size_t place = PlaceOf(*lookup, row.tsuid);
+        if (place == lookup->tsuids.size() || lookup->tsuids[place] != row.tsuid) continue;
+        at = place;
+      }
+      LastPoint& point = lookup->found[at];
+      const int64_t time = int64_t{row.base} * 1000 + row.offset_ms.back();
+      if (!point.tsuid.empty() && point.time_ms > time) continue;
+      point.time_ms = time;
+      point.bits = row.value.back();
+      point.is_double = row.double_at(row.value.size() - 1);
+      point.tsuid.assign(row.tsuid);
+    }
   }
 
   Status NameSeries(LastPoint* point) {

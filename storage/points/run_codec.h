@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "storage/points/row_codec.h"
 
@@ -38,5 +39,10 @@ size_t DecodeRun(const char* run, RunEntries* entries);
 /// room for them. False: a run holds something else than points, and the columns are good for Clear
 /// only.
 bool DecodeRuns(const char* run, const char* end, size_t* at, RowColumns* columns);
+
+/// For tests: the ways that this processor can decode in. The plain one first, the one that
+/// DecodeRuns takes last.
+using RunsDecoder = bool (*)(const char* run, const char* end, size_t* at, RowColumns* columns);
+std::vector<RunsDecoder> UsableRunsDecoders();
 
 }  // namespace hg::points

@@ -2,11 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
+
+#include "query/int_kernels.h"
 
 namespace hg::query {
 namespace {
@@ -86,6 +89,27 @@ TEST_CASE("NaN never wins, and of the two zeros the first stays") {
   CHECK_FALSE(std::signbit(LeastOf(kInfinity, std::span<const double>(zeros))));
   zeros[0] = -0.0;
   CHECK(std::signbit(GreatestOf(-kInfinity, std::span<const double>(zeros))));
+}
+
+TEST_CASE("integers are folded the same on every kind of processor") {
+  std::mt19937_64 random(4);
+  const std::vector<IntKernels> kernels = UsableIntKernels();
+  for (size_t count = 1; count < 400; ++count) {
+    std::vector<int64_t> values;
+    const auto narrow = random() % 64;
+    for (size_t i = 0; i < count; ++i) values.push_back(static_cast<int64_t>(random()) >> narrow);
+    IntTotal total;
+    for (int64_t v : values) {
+      const auto u = static_cast<uint64_t>(v);
+      total.sum += u;
+      total.bits |= u ^ (u << 1);
+    }
+    for (const IntKernels& k : kernels) {
+      REQUIRE(k.total(values) == total);
+      REQUIRE(k.least(values) == *std::min_element(values.begin(), values.end()));
+      REQUIRE(k.greatest(values) == *std::max_element(values.begin(), values.end()));
+    }
+  }
 }
 
 }  // namespace

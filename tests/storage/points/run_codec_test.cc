@@ -123,11 +123,12 @@ std::vector<char> Encoded(const RunEntries& entries) {
   return out;
 }
 
-void CheckColumns(const std::vector<RunEntries>& runs, const std::vector<char>& encoded) {
+void CheckColumns(RunsDecoder decode, const std::vector<RunEntries>& runs,
+                  const std::vector<char>& encoded) {
   RowColumns columns;
   columns.Resize(runs.size() * kRunEntries);
   size_t at = 0;
-  REQUIRE(DecodeRuns(encoded.data(), encoded.data() + encoded.size(), &at, &columns));
+  REQUIRE(decode(encoded.data(), encoded.data() + encoded.size(), &at, &columns));
   REQUIRE(at == columns.size());
   for (size_t i = 0; i < at; ++i) {
     const RunEntries& run = runs[i / kRunEntries];
@@ -140,6 +141,11 @@ void CheckColumns(const std::vector<RunEntries>& runs, const std::vector<char>& 
     REQUIRE(columns.value[i] ==
             (is_double ? std::bit_cast<uint64_t>(value.as_double()) : value.bits));
   }
+}
+
+// In every way that this processor can.
+void CheckColumns(const std::vector<RunEntries>& runs, const std::vector<char>& encoded) {
+  for (const RunsDecoder decode : UsableRunsDecoders()) CheckColumns(decode, runs, encoded);
 }
 
 TEST_CASE("eight points come back bit for bit, and as columns") {

@@ -1,0 +1,147 @@
+#pragma once
+// How a run of eight entries stands in memory (run_codec.h), and what reads its parts. Internal to
+// run_codec and run_decode; the readers are compiled once for each kind of processor.
+
+#include <bit>
+#include <cstring>
+
+#include "storage/points/run_codec.h"
+
+#define HG_INLINE inline __attribute__((always_inline))
+
+namespace hg::points::run_layout {
+
+// First byte: what the values are, the resolution, and how far the instants stand apart.
+enum Class : uint8_t { kPlain = 0, kInts = 1, kDecimals = 2, kWords = 3 };
+inline constexpr uint8_t kClassMask = 0x03;
+inline constexpr uint8_t kMillis = 0x04;
+inline constexpr int kTimeShift =
+    3;  // 0: a grid; else the code of the width of offsets above the first
+inline constexpr int kWidthShift = 5;  // the code of the width of values above the base
+// Second byte: the flags of all values or kByValue, and the decimals' exponent. Third: the code of
+// the width of the base, which is 0 where it is not stored.
+inline constexpr uint8_t kByValue = 0x2;  // no value has these flags
+inline constexpr int kExponentShift = 4;
+inline constexpr size_t kRunHeadBytes = 3;
+
+inline constexpr int kExponentMax = 6;  // what has more digits is stored as it is
+inline constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+inline constexpr double kExactMax = 9007199254740992.0;  // 2^53
+
+// Widths of 0, 1, 2, 4 and 8 bytes have codes 0 to 4.
+inline constexpr uint8_t kWidths[] = {0, 1, 2, 4, 8};
+
+inline bool IsPoint(uint32_t op) { return op <= UINT16_MAX || op >= codec::kMillisMark; }
+
+HG_INLINE size_t TimesBytes(bool millis, uint8_t code) {
+  const size_t unit = millis ? 4 : 2;
+  return unit + (code == 0 ? unit : kRunEntries * kWidths[code]);
+}
+
+/// What the first bytes of a run that is not plain say: the places of its parts, from its first
+/// byte. Runs of a row mostly have the same.
+struct RunShape {
+  uint8_t first = 0, second = 0, base_code = 0;
+  uint16_t base_at = 0, values_at = 0, bytes = 0;
+
+  RunShape() = default;
+  HG_INLINE explicit RunShape(const char* run)
+      : first(static_cast<uint8_t>(run[0])),
+        second(static_cast<uint8_t>(run[1])),
+        base_code(static_cast<uint8_t>(run[2])),
+        base_at(static_cast<uint16_t>(kRunHeadBytes + TimesBytes(millis(), time_code()))),
+        values_at(static_cast<uint16_t>(base_at + kWidths[base_code])),
+        bytes(static_cast<uint16_t>(values_at + kRunEntries * kWidths[width_code()])) {}
+  /// True if it is that of another run, too.
+  [[nodiscard]] HG_INLINE bool IsOf(const char* run) const {
+    return static_cast<uint8_t>(run[0]) == first && static_cast<uint8_t>(run[1]) == second &&
+           static_cast<uint8_t>(run[2]) == base_code;
+  }
+  [[nodiscard]] HG_INLINE Class how() const { return static_cast<Class>(first & kClassMask); }
+  [[nodiscard]] HG_INLINE bool millis() const { return (first & kMillis) != 0; }
+  [[nodiscard]] HG_INLINE uint8_t time_code() const { return first >> kTimeShift & 3; }
+  [[nodiscard]] HG_INLINE uint8_t width_code() const { return first >> kWidthShift; }
+  [[nodiscard]] HG_INLINE uint8_t flags() const { return second & 0xF; }
+  [[nodiscard]] HG_INLINE int exponent() const { return second >> kExponentShift; }
+};
+
+template <typename T>
+HG_INLINE T Load(const char* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+template <typename T, typename To>
+HG_INLINE void LoadAll(const char* p, To base, To unit, To* to) {
+  T narrow[kRunEntries];
+  std::memcpy(narrow, p, sizeof narrow);
+  for (size_t i = 0; i < kRunEntries; ++i) to[i] = (base + static_cast<To>(narrow[i])) * unit;
+}
+template <typename To>
+HG_INLINE void LoadWidth(uint8_t code, const char* p, To base, To unit, To* to) {
+  switch (code) {
+    case 0:
+      for (size_t i = 0; i < kRunEntries; ++i) to[i] = base * unit;
+      return;
+    case 1:
+      return LoadAll<uint8_t>(p, base, unit, to);
+    case 2:
+      return LoadAll<uint16_t>(p, base, unit, to);
+    case 3:
+      return LoadAll<uint32_t>(p, base, unit, to);
+    default:
+      return LoadAll<uint64_t>(p, base, unit, to);
+  }
+}
+
+// Offsets in milliseconds.
+HG_INLINE void LoadTimes(const RunShape& shape, const char* run, uint32_t* offsets) {
+  const bool millis = shape.millis();
+  const uint32_t unit = millis ? 1 : 1000;
+  const uint32_t first =
+      millis ? Load<uint32_t>(run + kRunHeadBytes) : Load<uint16_t>(run + kRunHeadBytes);
+  const char* const rest = run + kRunHeadBytes + (millis ? 4 : 2);
+  if (shape.time_code() == 0) {
+    const uint32_t step = millis ? Load<uint32_t>(rest) : Load<uint16_t>(rest);
+    for (uint32_t i = 0; i < kRunEntries; ++i) offsets[i] = first * unit + i * (step * unit);
+    return;
+  }
+  LoadWidth<uint32_t>(shape.time_code(), rest, first, unit, offsets);
+}
+
+HG_INLINE uint64_t LoadBase(const RunShape& shape, const char* run) {
+  switch (shape.base_code) {
+    case 0:
+      return 0;
+    case 1:
+      return static_cast<uint64_t>(int64_t{Load<int8_t>(run + shape.base_at)});
+    case 2:
+      return static_cast<uint64_t>(int64_t{Load<int16_t>(run + shape.base_at)});
+    case 3:
+      return static_cast<uint64_t>(int64_t{Load<int32_t>(run + shape.base_at)});
+    default:
+      return Load<uint64_t>(run + shape.base_at);
+  }
+}
+
+// Numbers, or with kWords bits as they are stored.
+HG_INLINE void LoadNumbers(const RunShape& shape, const char* run, uint64_t* numbers) {
+  LoadWidth<uint64_t>(shape.width_code(), run + shape.values_at, LoadBase(shape, run), 1, numbers);
+}
+
+HG_INLINE void DecimalsToDoubles(int exponent, uint64_t* numbers) {
+  const double power = kPowers[exponent];
+  for (size_t i = 0; i < kRunEntries; ++i) {
+    const double value = static_cast<double>(static_cast<int64_t>(numbers[i])) / power;
+    numbers[i] = std::bit_cast<uint64_t>(value);
+  }
+}
+
+HG_INLINE void WidenSingles(uint64_t* numbers) {
+  for (size_t i = 0; i < kRunEntries; ++i) {
+    const auto single = std::bit_cast<float>(static_cast<uint32_t>(numbers[i]));
+    numbers[i] = std::bit_cast<uint64_t>(static_cast<double>(single));
+  }
+}
+
+}  // namespace hg::points::run_layout
