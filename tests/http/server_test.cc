@@ -373,6 +373,25 @@ TEST_CASE("replies are compressed where the client takes it") {
   CHECK(body.find("\"version\"") != std::string::npos);
 }
 
+TEST_CASE("where browsers may call, agents' puts still are answered by the loop, theirs by a thread") {
+  Running edge([](Options& options) { options.cors_domains = {"http://a"}; });
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", Points(3)));
+  CHECK(client.ReadResponse().status() == 204);
+  const uint64_t before = edge.counters.all_requests.Count();
+  client.Send(Post("/api/put", Points(3)));
+  CHECK(client.ReadResponse().head.find("Access-Control") == std::string::npos);
+  CHECK(edge.counters.all_requests.Count() == before);
+  client.Send(Post("/api/put", Points(3), "Origin: http://a\r\n"));
+  CHECK(client.ReadResponse().head.find("Access-Control-Allow-Origin: http://a\r\n") !=
+        std::string::npos);
+  client.Send(Post("/api/put", Points(3), "Origin: http://b\r\n"));
+  const auto refused = client.ReadResponse();
+  CHECK(refused.status() == 200);
+  CHECK(refused.body.find("CORS domain not allowed") != std::string::npos);
+  CHECK(edge.counters.points_added == 9);
+}
+
 TEST_CASE("requests for plug-ins are counted apart") {
   Running edge;
   for (const char* target : {"/api/version", "/plugin", "/plugins/x", "/plugin/x?y", "/PLUGIN/"}) {
