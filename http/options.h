@@ -12,7 +12,7 @@ namespace hg::http {
 enum class Mode { kReadWrite, kReadOnly, kWriteOnly };
 
 struct Options {
-  std::string bind = "127.0.0.1";
+  std::string bind = "127.0.0.1";  // an address or the name of a host
   uint16_t port = 4242;
   int backlog = 3072;
   int loop_threads = 0;                         // 0 = one per core

@@ -29,6 +29,23 @@ int LoopCount(const Options& options) {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+/// An address, or the first one of a host's name, IPv4 before IPv6 as Java has it.
+Result<asio::ip::address> AddressOf(const std::string& bind) {
+  boost::system::error_code error;
+  const auto address = asio::ip::make_address(bind, error);
+  if (!error) return address;
+  asio::io_context io;
+  const auto found = tcp::resolver(io).resolve(bind, "", error);
+  if (error || found.empty()) {
+    return Status::InvalidArgument("cannot listen on \"" + bind +
+                                   "\": neither an address nor the name of a host");
+  }
+  const auto v4 = std::find_if(found.begin(), found.end(), [](const auto& entry) {
+    return entry.endpoint().address().is_v4();
+  });
+  return (v4 != found.end() ? *v4 : *found.begin()).endpoint().address();
+}
+
 }  // namespace
 
 class Server::Impl {
@@ -44,9 +61,7 @@ class Server::Impl {
 
   Status Start() {
     boost::system::error_code error;
-    const auto address = asio::ip::make_address(options_.bind, error);
-    if (error)
-      return Status::InvalidArgument("cannot listen on " + options_.bind + ": not an IP address");
+    ASSIGN_OR_RETURN(const asio::ip::address address, AddressOf(options_.bind));
     const tcp::endpoint endpoint(address, options_.port);
     acceptor_.open(endpoint.protocol(), error);
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(options_.reuse_address), error);

@@ -161,7 +161,7 @@ Result<std::optional<size_t>> ReadPreloadedRows(const Config& config) {
 
 Result<http::Options> ReadHttpOptions(const Config& config) {
   http::Options options;
-  options.bind = config.String("tsd.network.bind");
+  if (config.Has("tsd.network.bind")) options.bind = config.String("tsd.network.bind");
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.port", 0, 65535, &options.port));
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.backlog", 1, kIntMax, &options.backlog));
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.worker_threads", 0, 1024, &options.loop_threads));

@@ -373,7 +373,8 @@ TEST_CASE("replies are compressed where the client takes it") {
   CHECK(body.find("\"version\"") != std::string::npos);
 }
 
-TEST_CASE("where browsers may call, agents' puts still are answered by the loop, theirs by a thread") {
+TEST_CASE(
+    "where browsers may call, agents' puts still are answered by the loop, theirs by a thread") {
   Running edge([](Options& options) { options.cors_domains = {"http://a"}; });
   ClientSocket client(edge.server.port());
   client.Send(Post("/api/put", Points(3)));
@@ -660,6 +661,19 @@ TEST_CASE("Stop closes idle connections and answers what was being handled") {
   CHECK(busy.ReadAll().empty());
   stopper.join();
   CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("a host's name will do for the address, what is neither is named") {
+  Running edge([](Options& options) { options.bind = "localhost"; });
+  ClientSocket client(edge.server.port());
+  client.Send(kGetVersion);
+  CHECK(client.ReadResponse().status() == 200);
+  EdgeFixture other;
+  other.options.bind = "not a host";
+  Server second(other.options, other.services);
+  const Status status = second.Start();
+  CHECK(status.code() == StatusCode::kInvalidArgument);
+  CHECK(status.message().find("\"not a host\"") != std::string_view::npos);
 }
 
 TEST_CASE("a port that is taken is said to be") {

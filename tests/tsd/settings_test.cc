@@ -24,6 +24,7 @@ TEST_CASE("default settings are the rooms' own defaults") {
   REQUIRE(http.ok());
   CHECK(http->port == http::Options().port);
   CHECK(http->bind == http::Options().bind);
+  CHECK(ReadHttpOptions(With("tsd.network.bind", ""))->bind == http::Options().bind);
   CHECK(http->body_bytes_max == http::Options().body_bytes_max);
   CHECK(http->backlog == http::Options().backlog);
   CHECK(http->cors_headers == http::Options().cors_headers);
