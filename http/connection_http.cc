@@ -10,6 +10,7 @@
 #include "http/request.h"
 #include "http/router.h"
 #include "http/wire/charset.h"
+#include "storage/model/utf8.h"
 
 namespace hg::http {
 namespace {
@@ -155,7 +156,10 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* es
   request->method = MethodOf(head_.method);
   request->target = head_.target;
   request->headers.reserve(head_.fields.size());
-  for (const auto& [name, value] : head_.fields) request->headers.emplace_back(Lower(name), value);
+  for (const auto& [name, value] : head_.fields) {
+    request->headers.emplace_back(Lower(name), value);
+    ReplaceInvalidUtf8(&request->headers.back().second);  // they are shown in JSON
+  }
   request->body = body;
   boost::system::error_code error;
   const auto remote = socket_.remote_endpoint(error);

@@ -7,6 +7,7 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/percent.h"
+#include "storage/model/utf8.h"
 
 namespace hg::http {
 namespace {
@@ -106,7 +107,8 @@ bool ParseTarget(Request* request) {
   if (!path.empty()) path.remove_prefix(1);
   for (;;) {
     size_t slash = path.find('/');
-    request->segments.emplace_back(path.substr(0, slash));
+    // Errors name what was asked for: what is no UTF-8 would spoil their JSON.
+    ReplaceInvalidUtf8(&request->segments.emplace_back(path.substr(0, slash)));
     if (slash == std::string_view::npos) break;
     path.remove_prefix(slash + 1);
   }

@@ -11,6 +11,7 @@
 
 #include "http/wire/body_coding.h"
 #include "query/running.h"
+#include "storage/model/utf8.h"
 #include "tests/http/client_socket.h"
 #include "tests/http/edge_fixture.h"
 
@@ -661,6 +662,22 @@ TEST_CASE("Stop closes idle connections and answers what was being handled") {
   CHECK(busy.ReadAll().empty());
   stopper.join();
   CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("a path and headers that are no UTF-8 spoil no JSON") {
+  Running edge([](Options& options) { options.cors_domains = {"http://a"}; });
+  ClientSocket client(edge.server.port());
+  for (const char* request :
+       {"GET /api/search/\xff\x80lookup HTTP/1.1\r\n\r\n",
+        "GET /api/version HTTP/1.1\r\nOrigin: http://\xc3\x28\r\n\r\n",
+        "GET /api/query?start=1h-ago&m=sum:m HTTP/1.1\r\nUser-Agent: \xf0\x28\r\n\r\n",
+        "GET /api/stats/query HTTP/1.1\r\n\r\n"}) {
+    CAPTURE(request);
+    client.Send(request);
+    const auto response = client.ReadResponse();
+    CHECK(IsUtf8(response.body));
+    CHECK(response.body.starts_with("{\""));
+  }
 }
 
 TEST_CASE("a host's name will do for the address, what is neither is named") {
