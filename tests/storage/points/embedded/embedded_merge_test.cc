@@ -319,7 +319,7 @@ TEST_CASE("a large merge delays no small one of its region, and their order stay
   large.join();
   CHECK(f.RunsOf("row").size() == 2);
   const auto value = [&] {
-    return f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.Find(0, "q")->value;
+    return f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.versions.at(0).value;
   };
   CHECK(value() == "new2");
   REQUIRE(f.engine->Compact(*f.table).ok());
@@ -387,7 +387,7 @@ TEST_CASE("with many regions and little memory nobody is stuck, nothing lost, th
   uint64_t rows = 0;
   for (uint64_t w = 0; w < kWriters; ++w) {
     for (uint64_t i = 0; i < kRows; ++i) {
-      rows += f.engine->Read(*f.engine->Pin(), *many, key_of(w, i))->cells.cells.size();
+      rows += f.engine->Read(*f.engine->Pin(), *many, key_of(w, i))->cells.versions.size();
     }
   }
   CHECK(rows == kWriters * kRows);
