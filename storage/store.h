@@ -9,6 +9,7 @@
 // Unsupported. Acknowledged (ok) means durable at the store's level (spec region-store.md §11.4).
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,13 +18,12 @@
 
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
-#include "storage/model/key_layout.h"
-#include "storage/series_matcher.h"
+#include "storage/row_filter.h"
+#include "storage/table_descriptor.h"
 
 namespace hg {
 
-/// One stored value. In results: newest version only, timestamps as stored (points: their data time
-/// in ms).
+/// One stored value. In results: timestamps as stored (points: their data time in ms).
 struct Cell {
   Bytes family;
   Bytes qualifier;
@@ -33,7 +33,7 @@ struct Cell {
   bool operator==(const Cell&) const = default;
 };
 
-/// One row: cells sorted by family, then qualifier bytes.
+/// One row: cells sorted by family, then qualifier bytes; versions of one column newest first.
 struct Row {
   Bytes key;
   std::vector<Cell> cells;
@@ -44,15 +44,22 @@ struct Row {
 /// One change inside a row mutation.
 struct CellChange {
   enum class Kind {
-    kPut,           // sets family:qualifier := value
-    kDeleteColumn,  // all versions of family:qualifier up to now; value unused
-    kDeleteFamily,  // all of a family up to now; qualifier and value unused
+    kPut,                  // sets family:qualifier := value
+    kDeleteColumn,         // all versions of family:qualifier up to its time; value unused
+    kDeleteFamily,         // all of a family up to its time; qualifier and value unused
+    kDeleteVersion,        // the version of exactly its time; without a time: the newest one
+    kDeleteFamilyVersion,  // the versions of exactly its time of all columns; needs a time
   };
   Kind kind = Kind::kPut;
   Bytes family;
   Bytes qualifier;
   Bytes value;
-  std::optional<int64_t> timestamp_ms;  // kPut: explicit cell time; none = the store's clock
+  /// Explicit time; none = the store's clock. Tables of points go by arrival: their deletes have
+  /// none, and none of one version.
+  std::optional<int64_t> timestamp_ms = {};
+  /// kPut: ms after its time until which it is seen, at most the family's TTL; not in tables of
+  /// points.
+  std::optional<int64_t> ttl_ms = {};
 };
 
 /// All or nothing, in order, one row.
@@ -64,39 +71,68 @@ struct RowMutation {
 /// What a compare-and-set expects of one column: a value of ≥ 1 bytes, or none = absent (or empty).
 using Expected = std::optional<Bytes>;
 
-/// A family of a new table.
-struct FamilyDescriptor {
-  Bytes name;
-};
-
-struct TableDescriptor {
-  std::string name;
-  std::vector<FamilyDescriptor> families;
-  /// True for the data table: family "t" holds points natively where the engine can (engine.md §8).
-  bool points = false;
-  /// First keys of the regions that a new table is made with, behind those of its salt buckets. In
-  /// any order, no two alike, none empty. Of no meaning where the table exists.
-  std::vector<Bytes> splits = {};
-};
-
-struct ScanSpec {
-  std::string table;
-  Bytes start;                    // first key; "" = from the beginning
-  Bytes stop;                     // first key not given; "" = to the end
+/// Which cells of a row are wanted. A cell must meet all that is asked for.
+struct CellSelection {
   Bytes family;                   // "" = all families
-  std::vector<Bytes> qualifiers;  // only these columns of `family`; empty = all
-  bool keys_only = false;         // cells come without values
-  size_t batch_rows = 128;        // rows per fetch; ≥ 1
+  std::vector<Bytes> qualifiers;  // only these columns; empty = all
+  std::vector<Bytes> prefixes;    // only columns that begin with one of these; empty = all
+  Bytes column_min;               // columns in [min, max) by their bytes
+  Bytes column_max;               // "" = no end
+  /// Cell times in [min_ms, max_ms); the greatest max_ms is no bound. Of a time range without the
+  /// newest versions those are given that the family still keeps.
+  int64_t min_ms = std::numeric_limits<int64_t>::min();
+  int64_t max_ms = std::numeric_limits<int64_t>::max();
+  int32_t max_versions = 1;      // of each column, the newest in the time range
+  bool keys_only = false;        // cells come without values
+  bool first_cell_only = false;  // the first of the chosen cells of each row
 };
 
-/// One reader's position. One thread at a time. Rows ascend by key; a row comes once, whole, as of
-/// a moment between the scan's start and its delivery.
+struct ScanSpec : CellSelection {
+  std::string table;
+  Bytes start;  // first key; "" = from the beginning
+  Bytes stop;   // first key not given; "" = to the end
+  /// Rows descend: `start` is the greatest key ("" = from the end), `stop` the first one not given.
+  bool reversed = false;
+  size_t batch_rows = 128;           // rows per fetch; ≥ 1
+  size_t batch_bytes = SIZE_MAX;     // a fetch ends with the row that brings it to so many bytes
+  uint64_t limit_rows = UINT64_MAX;  // of the whole scan
+  bool fill_cache = true;            // blocks that are read for it stay in the block cache
+  RowFilter filter;                  // rows that do not pass are not given
+};
+
+/// One reader's position. One thread at a time. Rows ascend by key, or descend; a row comes once,
+/// whole, as of a moment between the scan's start and its delivery.
 class ScanCursor {
  public:
   virtual ~ScanCursor() = default;
-  /// Fills `rows` with the next ≤ batch_rows rows; empty = end.
+  /// Fills `rows` with the next rows, at most batch_rows; empty = end.
   virtual Status Next(std::vector<Row>* rows) = 0;
+  /// Rows looked at so far, given or not (spec region-store.md Q24).
+  [[nodiscard]] virtual uint64_t rows_examined() const { return 0; }
 };
+
+/// What Increment adds to one column.
+struct ColumnIncrement {
+  Bytes family;
+  Bytes qualifier;
+  int64_t by = 0;
+};
+
+/// What a store can do; callers ask it, never for the backend's name.
+struct StoreCapabilities {
+  bool cell_ttl = false;
+  bool seek_filters = false;  // templates jump over rows instead of reading them
+  bool region_admin = false;  // Flush, Compact and sizes of regions
+  bool reverse_scan = false;
+};
+
+/// The first key behind all that begin with the prefix: its last byte below FF raised, the rest cut
+/// off. "" = there is none (spec region-store.md Q11). A scan of a prefix is [prefix, this).
+inline Bytes AfterPrefix(Bytes prefix) {
+  while (!prefix.empty() && static_cast<uint8_t>(prefix.back()) == 0xFF) prefix.pop_back();
+  if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
+  return prefix;
+}
 
 /// A table's part, for the tools.
 struct RegionInfo {
@@ -114,8 +150,14 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// Idempotent: the same descriptor again is ok, another one Conflict.
+  /// Idempotent: the same descriptor again is ok, another one Conflict. Of a descriptor that asks
+  /// for what cannot be: InvalidArgument or Unsupported.
   virtual Status CreateTable(const TableDescriptor& table) = 0;
+  /// Gives the table the descriptor's families: attributes of known ones change for what is read
+  /// and for files as they are rewritten, new ones are empty, those left out are gone.
+  virtual Status AlterTable(const TableDescriptor& table) = 0;
+  virtual Status DropTable(const std::string& table) = 0;
+  virtual Result<TableDescriptor> DescribeTable(const std::string& table) = 0;
   virtual Result<std::vector<TableDescriptor>> ListTables() = 0;
 
   /// Each row atomic, rows independent and in order. The first failure ends the call.
@@ -125,10 +167,20 @@ class Store {
   /// The row's cells; no such row = no cells. family "" = all; qualifiers empty = all.
   virtual Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
                           const std::vector<Bytes>& qualifiers = {}) = 0;
+  /// The same, of the cells chosen.
+  virtual Result<Row> GetCells(const std::string& table, ByteView key,
+                               const CellSelection& wanted) = 0;
+  /// A row for each key, in their order; absent rows have no cells, a key may come twice.
+  virtual Result<std::vector<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
+                                           const CellSelection& wanted);
   /// Adds to an 8-byte big-endian counter (absent = 0); the new value. Another width:
   /// InvalidArgument.
   virtual Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
                                     ByteView qualifier, int64_t by) = 0;
+  /// The same for several columns of a row at once; the new values in their order. A column that
+  /// comes twice is added to twice.
+  virtual Result<std::vector<int64_t>> IncrementColumns(
+      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) = 0;
   /// Appends bytes to one cell (absent = empty), atomically.
   virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                         ByteView value) = 0;
@@ -142,6 +194,7 @@ class Store {
                                          const std::string& table, const RowMutation& mutation) = 0;
   virtual Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) = 0;
 
+  [[nodiscard]] virtual StoreCapabilities Capabilities() const { return {}; }
   virtual Result<std::vector<RegionInfo>> Regions(const std::string& table) = 0;
   /// All memory becomes files before it returns. Unsupported over HBase.
   virtual Status Flush() = 0;
@@ -170,12 +223,25 @@ class Store {
   virtual Status Sync() = 0;
 };
 
+inline Result<std::vector<Row>> Store::GetRows(const std::string& table,
+                                               const std::vector<Bytes>& keys,
+                                               const CellSelection& wanted) {
+  std::vector<Row> rows;
+  rows.reserve(keys.size());
+  for (const Bytes& key : keys) {
+    ASSIGN_OR_RETURN(Row row, GetCells(table, key, wanted));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 // Convenience over Mutate, for the many callers that touch one cell.
 inline CellChange PutCell(Bytes family, Bytes qualifier, Bytes value) {
-  return {CellChange::Kind::kPut, std::move(family), std::move(qualifier), std::move(value), {}};
+  return {
+      CellChange::Kind::kPut, std::move(family), std::move(qualifier), std::move(value), {}, {}};
 }
 inline CellChange DeleteColumn(Bytes family, Bytes qualifier) {
-  return {CellChange::Kind::kDeleteColumn, std::move(family), std::move(qualifier), {}, {}};
+  return {CellChange::Kind::kDeleteColumn, std::move(family), std::move(qualifier), {}, {}, {}};
 }
 
 }  // namespace hg

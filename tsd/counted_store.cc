@@ -19,6 +19,7 @@ class CountedCursor : public ScanCursor {
     Add(fetches_);
     return cursor_->Next(rows);
   }
+  [[nodiscard]] uint64_t rows_examined() const override { return cursor_->rows_examined(); }
 
  private:
   const std::unique_ptr<ScanCursor> cursor_;
@@ -75,6 +76,25 @@ Result<Row> CountedStore::Get(const std::string& table, ByteView key, ByteView f
                               const std::vector<Bytes>& qualifiers) {
   Add(&get_);
   return store_.Get(table, key, family, qualifiers);
+}
+
+Result<Row> CountedStore::GetCells(const std::string& table, ByteView key,
+                                   const CellSelection& wanted) {
+  Add(&get_);
+  return store_.GetCells(table, key, wanted);
+}
+
+Result<std::vector<Row>> CountedStore::GetRows(const std::string& table,
+                                               const std::vector<Bytes>& keys,
+                                               const CellSelection& wanted) {
+  Add(&get_, keys.size());
+  return store_.GetRows(table, keys, wanted);
+}
+
+Result<std::vector<int64_t>> CountedStore::IncrementColumns(
+    const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) {
+  Add(&increment_, columns.size());
+  return store_.IncrementColumns(table, key, columns);
 }
 
 Result<int64_t> CountedStore::Increment(const std::string& table, ByteView key, ByteView family,

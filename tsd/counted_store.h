@@ -32,13 +32,24 @@ class CountedStore : public Store {
   [[nodiscard]] StoreCalls calls() const;
 
   Status CreateTable(const TableDescriptor& table) override { return store_.CreateTable(table); }
+  Status AlterTable(const TableDescriptor& table) override { return store_.AlterTable(table); }
+  Status DropTable(const std::string& table) override { return store_.DropTable(table); }
+  Result<TableDescriptor> DescribeTable(const std::string& table) override {
+    return store_.DescribeTable(table);
+  }
   Result<std::vector<TableDescriptor>> ListTables() override { return store_.ListTables(); }
   Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
   Result<Row> Get(const std::string& table, ByteView key, ByteView family,
                   const std::vector<Bytes>& qualifiers) override;
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override;
+  Result<std::vector<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
+                                   const CellSelection& wanted) override;
   Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
                             ByteView qualifier, int64_t by) override;
+  Result<std::vector<int64_t>> IncrementColumns(
+      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
   Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                 ByteView value) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
@@ -46,6 +57,7 @@ class CountedStore : public Store {
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                  const std::string& table, const RowMutation& mutation) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
+  [[nodiscard]] StoreCapabilities Capabilities() const override { return store_.Capabilities(); }
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override {
     return store_.Regions(table);
   }

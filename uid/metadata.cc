@@ -64,13 +64,6 @@ const Cell* FindCell(const Row& row, const Bytes& qualifier) {
   return nullptr;
 }
 
-/// The smallest key that begins with none of the bytes of `prefix`; "" if there is none.
-Bytes AfterPrefix(Bytes prefix) {
-  while (!prefix.empty() && ByteAt(prefix, prefix.size() - 1) == 0xFF) prefix.pop_back();
-  if (!prefix.empty()) ++prefix.back();
-  return prefix;
-}
-
 bool HasPairs(const KeyLayout& layout, ByteView tsuid, const std::vector<Bytes>& pairs) {
   return std::all_of(pairs.begin(), pairs.end(), [&](const Bytes& pair) {
     for (size_t at = static_cast<size_t>(layout.metric_width); at < tsuid.size();

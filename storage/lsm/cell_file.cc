@@ -13,6 +13,7 @@ class CellFileSource : public RowSource {
     if (more && !DecodeCellRow(scan_.value(), &row_)) return scan_.Damaged("a row cannot be read");
     return more;
   }
+  void Seek(Bytes start) override { scan_.Seek(std::move(start)); }
   [[nodiscard]] const Bytes& key() const override { return scan_.key(); }
   CellRow TakeRow() override { return std::move(row_); }
 

@@ -48,4 +48,15 @@ void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,
   }
 }
 
+void CellMemory::SampleKeys(ByteView start, ByteView stop, size_t n,
+                            std::vector<Bytes>* keys) const {
+  if (empty()) return;
+  std::shared_lock lock(mutex_);
+  size_t i = 0;
+  for (auto it = rows_.lower_bound(start); it != rows_.end() && (stop.empty() || it->first < stop);
+       ++it) {
+    if (i++ % n == 0) keys->push_back(it->first);
+  }
+}
+
 }  // namespace hg::lsm

@@ -46,6 +46,8 @@ class CellMemory {
   /// is "", key < stop.
   void Copy(ByteView first, bool after, ByteView stop, size_t max,
             std::vector<KeyedRow>* out) const;
+  /// Appends every n-th key of those in [start, stop).
+  void SampleKeys(ByteView start, ByteView stop, size_t n, std::vector<Bytes>* keys) const;
   /// Runs f under the shared lock: for readers of state that changes together with this memory.
   template <typename F>
   void WithShared(F&& f) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/invariant.h"
 #include "storage/base/varint.h"
 
 namespace hg::lsm {
@@ -14,31 +15,9 @@ bool Same(const StoredCell& cell, uint8_t family, ByteView qualifier) {
   return cell.family == family && cell.qualifier == qualifier;
 }
 
-// Both describe one column; by time.
-StoredCell JoinByTime(StoredCell newer, StoredCell older) {
-  if (!newer.has_value || (older.has_value && older.timestamp_ms > newer.timestamp_ms)) {
-    newer.has_value = older.has_value;
-    newer.value = std::move(older.value);
-    newer.timestamp_ms = older.timestamp_ms;
-  }
-  newer.mark_ms = std::max(newer.mark_ms, older.mark_ms);
-  return newer;
-}
-
-// Drops what marks hide, and columns that say nothing.
-void HideByTime(CellRow* row) {
-  std::erase_if(row->cells, [row](StoredCell& cell) {
-    const int64_t mark = std::max(cell.mark_ms, row->FamilyMark(cell.family));
-    if (cell.has_value && cell.timestamp_ms <= mark) {
-      cell.has_value = false;
-      cell.value.clear();
-      cell.timestamp_ms = 0;
-    }
-    return !cell.has_value && cell.mark_ms == kNoMark;
-  });
-}
-
 enum : uint8_t { kHasValue = 1, kHasMark = 2 };
+// Stands where a row of cells has the number of its family marks.
+constexpr uint64_t kHasVersions = 257;
 
 bool TakeBytes(ByteView* in, Bytes* out) {
   uint64_t size;
@@ -68,16 +47,9 @@ const StoredCell* CellRow::Find(uint8_t family, ByteView qualifier) const {
   return it != cells.end() && Same(*it, family, qualifier) ? &*it : nullptr;
 }
 
-void CellRow::Put(CellOrder order, uint8_t family, ByteView qualifier, ByteView value,
-                  int64_t timestamp_ms) {
+void CellRow::Put(uint8_t family, ByteView qualifier, ByteView value, int64_t timestamp_ms) {
   auto it = Place(family, qualifier);
-  const bool found = it != cells.end() && Same(*it, family, qualifier);
-  if (order == CellOrder::kByTime) {
-    if (timestamp_ms <= FamilyMark(family)) return;
-    if (found && timestamp_ms <= it->mark_ms) return;
-    if (found && it->has_value && timestamp_ms < it->timestamp_ms) return;
-  }
-  if (!found) {
+  if (it == cells.end() || !Same(*it, family, qualifier)) {
     it = cells.insert(it, StoredCell{});
     it->family = family;
     it->qualifier = qualifier;
@@ -87,7 +59,7 @@ void CellRow::Put(CellOrder order, uint8_t family, ByteView qualifier, ByteView 
   it->timestamp_ms = timestamp_ms;
 }
 
-void CellRow::DeleteColumn(CellOrder order, uint8_t family, ByteView qualifier, int64_t mark_ms) {
+void CellRow::DeleteColumn(uint8_t family, ByteView qualifier, int64_t mark_ms) {
   auto it = Place(family, qualifier);
   if (it == cells.end() || !Same(*it, family, qualifier)) {
     it = cells.insert(it, StoredCell{});
@@ -95,21 +67,15 @@ void CellRow::DeleteColumn(CellOrder order, uint8_t family, ByteView qualifier, 
     it->qualifier = qualifier;
   }
   it->mark_ms = std::max(it->mark_ms, mark_ms);
-  if (it->has_value && (order == CellOrder::kByArrival || it->timestamp_ms <= mark_ms)) {
-    it->has_value = false;
-    it->value.clear();
-    it->timestamp_ms = 0;
-  }
+  it->has_value = false;
+  it->value.clear();
+  it->timestamp_ms = 0;
 }
 
-void CellRow::DeleteFamily(CellOrder order, uint8_t family, int64_t mark_ms) {
+void CellRow::DeleteFamily(uint8_t family, int64_t mark_ms) {
   if (family_marks.size() <= family) family_marks.resize(family + size_t{1}, kNoMark);
   family_marks[family] = std::max(family_marks[family], mark_ms);
-  if (order == CellOrder::kByArrival) {
-    std::erase_if(cells, [family](const StoredCell& cell) { return cell.family == family; });
-  } else {
-    HideByTime(this);
-  }
+  std::erase_if(cells, [family](const StoredCell& cell) { return cell.family == family; });
 }
 
 void CellRow::Erase(uint8_t family, ByteView qualifier) {
@@ -117,14 +83,11 @@ void CellRow::Erase(uint8_t family, ByteView qualifier) {
   if (it != cells.end() && Same(*it, family, qualifier)) cells.erase(it);
 }
 
-void CellRow::DropMarks(int64_t up_to_ms) {
-  for (int64_t& mark : family_marks) {
-    if (mark <= up_to_ms) mark = kNoMark;
-  }
-  while (!family_marks.empty() && family_marks.back() == kNoMark) family_marks.pop_back();
-  std::erase_if(cells, [up_to_ms](StoredCell& cell) {
-    if (cell.mark_ms <= up_to_ms) cell.mark_ms = kNoMark;
-    return !cell.has_value && cell.mark_ms == kNoMark;
+void CellRow::DropMarks() {
+  family_marks.clear();
+  std::erase_if(cells, [](StoredCell& cell) {
+    cell.mark_ms = kNoMark;
+    return !cell.has_value;
   });
 }
 
@@ -132,11 +95,45 @@ bool CellRow::HasMarks() const {
   return std::any_of(family_marks.begin(), family_marks.end(),
                      [](int64_t mark) { return mark != kNoMark; }) ||
          std::any_of(cells.begin(), cells.end(),
-                     [](const StoredCell& cell) { return !cell.has_value; });
+                     [](const StoredCell& cell) { return !cell.has_value; }) ||
+         std::any_of(versions.begin(), versions.end(),
+                     [](const CellVersion& cell) { return cell.kind != CellKind::kPut; });
+}
+
+void CellRow::ToVersions() {
+  if (cells.empty() && family_marks.empty()) return;
+  CellVersions old;
+  for (size_t family = 0; family < family_marks.size(); ++family) {
+    if (family_marks[family] == kNoMark) continue;
+    CellVersion mark;
+    mark.family = static_cast<uint8_t>(family);
+    mark.kind = CellKind::kDeleteFamily;
+    mark.timestamp_ms = family_marks[family];
+    old.push_back(std::move(mark));
+  }
+  for (StoredCell& cell : cells) {
+    CellVersion version;
+    version.family = cell.family;
+    version.qualifier = cell.qualifier;
+    if (cell.mark_ms != kNoMark) {
+      version.kind = CellKind::kDeleteColumn;
+      version.timestamp_ms = cell.mark_ms;
+      old.push_back(version);
+    }
+    if (!cell.has_value) continue;
+    version.kind = CellKind::kPut;
+    version.timestamp_ms = cell.timestamp_ms;
+    version.value = std::move(cell.value);
+    old.push_back(std::move(version));
+  }
+  std::sort(old.begin(), old.end(), SortsBefore);
+  cells.clear();
+  family_marks.clear();
+  versions = MergeVersions(std::move(versions), std::move(old));
 }
 
 size_t CellRow::MemoryBytes() const {
-  size_t bytes = family_marks.capacity() * sizeof(int64_t);
+  size_t bytes = family_marks.capacity() * sizeof(int64_t) + VersionsBytes(versions);
   for (const StoredCell& cell : cells) {
     bytes +=
         sizeof cell + cell.value.size() + (cell.qualifier.size() > 15 ? cell.qualifier.size() : 0);
@@ -145,6 +142,12 @@ size_t CellRow::MemoryBytes() const {
 }
 
 CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
+  if (order == CellOrder::kByTime) {
+    newer.ToVersions();
+    older.ToVersions();
+    newer.versions = MergeVersions(std::move(newer.versions), std::move(older.versions));
+    return newer;
+  }
   if (older.empty()) return newer;
   if (newer.empty()) return older;
   CellRow result;
@@ -158,15 +161,13 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
   result.cells.reserve(newer.cells.size() + older.cells.size());
   auto n = newer.cells.begin();
   for (StoredCell& cell : older.cells) {
-    if (order == CellOrder::kByArrival && newer.FamilyMark(cell.family) != kNoMark) continue;
+    if (newer.FamilyMark(cell.family) != kNoMark) continue;
     for (; n != newer.cells.end() && Before(*n, cell.family, cell.qualifier); ++n) {
       result.cells.push_back(std::move(*n));
     }
     const bool both = n != newer.cells.end() && Same(*n, cell.family, cell.qualifier);
     if (!both) {
       result.cells.push_back(std::move(cell));
-    } else if (order == CellOrder::kByTime) {
-      result.cells.push_back(JoinByTime(std::move(*n++), std::move(cell)));
     } else {
       // A mark of either part still speaks of what is older than both.
       n->mark_ms = std::max(n->mark_ms, cell.mark_ms);
@@ -174,11 +175,16 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
     }
   }
   std::move(n, newer.cells.end(), std::back_inserter(result.cells));
-  if (order == CellOrder::kByTime) HideByTime(&result);
   return result;
 }
 
 void EncodeCellRow(const CellRow& row, Bytes* out) {
+  if (!row.versions.empty()) {
+    INVARIANT(row.cells.empty() && row.family_marks.empty());
+    AppendVarint(out, kHasVersions);
+    EncodeVersions(row.versions, out);
+    return;
+  }
   AppendVarint(out, row.family_marks.size());
   for (const int64_t mark : row.family_marks) {
     out->push_back(mark != kNoMark ? 1 : 0);
@@ -202,7 +208,8 @@ void EncodeCellRow(const CellRow& row, Bytes* out) {
 bool DecodeCellRow(ByteView in, CellRow* row) {
   *row = CellRow();
   uint64_t count;
-  if (!GetVarint64(&in, &count) || count > 256) return false;
+  if (!GetVarint64(&in, &count) || count > kHasVersions) return false;
+  if (count == kHasVersions) return DecodeVersions(&in, &row->versions) && in.empty();
   row->family_marks.assign(count, kNoMark);
   for (int64_t& mark : row->family_marks) {
     if (in.empty() || ByteAt(in, 0) > 1) return false;

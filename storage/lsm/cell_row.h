@@ -7,20 +7,19 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
-#include "storage/base/status.h"
+#include "storage/lsm/cell_versions.h"
 
 namespace hg::lsm {
 
 /// Which of two writes to a column is the newer one.
 enum class CellOrder : uint8_t {
-  kByTime,  // the later cell time, then arrival; a mark hides what is not newer (HBase's default;
-            // D17)
-  kByArrival,  // arrival alone: points tables (engine.md §3)
+  kByTime,     // the later cell time, then arrival: CellRow::versions
+  kByArrival,  // arrival alone: points tables (engine.md §3), CellRow::cells
 };
 
 inline constexpr int64_t kNoMark = std::numeric_limits<int64_t>::min();
 
-/// A column of a part: a value, a mark, or both. By arrival the mark speaks of older parts only.
+/// A column of a part by arrival: a value, a mark, or both. The mark speaks of older parts only.
 struct StoredCell {
   uint8_t family = 0;  // index in the table's descriptor
   bool has_value = false;
@@ -32,28 +31,35 @@ struct StoredCell {
   bool operator==(const StoredCell&) const = default;
 };
 
-/// Plain value.
+/// Plain value. Of a table by arrival: cells and family_marks; by time: versions. (Files of before
+/// versions were kept hold rows by time as cells: ToVersions.)
 struct CellRow {
   std::vector<StoredCell> cells;      // by family, then qualifier; unique
   std::vector<int64_t> family_marks;  // by family index; shorter = kNoMark
+  CellVersions versions;
 
-  [[nodiscard]] bool empty() const { return cells.empty() && family_marks.empty(); }
+  [[nodiscard]] bool empty() const {
+    return cells.empty() && family_marks.empty() && versions.empty();
+  }
   [[nodiscard]] const StoredCell* Find(uint8_t family, ByteView qualifier) const;
   [[nodiscard]] int64_t FamilyMark(uint8_t family) const {
     return family < family_marks.size() ? family_marks[family] : kNoMark;
   }
 
-  void Put(CellOrder order, uint8_t family, ByteView qualifier, ByteView value,
-           int64_t timestamp_ms);
-  void DeleteColumn(CellOrder order, uint8_t family, ByteView qualifier, int64_t mark_ms);
-  void DeleteFamily(CellOrder order, uint8_t family, int64_t mark_ms);
+  // By arrival.
+  void Put(uint8_t family, ByteView qualifier, ByteView value, int64_t timestamp_ms);
+  void DeleteColumn(uint8_t family, ByteView qualifier, int64_t mark_ms);
+  void DeleteFamily(uint8_t family, int64_t mark_ms);
   /// Takes a column out without a mark.
   void Erase(uint8_t family, ByteView qualifier);
-  /// Drops marks up to that time, and columns that then say nothing: what the row means when
-  /// nothing older can exist.
-  void DropMarks(int64_t up_to_ms = std::numeric_limits<int64_t>::max());
-  /// Something was deleted and nothing put in its place: what DropMarks may rid the row of.
+  /// Drops the marks: what the row means when nothing older can exist.
+  void DropMarks();
+  /// Something was deleted and nothing put in its place: what a merge with the oldest part may rid
+  /// the row of.
   [[nodiscard]] bool HasMarks() const;
+
+  /// Turns cells and family_marks, as rows by time were stored once, into versions.
+  void ToVersions();
   /// Rough size in memory.
   [[nodiscard]] size_t MemoryBytes() const;
 

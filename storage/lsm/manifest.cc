@@ -11,9 +11,13 @@
 namespace hg::lsm {
 namespace {
 
-constexpr ByteView kMagic{"HGMAN\0\0\2", 8};
+constexpr ByteView kMagic{"HGMAN\0\0\3", 8};
+constexpr ByteView kMagic2{"HGMAN\0\0\2", 8};
 constexpr ByteView kMagic1{"HGMAN\0\0\1", 8};
 constexpr uint64_t kReference = 1, kMarks = 2;  // flags of a run
+
+constexpr uint64_t kKeepDeleted = 1, kNewVersions = 2, kInMemory = 4, kUncached = 8, kBloom = 16;
+constexpr uint64_t kFamilyFlags = 31;
 
 void AppendText(Bytes* out, ByteView text) {
   AppendVarint(out, text.size());
@@ -50,6 +54,38 @@ class Reader {
   ByteView in_;
   bool ok_ = true;
 };
+
+void AppendFamily(Bytes* out, const FamilyDescriptor& family) {
+  AppendText(out, family.name);
+  const uint64_t flags = (family.keep_deleted_cells ? kKeepDeleted : 0) |
+                         (family.new_version_behavior ? kNewVersions : 0) |
+                         (family.in_memory ? kInMemory : 0) | (family.block_cache ? 0 : kUncached) |
+                         (family.bloom_filter == BloomFilter::kRow ? kBloom : 0);
+  for (const uint64_t v :
+       {static_cast<uint64_t>(family.versions), static_cast<uint64_t>(family.min_versions),
+        static_cast<uint64_t>(family.ttl_s), flags, uint64_t{family.block_size}}) {
+    AppendVarint(out, v);
+  }
+  AppendText(out, family.compression);
+  AppendText(out, family.data_block_encoding);
+}
+
+bool ReadFamily(Reader* r, FamilyDescriptor* family) {
+  family->name = r->Text();
+  family->versions = static_cast<int32_t>(r->Number());
+  family->min_versions = static_cast<int32_t>(r->Number());
+  family->ttl_s = static_cast<int64_t>(r->Number());
+  const uint64_t flags = r->Number();
+  family->keep_deleted_cells = (flags & kKeepDeleted) != 0;
+  family->new_version_behavior = (flags & kNewVersions) != 0;
+  family->in_memory = (flags & kInMemory) != 0;
+  family->block_cache = (flags & kUncached) == 0;
+  family->bloom_filter = (flags & kBloom) != 0 ? BloomFilter::kRow : BloomFilter::kNone;
+  family->block_size = static_cast<uint32_t>(r->Number());
+  family->compression = r->Text();
+  family->data_block_encoding = r->Text();
+  return flags <= kFamilyFlags;
+}
 
 /// Widths that a row key can have.
 bool Possible(const KeyLayout& layout) {
@@ -88,7 +124,7 @@ Bytes EncodeManifest(const Manifest& m) {
     AppendText(&out, table.name);
     AppendVarint(&out, table.points ? 1 : 0);
     AppendVarint(&out, table.families.size());
-    for (const Bytes& family : table.families) AppendText(&out, family);
+    for (const FamilyDescriptor& family : table.families) AppendFamily(&out, family);
     AppendVarint(&out, table.regions.size());
     for (const RegionEntry& region : table.regions) {
       AppendVarint(&out, region.id);
@@ -110,8 +146,10 @@ Bytes EncodeManifest(const Manifest& m) {
 }
 
 bool DecodeManifest(ByteView in, Manifest* m) {
-  const bool first_version = in.substr(0, kMagic1.size()) == kMagic1;
-  if (in.size() < kMagic.size() + 4 || (in.substr(0, kMagic.size()) != kMagic && !first_version)) {
+  const ByteView magic = in.substr(0, kMagic.size());
+  const bool first_version = magic == kMagic1;
+  const bool bare_families = first_version || magic == kMagic2;
+  if (in.size() < kMagic.size() + 4 || (magic != kMagic && !bare_families)) {
     return false;
   }
   uint32_t crc = 0;
@@ -135,7 +173,13 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     table.name = r.Text();
     table.points = r.Number() != 0;
     table.families.resize(r.Count());
-    for (Bytes& family : table.families) family = r.Text();
+    for (FamilyDescriptor& family : table.families) {
+      if (bare_families) {
+        family.name = r.Text();
+      } else if (!ReadFamily(&r, &family)) {
+        return false;
+      }
+    }
     if (first_version) continue;
     table.regions.resize(r.Count());
     for (RegionEntry& region : table.regions) {

@@ -10,6 +10,7 @@
 #include "storage/base/status.h"
 #include "storage/lsm/log_format.h"
 #include "storage/model/key_layout.h"
+#include "storage/table_descriptor.h"
 
 namespace hg::lsm {
 
@@ -29,7 +30,8 @@ struct TableEntry {
   uint32_t id = 0;  // never reused; 0 is the hidden table `series`, one region with id 0
   std::string name;
   bool points = false;
-  std::vector<Bytes> families;
+  /// A family's place is its number in rows, for ever; one without a name was dropped.
+  std::vector<FamilyDescriptor> families;
   std::vector<RegionEntry> regions = {RegionEntry{}};  // see Tiles
 };
 
@@ -77,7 +79,7 @@ bool IsWhole(const Manifest& manifest);
 std::vector<RegionEntry> SaltRegions(const KeyLayout& layout);
 
 Bytes EncodeManifest(const Manifest& manifest);
-/// False: not a whole, undamaged manifest of version 1 or 2.
+/// False: not a whole, undamaged manifest of a known version.
 bool DecodeManifest(ByteView in, Manifest* manifest);
 
 /// NotFound: there is none. Corruption: it is damaged.

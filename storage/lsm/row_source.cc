@@ -12,7 +12,7 @@ class MemorySource : public RowSource {
 
   Result<bool> Next() override {
     if (++at_ < batch_.size()) return true;
-    if (at_ > 0 && batch_.size() < kBatchRows && started_) {
+    if (started_ && batch_.size() < kBatchRows) {
       at_ = batch_.size();
       return false;
     }
@@ -23,6 +23,17 @@ class MemorySource : public RowSource {
     if (batch_.empty()) return false;
     from_ = batch_.back().key;
     return true;
+  }
+  void Seek(Bytes start) override {
+    while (++at_ < batch_.size() && batch_[at_].key < start) continue;
+    if (at_ < batch_.size()) {
+      --at_;
+      return;
+    }
+    batch_.clear();
+    at_ = static_cast<size_t>(-1);
+    from_ = std::move(start);
+    started_ = false;
   }
   [[nodiscard]] const Bytes& key() const override { return batch_[at_].key; }
   CellRow TakeRow() override { return std::move(batch_[at_].row); }
@@ -44,7 +55,9 @@ class MergedSource : public RowSource {
 
   Result<bool> Next() override {
     for (size_t i = 0; i < sources_.size(); ++i) {
-      if (started_ && !(live_[i] && sources_[i]->key() == key_)) continue;
+      if (started_ && !(live_[i] && (sources_[i]->key() == key_ || sources_[i]->key() < sought_))) {
+        continue;
+      }
       ASSIGN_OR_RETURN(live_[i], sources_[i]->Next());
     }
     started_ = true;
@@ -56,6 +69,13 @@ class MergedSource : public RowSource {
     if (least == nullptr) return false;
     key_ = *least;
     return true;
+  }
+  void Seek(Bytes start) override {
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      if (!started_ || (live_[i] && sources_[i]->key() < start)) sources_[i]->Seek(start);
+    }
+    // Those before it move with the next Next, as those at key_ do.
+    sought_ = std::move(start);
   }
   [[nodiscard]] const Bytes& key() const override { return key_; }
   CellRow TakeRow() override {
@@ -76,6 +96,7 @@ class MergedSource : public RowSource {
   std::vector<bool> live_;
   bool started_ = false;
   Bytes key_;
+  Bytes sought_;
 };
 
 }  // namespace

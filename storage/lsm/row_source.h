@@ -16,6 +16,8 @@ class RowSource {
   virtual ~RowSource() = default;
   /// Moves to the next row; false at the end.
   virtual Result<bool> Next() = 0;
+  /// The next row is the first one ≥ start, which lies behind the row moved to.
+  virtual void Seek(Bytes start) = 0;
   /// Of the row moved to; until the next Next.
   [[nodiscard]] virtual const Bytes& key() const = 0;
   /// May be taken once per row.

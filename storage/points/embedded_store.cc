@@ -1,9 +1,12 @@
 #include "storage/points/embedded_store.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "storage/lsm/row_source.h"
+#include "storage/points/filter_row.h"
 #include "storage/points/row_file.h"
 #include "storage/points/table_scan.h"
 
@@ -32,11 +35,33 @@ Status CheckFamily(const Table& table, ByteView family) {
   return Status::NotFound("no such family: " + table.descriptor.name + ":" + Bytes(family));
 }
 
+Status CheckTimes(const Table& table, const CellChange& change) {
+  using Kind = CellChange::Kind;
+  if (change.kind == Kind::kDeleteFamilyVersion && !change.timestamp_ms) {
+    return Status::InvalidArgument("a delete of a family's version needs a time");
+  }
+  if (change.ttl_ms && *change.ttl_ms < 1) {
+    return Status::InvalidArgument("a cell's TTL of " + std::to_string(*change.ttl_ms) +
+                                   " ms, at least 1");
+  }
+  if (table.order == lsm::CellOrder::kByTime) return {};
+  if (change.ttl_ms) {
+    return Status::InvalidArgument("table " + table.descriptor.name +
+                                   " holds points: its cells have no TTL of their own");
+  }
+  if (change.kind != Kind::kPut && change.timestamp_ms) {
+    return Status::InvalidArgument("table " + table.descriptor.name +
+                                   " holds points: a delete there has no time");
+  }
+  return {};
+}
+
 Status CheckMutation(const Table& table, const RowMutation& mutation) {
   RETURN_IF_ERROR(CheckKey(mutation.key));
   for (const CellChange& change : mutation.changes) {
     RETURN_IF_ERROR(CheckFamily(table, change.family));
     RETURN_IF_ERROR(CheckValue(change.value.size()));
+    RETURN_IF_ERROR(CheckTimes(table, change));
   }
   return {};
 }
@@ -44,8 +69,10 @@ Status CheckMutation(const Table& table, const RowMutation& mutation) {
 // One column of a whole row; false if it is not there.
 bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteView qualifier,
               const RenderOptions& options, Cell* cell) {
-  std::vector<Cell> cells =
-      SelectCells(table, row, {Bytes(family), {Bytes(qualifier)}, false}, options);
+  CellSelection wanted;
+  wanted.family = family;
+  wanted.qualifiers = {Bytes(qualifier)};
+  std::vector<Cell> cells = SelectCells(table, row, wanted, options);
   if (cells.empty()) return false;
   *cell = std::move(cells.front());
   return true;
@@ -118,6 +145,15 @@ Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
   return engine_.CreateTable(table);
 }
 
+Status EmbeddedStore::AlterTable(const TableDescriptor& table) { return engine_.AlterTable(table); }
+
+Status EmbeddedStore::DropTable(const std::string& table) { return engine_.DropTable(table); }
+
+Result<TableDescriptor> EmbeddedStore::DescribeTable(const std::string& name) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  return table->descriptor;
+}
+
 Result<std::vector<TableDescriptor>> EmbeddedStore::ListTables() {
   std::vector<TableDescriptor> all;
   for (const Table* table : engine_.Tables()) all.push_back(table->descriptor);
@@ -154,39 +190,92 @@ Status EmbeddedStore::DeleteRow(const std::string& name, ByteView key) {
 
 Result<Row> EmbeddedStore::Get(const std::string& name, ByteView key, ByteView family,
                                const std::vector<Bytes>& qualifiers) {
+  CellSelection wanted;
+  wanted.family = family;
+  wanted.qualifiers = qualifiers;
+  return GetCells(name, key, wanted);
+}
+
+Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
+                                    const CellSelection& wanted) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
-  if (!family.empty()) RETURN_IF_ERROR(CheckFamily(*table, family));
+  if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
   ASSIGN_OR_RETURN(const StoredRow row, engine_.Read(*engine_.Pin(), *table, key));
-  return Row{Bytes(key), SelectCells(*table, row, {Bytes(family), qualifiers, false},
-                                     engine_.render_options())};
+  Row result{Bytes(key), SelectCells(*table, row, wanted, engine_.render_options())};
+  Strip(wanted, &result.cells);
+  return result;
+}
+
+// By key, so that each block is read once; answered as asked.
+Result<std::vector<Row>> EmbeddedStore::GetRows(const std::string& name,
+                                                const std::vector<Bytes>& keys,
+                                                const CellSelection& wanted) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
+  std::vector<size_t> order(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    RETURN_IF_ERROR(CheckKey(keys[i]));
+    order[i] = i;
+  }
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+  std::vector<Row> rows(keys.size());
+  const auto version = engine_.Pin();
+  const Row* before = nullptr;
+  for (const size_t i : order) {
+    if (before != nullptr && before->key == keys[i]) {
+      rows[i] = *before;
+      continue;
+    }
+    ASSIGN_OR_RETURN(const StoredRow stored, engine_.Read(*version, *table, keys[i]));
+    rows[i] = {keys[i], SelectCells(*table, stored, wanted, engine_.render_options())};
+    Strip(wanted, &rows[i].cells);
+    before = &rows[i];
+  }
+  return rows;
 }
 
 Result<int64_t> EmbeddedStore::Increment(const std::string& name, ByteView key, ByteView family,
                                          ByteView qualifier, int64_t by) {
-  ASSIGN_OR_RETURN(const Table* table, Prepare(name, key, family));
-  uint64_t sum = 0;
-  ASSIGN_OR_RETURN(
-      const auto outcome,
-      engine_.ReadModifyWrite(
-          *table, key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
-            Cell old;
-            const bool found =
-                FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
-            if (found && old.value.size() != 8) {
-              return Result<bool>(Status::InvalidArgument("counter of " +
-                                                          std::to_string(old.value.size()) +
-                                                          " bytes, not 8: " + ToHex(key)));
-            }
-            sum = (found ? ReadBig64(old.value.data()) : 0) + static_cast<uint64_t>(by);
-            Bytes value;
-            AppendBig(&value, sum, 8);
-            changes->push_back(PutOver(family, qualifier, std::move(value), found ? &old : nullptr,
-                                       engine_.stamp_ms_locked()));
-            return Result<bool>(true);
-          }));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
+                   IncrementColumns(name, key, {{Bytes(family), Bytes(qualifier), by}}));
+  return sums[0];
+}
+
+Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
+    const std::string& name, ByteView key, const std::vector<ColumnIncrement>& columns) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckKey(key));
+  for (const ColumnIncrement& column : columns) RETURN_IF_ERROR(CheckFamily(*table, column.family));
+  if (columns.empty()) return std::vector<int64_t>();
+  std::vector<int64_t> sums;
+  const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
+    std::map<std::pair<ByteView, ByteView>, uint64_t> added;
+    sums.clear();
+    for (const ColumnIncrement& column : columns) {
+      Cell old;
+      const bool found =
+          FindCell(*table, row, column.family, column.qualifier, engine_.render_options(), &old);
+      if (found && old.value.size() != 8) {
+        return Status::InvalidArgument("counter of " + std::to_string(old.value.size()) +
+                                       " bytes, not 8: " + ToHex(key));
+      }
+      uint64_t& sum = added
+                          .try_emplace({column.family, column.qualifier},
+                                       found ? ReadBig64(old.value.data()) : 0)
+                          .first->second;
+      sum += static_cast<uint64_t>(column.by);
+      Bytes value;
+      AppendBig(&value, sum, 8);
+      changes->push_back(PutOver(column.family, column.qualifier, std::move(value),
+                                 found ? &old : nullptr, engine_.stamp_ms_locked()));
+      sums.push_back(static_cast<int64_t>(sum));
+    }
+    return true;
+  };
+  ASSIGN_OR_RETURN(const auto outcome, engine_.ReadModifyWrite(*table, key, decide));
   RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
-  return static_cast<int64_t>(sum);
+  return sums;
 }
 
 Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView family,
@@ -241,16 +330,17 @@ Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   RETURN_IF_ERROR(CheckFamily(*table, family));
   RETURN_IF_ERROR(CheckMutation(*table, mutation));
+  CellSelection wanted;
+  wanted.family = family;
   bool unchanged = false;
   ASSIGN_OR_RETURN(
       const auto outcome,
-      engine_.ReadModifyWrite(*table, mutation.key,
-                              [&](const StoredRow& row, std::vector<CellChange>* changes) {
-                                unchanged = SelectCells(*table, row, {Bytes(family), {}, false},
-                                                        engine_.render_options()) == cells;
-                                *changes = mutation.changes;
-                                return Result<bool>(unchanged && !changes->empty());
-                              }));
+      engine_.ReadModifyWrite(
+          *table, mutation.key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+            unchanged = SelectCells(*table, row, wanted, engine_.render_options()) == cells;
+            *changes = mutation.changes;
+            return Result<bool>(unchanged && !changes->empty());
+          }));
   if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
   return unchanged;
 }
@@ -259,6 +349,7 @@ Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
   if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));
   if (spec.batch_rows == 0) return Status::InvalidArgument("batch_rows is 0");
+  RETURN_IF_ERROR(CheckFilter(spec.filter));
   return OpenTableScan(engine_, *table, spec);
 }
 

@@ -27,6 +27,7 @@
 #include "storage/lsm/log_recovery.h"
 #include "storage/lsm/manifest.h"
 #include "storage/points/embedded.h"
+#include "storage/points/idle_readers.h"
 #include "storage/points/log_body.h"
 #include "storage/points/registry.h"
 #include "storage/points/stored_row.h"
@@ -52,14 +53,20 @@ class Engine {
   [[nodiscard]] const KeyLayout& layout() const { return options_.layout; }
   [[nodiscard]] const Registry& registry() const { return registry_; }
   [[nodiscard]] RenderOptions render_options() const {
-    return {clock_.NowMs() / 1000, options_.enable_compaction};
+    const int64_t now_ms = clock_.NowMs();
+    return {now_ms / 1000, options_.enable_compaction, now_ms};
   }
 
-  // Tables. Pointers live as long as the engine.
+  // Tables. Pointers live as long as the engine, also to what a table was before it was altered or
+  // dropped: what is written by them then may be lost, as if it had come before.
   Result<const Table*> FindTable(const std::string& name) const;
   [[nodiscard]] std::vector<const Table*> Tables() const;
-  [[nodiscard]] const Table* points_table() const { return points_table_; }
+  [[nodiscard]] const Table* points_table() const {
+    return points_table_.load(std::memory_order_acquire);
+  }
   Status CreateTable(const TableDescriptor& descriptor);
+  Status AlterTable(const TableDescriptor& descriptor);
+  Status DropTable(const std::string& name);
 
   // Writes. What they return is to be given to Commit.
   Result<SeriesNumber> Register(ByteView tsuid);
@@ -90,6 +97,7 @@ class Engine {
   Status Sync();
 
   // Reads.
+  [[nodiscard]] IdleReaders& readers() const { return readers_; }
   [[nodiscard]] std::shared_ptr<const Version> Pin() const;
   /// The whole row, from all parts.
   Result<StoredRow> Read(const Version& version, const Table& table, ByteView key) const;
@@ -132,8 +140,11 @@ class Engine {
   Status OpenRuns(Version* version);
   Status LoadSeries(const Version& version);
   Status Replay(const lsm::LogRecord& record);
+  // engine_tables.cc
+  [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
   void AddTable(const lsm::TableEntry& entry);
   [[nodiscard]] const Table* TableById(uint32_t id) const;
+  Status DropHeld(const Table& table, size_t regions);
 
   /// Then a stop need not wait for a flush.
   [[nodiscard]] bool memory_is_logged() const { return options_.durability != Durability::kNone; }
@@ -149,6 +160,8 @@ class Engine {
                        SeriesNumber series, uint32_t base);
   LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes);
   void ExpandDeletes(const Table& table, StoredRow row, std::vector<CellChange>* changes) const;
+  void NameVersions(const Table& table, const StoredRow& row,
+                    std::vector<CellChange>* changes) const;
   Status RegisterKey(const Table& table, ByteView key);
   void AskForFlush();
   void Account();
@@ -225,10 +238,11 @@ class Engine {
   const Clock& clock_;
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<lsm::Log> log_;
-  const Table* points_table_ = nullptr;
   uint64_t memory_max_ = 0;  // bytes of unflushed memory
 
   // Thread-safe or guarded by themselves.
+  mutable IdleReaders readers_;
+  std::atomic<const Table*> points_table_{nullptr};  // set once; altered later
   Registry registry_;
   std::atomic<uint64_t> active_bytes_{0};
   // Shared with the frozen generations: a reader may keep one longer than the engine lives.
@@ -243,8 +257,9 @@ class Engine {
   std::atomic<bool> closed_{false};
 
   mutable std::shared_mutex tables_mutex_;
-  std::map<std::string, std::unique_ptr<Table>> tables_;  // guarded by tables_mutex_
-  std::array<const Table*, kTablesMax> tables_by_id_{};   // guarded by tables_mutex_
+  std::vector<std::unique_ptr<Table>> all_tables_;       // guarded by tables_mutex_
+  std::map<std::string, const Table*> tables_;           // guarded by tables_mutex_
+  std::array<const Table*, kTablesMax> tables_by_id_{};  // guarded by tables_mutex_
 
   std::mutex maintenance_;
   lsm::Manifest manifest_;                   // as last written; guarded by maintenance_

@@ -18,6 +18,8 @@ constexpr size_t kFrozenMax = 3;
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr size_t kFlushThreads = 2;
 constexpr double kFlushAgeJitter = 0.1;  // later by up to so much of the age
+// A scan that goes on after so long a pause takes the files of then.
+constexpr int64_t kReaderIdleMs = 10 * 60'000;
 
 }  // namespace
 
@@ -45,6 +47,7 @@ void Engine::FlushLoop() {
 }
 
 Status Engine::FlushIfNeeded() {
+  readers_.ReleaseIdleSince(clock_.NowMs() - kReaderIdleMs);
   std::lock_guard maintenance(maintenance_);
   const auto version = Pin();
   const Generation& active = *version->generations.front();
@@ -231,7 +234,11 @@ Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, rows->Next());
     if (!more) break;
-    RETURN_IF_ERROR(writer.AddCells(rows->key(), rows->TakeRow()));
+    lsm::CellRow row = rows->TakeRow();
+    if (job->table->order == lsm::CellOrder::kByTime) {
+      lsm::TidyVersions(job->table->families, {clock_.NowMs()}, &row.versions);
+    }
+    if (!row.empty()) RETURN_IF_ERROR(writer.AddCells(rows->key(), row));
   }
   return FinishRun(&writer, &job->entries);
 }
@@ -264,7 +271,7 @@ Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEnt
     Bytes key;
     AppendBig(&key, number, 4);
     lsm::CellRow row;
-    row.Put(lsm::CellOrder::kByArrival, 0, "", registry_.Tsuid(number), 0);
+    row.Put(0, "", registry_.Tsuid(number), 0);
     RETURN_IF_ERROR(writer.AddCells(key, row));
   }
   return FinishRun(&writer, entries);
@@ -320,6 +327,7 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
 }
 
 Status Engine::Flush() {
+  readers_.ReleaseIdleSince(clock_.NowMs() - kReaderIdleMs);
   std::lock_guard maintenance(maintenance_);
   RETURN_IF_ERROR(CheckOpen());
   return FlushMemory();

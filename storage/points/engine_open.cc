@@ -6,7 +6,6 @@
 #include "storage/codec/row_key.h"
 #include "storage/lsm/cell_file.h"
 #include "storage/points/engine.h"
-#include "storage/region/pre_split.h"
 
 namespace hg::points {
 namespace {
@@ -77,7 +76,10 @@ Status Engine::Start() {
   active_->series_begin = registry_.size();
   SetVersion(std::move(version));
 
-  for (const TableDescriptor& table : options_.tables) RETURN_IF_ERROR(CreateTable(table));
+  // Tables of an earlier start may have been altered since.
+  for (const TableDescriptor& table : options_.tables) {
+    if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
+  }
   ASSIGN_OR_RETURN(auto recovery, lsm::RecoverLog(files_, options_.path, manifest_.log_file,
                                                   manifest_.log_position, manifest_.flushed,
                                                   [this](const lsm::LogRecord& record) {
@@ -203,84 +205,13 @@ Status Engine::LoadSeries(const Version& version) {
   }
 }
 
-void Engine::AddTable(const lsm::TableEntry& entry) {
-  auto table = std::make_unique<Table>();
-  table->id = entry.id;
-  table->descriptor.name = entry.name;
-  table->descriptor.points = entry.points;
-  for (const Bytes& family : entry.families) table->descriptor.families.push_back({family});
-  std::unique_lock lock(tables_mutex_);
-  // The first points table is the one behind the points door; another one would be cells only.
-  if (entry.points && points_table_ == nullptr && table->FamilyIndex(kFamily) >= 0) {
-    table->points_family = table->FamilyIndex(kFamily);
-    points_table_ = table.get();
-  }
-  tables_by_id_[entry.id] = table.get();
-  tables_[entry.name] = std::move(table);
-}
-
-const Table* Engine::TableById(uint32_t id) const {
-  std::shared_lock lock(tables_mutex_);
-  return id < kTablesMax ? tables_by_id_[id] : nullptr;
-}
-
-Result<const Table*> Engine::FindTable(const std::string& name) const {
-  std::shared_lock lock(tables_mutex_);
-  auto it = tables_.find(name);
-  if (it == tables_.end()) return Status::NotFound("no such table: " + name);
-  return static_cast<const Table*>(it->second.get());
-}
-
-std::vector<const Table*> Engine::Tables() const {
-  std::shared_lock lock(tables_mutex_);
-  std::vector<const Table*> all;
-  for (const auto& [name, table] : tables_) all.push_back(table.get());
-  return all;
-}
-
-Status Engine::CreateTable(const TableDescriptor& descriptor) {
-  if (descriptor.name.empty() || descriptor.families.empty() || descriptor.families.size() > 255) {
-    return Status::InvalidArgument("a table needs a name and 1 to 255 families");
-  }
-  std::lock_guard maintenance(maintenance_);
-  RETURN_IF_ERROR(CheckOpen());
-  if (auto known = FindTable(descriptor.name); known.ok()) {
-    const TableDescriptor& have = (*known)->descriptor;
-    const bool same = have.points == descriptor.points &&
-                      std::equal(have.families.begin(), have.families.end(),
-                                 descriptor.families.begin(), descriptor.families.end(),
-                                 [](const auto& a, const auto& b) { return a.name == b.name; });
-    if (same) return {};
-    return Status::Conflict("table exists with another descriptor: " + descriptor.name);
-  }
-  if (manifest_.next_table >= kTablesMax) {
-    return Status::LimitExceeded("at most " + std::to_string(kTablesMax - 1) + " tables");
-  }
-  lsm::TableEntry entry{manifest_.next_table, descriptor.name, descriptor.points, {}};
-  for (const auto& family : descriptor.families) entry.families.push_back(family.name);
-  lsm::Manifest manifest = manifest_;
-  ++manifest.next_table;
-  const size_t key_width = descriptor.points ? region::GroupWidth(layout()) : SIZE_MAX;
-  if (descriptor.points) entry.regions = lsm::SaltRegions(layout());
-  ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
-  for (lsm::RegionEntry& region : entry.regions) region.id = manifest.next_region++;
-  manifest.tables.push_back(entry);
-  RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
-  manifest_ = std::move(manifest);
-  auto version = std::make_shared<Version>(*Pin());
-  version->regions[entry.id] = std::make_shared<region::RegionMap>(entry.regions);
-  SetVersion(std::move(version));
-  AddTable(entry);
-  return {};
-}
-
 Status Engine::Replay(const lsm::LogRecord& record) {
   sequence_ = record.sequence;
   switch (static_cast<LogKind>(record.kind)) {
     case LogKind::kPoints: {
       std::vector<PointEntry> entries;
       if (!DecodePoints(record.body, &entries)) return Status::Corruption("points cannot be read");
-      if (points_table_ == nullptr) return Status::Corruption("points without a points table");
+      if (points_table() == nullptr) return Status::Corruption("points without a points table");
       for (const PointEntry& entry : entries) {
         if (entry.series >= registry_.size()) {
           return Status::Corruption("points of unknown series " + std::to_string(entry.series));
@@ -303,9 +234,13 @@ Status Engine::Replay(const lsm::LogRecord& record) {
       RowRecord row;
       if (!DecodeRowRecord(record.body, &row)) return Status::Corruption("a row cannot be read");
       const Table* table = TableById(row.table);
-      if (table == nullptr) return Status::Corruption("a row of an unknown table");
+      if (table == nullptr) {
+        // Of a table that was dropped nothing is left to tell but its number.
+        if (row.table >= kFirstTable && row.table < manifest_.next_table) return {};
+        return Status::Corruption("a row of an unknown table");
+      }
       for (const StampedChange& change : row.changes) {
-        if (change.family >= table->descriptor.families.size()) {
+        if (change.family >= table->families.size()) {
           return Status::Corruption("a row with an unknown family");
         }
       }

@@ -20,8 +20,8 @@ void Engine::SetVersion(std::shared_ptr<const Version> version) {
 
 bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
                             bool with_objects, StoredRow* out) const {
-  const auto family = static_cast<uint8_t>(points_table_->points_family);
-  const lsm::CellMemory* cells = generation.Cells(points_table_->id);
+  const auto family = static_cast<uint8_t>(points_table()->points_family);
+  const lsm::CellMemory* cells = generation.Cells(points_table()->id);
   // The history's end is read before the flags: whoever changed both set the flag first.
   const auto first = static_cast<uint32_t>(generation.after_sequence + 1);
   if (row != nullptr) row->Read(&out->part, first);
@@ -74,10 +74,10 @@ Status Engine::ListBases(const Version& version, SeriesNumber series, const RowR
   }
   const ByteView tsuid = registry_.Tsuid(series);
   std::vector<region::SeriesSlice> slices;
-  region::SlicesOf(version.RegionsOf(points_table_->id), RowKeyPrefix(layout(), tsuid), range,
+  region::SlicesOf(version.RegionsOf(points_table()->id), RowKeyPrefix(layout(), tsuid), range,
                    &slices);
   for (const region::SeriesSlice& slice : slices) {
-    for (const auto& run : version.RunsOf(points_table_->id, slice.region)) {
+    for (const auto& run : version.RunsOf(points_table()->id, slice.region)) {
       if (run->points() == nullptr) continue;
       RETURN_IF_ERROR(ListFileBases(layout(), run->points(), tsuid, slice.bases, bases));
     }
@@ -93,7 +93,9 @@ Result<StoredRow> Engine::Read(const Version& version, const Table& table, ByteV
   const bool regular = table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base);
   StoredRow memory = ReadMemory(version, table, key, regular, tsuid, base);
   ASSIGN_OR_RETURN(StoredRow files, ReadFiles(version, table, key, regular, tsuid, base));
-  return MergeStored(table, std::move(memory), std::move(files));
+  StoredRow row = MergeStored(table, std::move(memory), std::move(files));
+  Expire(table, clock_.NowMs(), &row);
+  return row;
 }
 
 Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table, ByteView key,

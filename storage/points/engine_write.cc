@@ -47,6 +47,26 @@ Part PartOfChanges(std::span<const CellChange> changes, ByteView family) {
   return part;
 }
 
+lsm::CellKind VersionKind(CellChange::Kind kind) {
+  switch (kind) {
+    case CellChange::Kind::kPut:
+      return lsm::CellKind::kPut;
+    case CellChange::Kind::kDeleteColumn:
+      return lsm::CellKind::kDeleteColumn;
+    case CellChange::Kind::kDeleteFamily:
+      return lsm::CellKind::kDeleteFamily;
+    case CellChange::Kind::kDeleteVersion:
+      return lsm::CellKind::kDelete;
+    case CellChange::Kind::kDeleteFamilyVersion:
+      return lsm::CellKind::kDeleteFamilyVersion;
+  }
+  return lsm::CellKind::kPut;
+}
+
+bool WantsNewestVersion(const CellChange& change) {
+  return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
+}
+
 }  // namespace
 
 Status Engine::CheckOpen() const {
@@ -177,9 +197,9 @@ void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence)
       continue;
     }
     const Bytes key = codec::MakeRowKey(layout(), registry_.Tsuid(entry.series), entry.base);
-    lsm::CellMemory::Writer cells(active_->CellsOrMake(points_table_->id));
+    lsm::CellMemory::Writer cells(active_->CellsOrMake(points_table()->id));
     if (lsm::CellRow* raw = cells.Find(key)) {
-      raw->Erase(static_cast<uint8_t>(points_table_->points_family),
+      raw->Erase(static_cast<uint8_t>(points_table()->points_family),
                  codec::Qualifier{entry.qualifier}.Encode());
     }
     rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
@@ -196,20 +216,22 @@ void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequ
     ApplyRegularRow(table, record, sequence, *series, base);
     return;
   }
-  const lsm::CellOrder order = table.order();
   lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
   lsm::CellRow& row = cells.Row(record.key);
-  for (const StampedChange& change : record.changes) {
-    switch (change.kind) {
-      case CellChange::Kind::kPut:
-        row.Put(order, change.family, change.qualifier, change.value, change.timestamp_ms);
-        break;
-      case CellChange::Kind::kDeleteColumn:
-        row.DeleteColumn(order, change.family, change.qualifier, change.timestamp_ms);
-        break;
-      case CellChange::Kind::kDeleteFamily:
-        row.DeleteFamily(order, change.family, change.timestamp_ms);
-        break;
+  for (size_t i = 0; i < record.changes.size(); ++i) {
+    const StampedChange& change = record.changes[i];
+    if (table.order == lsm::CellOrder::kByTime) {
+      lsm::AddVersion(
+          table.families,
+          {change.family, VersionKind(change.kind), change.qualifier, change.value,
+           change.timestamp_ms, change.expires_ms, sequence << 8 | std::min<uint64_t>(i, 0xFF)},
+          &row.versions);
+    } else if (change.kind == CellChange::Kind::kPut) {
+      row.Put(change.family, change.qualifier, change.value, change.timestamp_ms);
+    } else if (change.kind == CellChange::Kind::kDeleteColumn) {
+      row.DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
+    } else {
+      row.DeleteFamily(change.family, change.timestamp_ms);
     }
   }
   cells.Changed(record.key);
@@ -241,15 +263,14 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
     history()->SetFlag(RowHourMemory::kRaw);
   }
   for (const StampedChange& change : record.changes) {
-    const auto order = lsm::CellOrder::kByArrival;
     if (change.family != family) {
       lsm::CellRow& other = cells.Row(record.key);
       if (change.kind == CellChange::Kind::kPut) {
-        other.Put(order, change.family, change.qualifier, change.value, change.timestamp_ms);
+        other.Put(change.family, change.qualifier, change.value, change.timestamp_ms);
       } else if (change.kind == CellChange::Kind::kDeleteColumn) {
-        other.DeleteColumn(order, change.family, change.qualifier, change.timestamp_ms);
+        other.DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
       } else {
-        other.DeleteFamily(order, change.family, change.timestamp_ms);
+        other.DeleteFamily(change.family, change.timestamp_ms);
       }
       continue;
     }
@@ -278,12 +299,12 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
                   static_cast<uint32_t>(sequence), false},
                  &raw);
         } else {
-          raw.Put(order, family, change.qualifier, change.value, change.timestamp_ms);
+          raw.Put(family, change.qualifier, change.value, change.timestamp_ms);
         }
       } else if (point_name) {
         if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
       } else {
-        cells.Row(record.key).DeleteColumn(order, family, change.qualifier, change.timestamp_ms);
+        cells.Row(record.key).DeleteColumn(family, change.qualifier, change.timestamp_ms);
       }
     }
   }
@@ -311,14 +332,18 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
                           change.qualifier,
                           {},
                           stamp};
+    stamped.timestamp_ms = change.timestamp_ms.value_or(stamp);
     if (change.kind == CellChange::Kind::kPut) {
       stamped.value = change.value;
-      stamped.timestamp_ms = change.timestamp_ms.value_or(stamp);
-    } else {
+      if (change.ttl_ms && *change.ttl_ms < lsm::kNeverExpires - stamped.timestamp_ms) {
+        stamped.expires_ms = stamped.timestamp_ms + *change.ttl_ms;
+      }
+    } else if (!change.timestamp_ms) {
       ++stamp;  // a put after a delete must be seen
     }
     record.changes.push_back(std::move(stamped));
   }
+  if (table.needs_strict_times()) ++stamp;  // what is written next is another version
   stamp_floor_ms_ = stamp;
   record.stamp_ms = stamp;
   body_.clear();
@@ -333,11 +358,12 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
 
 Result<LogPosition> Engine::Write(const Table& table, ByteView key,
                                   const std::vector<CellChange>& changes) {
-  const bool looks = table.points_family >= 0 &&
-                     std::any_of(changes.begin(), changes.end(), [](const CellChange& change) {
-                       return change.kind == CellChange::Kind::kDeleteColumn &&
-                              NamesSeveralPoints(change.qualifier);
-                     });
+  const bool looks =
+      std::any_of(changes.begin(), changes.end(), [&table](const CellChange& change) {
+        return WantsNewestVersion(change) ||
+               (table.points_family >= 0 && change.kind == CellChange::Kind::kDeleteColumn &&
+                NamesSeveralPoints(change.qualifier));
+      });
   if (looks) {
     ASSIGN_OR_RETURN(
         const Outcome outcome,
@@ -354,11 +380,32 @@ Result<LogPosition> Engine::Write(const Table& table, ByteView key,
   return WriteLocked(table, key, changes);
 }
 
+// Deletes of newest versions are told which those are: as stored before these changes.
+void Engine::NameVersions(const Table& table, const StoredRow& row,
+                          std::vector<CellChange>* changes) const {
+  if (std::none_of(changes->begin(), changes->end(), WantsNewestVersion)) return;
+  if (table.order == lsm::CellOrder::kByArrival) {
+    for (CellChange& change : *changes) {
+      if (WantsNewestVersion(change)) change.kind = CellChange::Kind::kDeleteColumn;
+    }
+    return;
+  }
+  const std::vector<Cell> cells = RenderStored(table, row, render_options());
+  std::erase_if(*changes, [&cells](CellChange& change) {
+    if (!WantsNewestVersion(change)) return false;
+    auto it = std::find_if(cells.begin(), cells.end(), [&change](const Cell& cell) {
+      return cell.family == change.family && cell.qualifier == change.qualifier;
+    });
+    if (it != cells.end()) change.timestamp_ms = it->timestamp_ms;
+    return it == cells.end();
+  });
+}
+
 // Replaces deletes of compacted cells by what they mean in this row after the changes before them.
 // In the write lock: the row is merged for such deletes only.
 void Engine::ExpandDeletes(const Table& table, StoredRow row,
                            std::vector<CellChange>* changes) const {
-  const Bytes& family = table.descriptor.families[static_cast<size_t>(table.points_family)].name;
+  const Bytes& family = table.families[static_cast<size_t>(table.points_family)].name;
   auto names_several = [&family](const CellChange& change) {
     return change.kind == CellChange::Kind::kDeleteColumn && change.family == family &&
            NamesSeveralPoints(change.qualifier);
@@ -399,9 +446,11 @@ Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key
     if (version->generations.front().get() != active_) continue;
     StoredRow row = MergeStored(table, ReadMemory(*version, table, key, regular, tsuid, base),
                                 std::move(files));
+    Expire(table, clock_.NowMs(), &row);
     std::vector<CellChange> changes;
     ASSIGN_OR_RETURN(const bool write, decide(row, &changes));
     if (!write) return Outcome{};
+    NameVersions(table, row, &changes);
     if (regular && !registry_.Find(tsuid)) {
       lock.unlock();
       RETURN_IF_ERROR(Register(tsuid).status());

@@ -16,6 +16,10 @@ constexpr uint8_t kMillis = 0x8;
 constexpr uint8_t kControlMask = 0xF;
 constexpr int kDeltaBytes[4] = {0, 1, 2, 4};
 
+// Kinds of changes are those of CellChange, and one for puts that expire.
+constexpr uint8_t kExpiringPut = 5;
+static_assert(static_cast<uint8_t>(CellChange::Kind::kDeleteFamilyVersion) == kExpiringPut - 1);
+
 constexpr uint32_t ZigZag32(uint32_t delta) {
   return delta << 1 ^ static_cast<uint32_t>(static_cast<int32_t>(delta) >> 31);
 }
@@ -145,10 +149,12 @@ void EncodeRowRecord(const RowRecord& row, Bytes* out) {
   AppendVarint(out, ZigZag(row.stamp_ms));
   AppendVarint(out, row.changes.size());
   for (const StampedChange& change : row.changes) {
-    out->push_back(static_cast<char>(change.kind));
+    const bool expires = change.expires_ms != lsm::kNeverExpires;
+    out->push_back(static_cast<char>(expires ? kExpiringPut : static_cast<uint8_t>(change.kind)));
     out->push_back(static_cast<char>(change.family));
     AppendText(out, change.qualifier);
     AppendVarint(out, ZigZag(change.timestamp_ms));
+    if (expires) AppendVarint(out, ZigZag(change.expires_ms));
     if (change.kind == CellChange::Kind::kPut) AppendText(out, change.value);
   }
 }
@@ -163,14 +169,17 @@ bool DecodeRowRecord(ByteView in, RowRecord* row) {
   row->stamp_ms = UnZigZag(stamp);
   row->changes.assign(count, {});
   for (StampedChange& change : row->changes) {
-    if (in.size() < 2 || ByteAt(in, 0) > static_cast<uint8_t>(CellChange::Kind::kDeleteFamily)) {
-      return false;
-    }
-    change.kind = static_cast<CellChange::Kind>(in[0]);
+    if (in.size() < 2 || ByteAt(in, 0) > kExpiringPut) return false;
+    const bool expires = ByteAt(in, 0) == kExpiringPut;
+    change.kind = expires ? CellChange::Kind::kPut : static_cast<CellChange::Kind>(in[0]);
     change.family = ByteAt(in, 1);
     in.remove_prefix(2);
     if (!TakeText(&in, &change.qualifier) || !GetVarint64(&in, &stamp)) return false;
     change.timestamp_ms = UnZigZag(stamp);
+    if (expires) {
+      if (!GetVarint64(&in, &stamp)) return false;
+      change.expires_ms = UnZigZag(stamp);
+    }
     if (change.kind == CellChange::Kind::kPut && !TakeText(&in, &change.value)) return false;
   }
   return in.empty();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/lsm/cell_versions.h"
 #include "storage/points/points.h"
 
 namespace hg::points {
@@ -37,7 +38,8 @@ struct StampedChange {
   uint8_t family = 0;
   Bytes qualifier;
   Bytes value;
-  int64_t timestamp_ms = 0;  // of the cell or the mark
+  int64_t timestamp_ms = 0;                 // of the cell or the mark
+  int64_t expires_ms = lsm::kNeverExpires;  // of a put
 };
 
 struct RowRecord {

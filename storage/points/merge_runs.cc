@@ -238,7 +238,7 @@ class PointsMerge {
     for (auto& [key, held] : irregular_) {
       lsm::CellRow row;
       for (auto& [from, older] : held.rows) {
-        row = lsm::MergeRows(table_.order(), std::move(row), std::move(older));
+        row = lsm::MergeRows(table_.order, std::move(row), std::move(older));
       }
       if (bottom_) row.DropMarks();
       if (!row.empty()) out_cells_[key] = std::move(row);
@@ -266,20 +266,26 @@ class PointsMerge {
 constexpr int64_t kMarkKeptMs = 24 * 3'600'000;
 
 Status MergeCells(const MergeTask& task, RunWriter* writer) {
-  const lsm::CellOrder order = task.table->order();
-  const int64_t mark_end = order == lsm::CellOrder::kByTime ? task.now_ms - kMarkKeptMs
-                                                            : std::numeric_limits<int64_t>::max();
+  const Table& table = *task.table;
+  lsm::TidyOptions tidy;
+  tidy.now_ms = task.now_ms;
+  if (task.bottom) tidy.marks_until_ms = task.now_ms - kMarkKeptMs;
   std::vector<std::unique_ptr<lsm::RowSource>> sources;
   for (const auto& [run, start, stop] : task.inputs) {
     if (run->cells() != nullptr) sources.push_back(lsm::ScanRows(run->cells(), start, stop));
   }
-  const auto rows = lsm::MergeSources(order, std::move(sources));
+  const auto rows = lsm::MergeSources(table.order, std::move(sources));
   for (;;) {
     RETURN_IF_ERROR(task.between());
     ASSIGN_OR_RETURN(const bool more, rows->Next());
     if (!more) return {};
     lsm::CellRow row = rows->TakeRow();
-    if (task.bottom) row.DropMarks(mark_end);
+    if (table.order == lsm::CellOrder::kByTime) {
+      row.ToVersions();
+      lsm::TidyVersions(table.families, tidy, &row.versions);
+    } else if (task.bottom) {
+      row.DropMarks();
+    }
     if (!row.empty()) RETURN_IF_ERROR(writer->AddCells(rows->key(), row));
   }
 }

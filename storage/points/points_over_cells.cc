@@ -14,13 +14,6 @@
 namespace hg::points {
 namespace {
 
-// First key after all keys with the prefix; "" if there is none.
-Bytes AfterPrefix(Bytes prefix) {
-  while (!prefix.empty() && static_cast<uint8_t>(prefix.back()) == 0xFF) prefix.pop_back();
-  if (!prefix.empty()) ++prefix.back();
-  return prefix;
-}
-
 std::set<Bytes> Salts(const KeyLayout& layout) {
   std::set<Bytes> salts;
   const int buckets = layout.salt_width > 0 ? layout.salt_buckets : 1;

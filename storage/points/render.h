@@ -16,6 +16,7 @@ inline constexpr ByteView kFamily = "t";
 struct RenderOptions {
   int64_t now_s = 0;              // rows with base ≤ now − 3601 are old
   bool enable_compaction = true;  // tsd.storage.enable_compaction
+  int64_t now_ms = 0;             // what has expired then is not shown (stored_row.h)
 };
 
 /// True if OpenTSDB would join the cells of such a row (spec schema.md §9.1).

@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "storage/codec/row_key.h"
 
 namespace hg::points {
 
 int Table::FamilyIndex(ByteView family) const {
-  for (size_t i = 0; i < descriptor.families.size(); ++i) {
-    if (descriptor.families[i].name == family) return static_cast<int>(i);
+  if (family.empty()) return -1;
+  for (size_t i = 0; i < families.size(); ++i) {
+    if (families[i].name == family) return static_cast<int>(i);
   }
   return -1;
+}
+
+bool Table::needs_strict_times() const {
+  return std::any_of(families.begin(), families.end(),
+                     [](const FamilyDescriptor& f) { return f.versions > 1; });
 }
 
 bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base) {
@@ -26,10 +33,9 @@ bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t*
 }
 
 void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells) {
-  constexpr auto kOrder = lsm::CellOrder::kByArrival;
   cells->Erase(points_family, cell.qualifier);
-  cells->DeleteColumn(kOrder, points_family, cell.qualifier, cell.generation);
-  cells->Put(kOrder, points_family, cell.qualifier, cell.value, cell.timestamp_ms);
+  cells->DeleteColumn(points_family, cell.qualifier, cell.generation);
+  cells->Put(points_family, cell.qualifier, cell.value, cell.timestamp_ms);
 }
 
 void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part) {
@@ -55,41 +61,78 @@ void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part) {
 }
 
 void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells) {
-  constexpr auto kOrder = lsm::CellOrder::kByArrival;
-  if (part.cleared) cells->DeleteFamily(kOrder, points_family, 0);
+  if (part.cleared) cells->DeleteFamily(points_family, 0);
   for (const RawCell& cell : part.raw) {
     if (TouchesPoints(cell.qualifier)) {
       PutRaw(points_family, cell, cells);
     } else {
-      cells->Put(kOrder, points_family, cell.qualifier, cell.value, cell.timestamp_ms);
+      cells->Put(points_family, cell.qualifier, cell.value, cell.timestamp_ms);
     }
   }
   for (const Bytes& qualifier : part.gone) {
-    cells->DeleteColumn(kOrder, points_family, qualifier, 0);
+    cells->DeleteColumn(points_family, qualifier, 0);
   }
 }
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older) {
-  newer.cells = lsm::MergeRows(table.order(), std::move(newer.cells), std::move(older.cells));
+  newer.cells = lsm::MergeRows(table.order, std::move(newer.cells), std::move(older.cells));
   if (newer.regular) newer.part = Merge(std::move(newer.part), std::move(older.part));
   return newer;
 }
 
+void Expire(const Table& table, int64_t now_ms, StoredRow* row) {
+  if (table.order == lsm::CellOrder::kByTime) return;
+  const auto oldest_ms = [&](size_t family) {
+    const int64_t ttl_s = family < table.families.size() ? table.families[family].ttl_s : 1;
+    return ttl_s == kTtlForever ? std::numeric_limits<int64_t>::min() : now_ms - ttl_s * 1000;
+  };
+  const int64_t hour_end_ms = (int64_t{row->base} + kRowSpan) * 1000 - 1;
+  std::erase_if(row->cells.cells, [&](const lsm::StoredCell& cell) {
+    return (row->regular ? hour_end_ms : cell.timestamp_ms) < oldest_ms(cell.family);
+  });
+  if (!row->regular) return;
+  const int64_t oldest = oldest_ms(static_cast<size_t>(table.points_family));
+  if (int64_t{row->base} * 1000 >= oldest) return;
+  std::erase_if(row->part.points, [&](const PartPoint& point) {
+    return int64_t{row->base} * 1000 + point.offset_ms() < oldest;
+  });
+  if (hour_end_ms < oldest) row->part.raw.clear();
+}
+
 std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
-                               const RenderOptions& options) {
+                               const RenderOptions& options, const lsm::VersionRange& range) {
   std::vector<Cell> cells;
+  if (table.order == lsm::CellOrder::kByTime) {
+    lsm::CellRow old;
+    if (!row.cells.cells.empty() || !row.cells.family_marks.empty()) {
+      old = row.cells;
+      old.ToVersions();
+    }
+    const lsm::CellVersions& versions = old.empty() ? row.cells.versions : old.versions;
+    for (const lsm::CellVersion* cell :
+         VisibleVersions(table.families, options.now_ms, range, versions)) {
+      cells.push_back(
+          {table.families[cell->family].name, cell->qualifier, cell->value, cell->timestamp_ms});
+    }
+  }
   for (const lsm::StoredCell& cell : row.cells.cells) {
-    if (!cell.has_value) continue;
-    cells.push_back({table.descriptor.families[cell.family].name, cell.qualifier, cell.value,
-                     cell.timestamp_ms});
+    if (table.order == lsm::CellOrder::kByTime || !cell.has_value) continue;
+    cells.push_back(
+        {table.families[cell.family].name, cell.qualifier, cell.value, cell.timestamp_ms});
   }
   if (row.regular) {
     std::vector<Cell> points = Render(row.part, row.base, options);
     cells.insert(cells.end(), std::make_move_iterator(points.begin()),
                  std::make_move_iterator(points.end()));
   }
-  // By family name, as a row of the cells door promises; stored rows go by the family's index.
-  std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+  if (table.order == lsm::CellOrder::kByArrival) {
+    std::erase_if(cells, [&](const Cell& cell) {
+      return cell.family.empty() || !range.Holds(cell.timestamp_ms);
+    });
+  }
+  // By family name, as a row of the cells door promises; stored rows go by the family's number.
+  // Versions of a column stay newest first.
+  std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
     return a.family != b.family ? a.family < b.family : a.qualifier < b.qualifier;
   });
   return cells;

@@ -13,17 +13,18 @@
 
 namespace hg::points {
 
-/// Immutable.
+/// Immutable; altering a table makes another one.
 struct Table {
   uint32_t id = 0;
   TableDescriptor descriptor;
-  int points_family = -1;  // index of the family that holds points natively; -1 = none
+  std::vector<FamilyDescriptor> families;  // by their number in rows; without name = dropped
+  int points_family = -1;  // number of the family that holds points natively; -1 = none
+  lsm::CellOrder order = lsm::CellOrder::kByArrival;
 
-  [[nodiscard]] lsm::CellOrder order() const {
-    return descriptor.points ? lsm::CellOrder::kByArrival : lsm::CellOrder::kByTime;
-  }
-  /// Index of a family, or -1.
+  /// Number of a family, or -1.
   [[nodiscard]] int FamilyIndex(ByteView family) const;
+  /// Several versions of a column need several times.
+  [[nodiscard]] bool needs_strict_times() const;
 };
 
 /// The hidden table of series: key = number, big-endian; one cell without family and qualifier, the
@@ -52,8 +53,13 @@ void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells)
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
 
-/// What the cells door shows of a whole row.
+/// Takes out of a whole row what its families' TTL is over for (engine.md §11): points from their
+/// instant, other cells of a regular row from the end of its hour, cells of other rows from their
+/// time. Rows by time are left to RenderStored.
+void Expire(const Table& table, int64_t now_ms, StoredRow* row);
+
+/// What the cells door shows of a whole row, at options.now_ms.
 std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
-                               const RenderOptions& options);
+                               const RenderOptions& options, const lsm::VersionRange& range = {});
 
 }  // namespace hg::points

@@ -1,121 +1,173 @@
 #include "storage/points/table_scan.h"
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 
-#include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
-#include "storage/lsm/cell_file.h"
+#include "storage/points/filter_row.h"
+#include "storage/points/table_keys.h"
 
 namespace hg::points {
 namespace {
 
-bool Wanted(const ColumnFilter& filter, const Cell& cell) {
-  if (!filter.family.empty() && cell.family != filter.family) return false;
-  return filter.qualifiers.empty() || std::find(filter.qualifiers.begin(), filter.qualifiers.end(),
-                                                cell.qualifier) != filter.qualifiers.end();
+size_t SizeOf(const Row& row) {
+  size_t bytes = row.key.size();
+  for (const Cell& cell : row.cells) bytes += cell.qualifier.size() + cell.value.size();
+  return bytes;
 }
 
-class TableCursor : public ScanCursor {
+// What both directions share: the row at a key, filtered and cut to what is wanted.
+class TableCursor : public ScanCursor, public IdleReader {
  public:
   TableCursor(const Engine& engine, const Table& table, const ScanSpec& spec)
-      : engine_(engine),
-        table_(table),
-        filter_{spec.family, spec.qualifiers, spec.keys_only},
-        batch_rows_(spec.batch_rows),
-        version_(engine.Pin()) {
-    for (const auto& generation : version_->generations) {
-      if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
-        sources_.push_back({ScanMemory(*cells, spec.start, spec.stop)});
-      }
-    }
-    const region::RegionMap& regions = version_->RegionsOf(table.id);
-    const auto [first, end] = regions.Overlapping(spec.start, spec.stop);
-    for (size_t region = first; region < end; ++region) {
-      Bytes start = spec.start, stop = spec.stop;
-      if (!region::ClipKeys(regions, region, &start, &stop)) continue;
-      for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
-        if (run->cells() != nullptr) sources_.push_back({lsm::ScanRows(run->cells(), start, stop)});
-      }
-    }
-    if (table.points_family >= 0) {
-      keys_ = std::make_unique<PointKeys>(engine, version_, spec.start, spec.stop);
-    }
-  }
+      : engine_(engine), table_(table), spec_(spec) {}
 
   Status Next(std::vector<Row>* rows) override {
     rows->clear();
-    while (rows->size() < batch_rows_) {
-      ASSIGN_OR_RETURN(const bool more, NextKey());
+    std::lock_guard lock(mutex_);
+    used_ms_ = engine_.render_options().now_ms;
+    size_t bytes = 0;
+    while (rows->size() < spec_.batch_rows && bytes < spec_.batch_bytes &&
+           given_ < spec_.limit_rows) {
+      Row row;
+      ASSIGN_OR_RETURN(const bool more, NextRow(&row));
       if (!more) break;
-      StoredRow stored;
-      // Rows of a points table are read from all their parts; other rows are the merge of the
-      // sources.
-      if (table_.points_family >= 0) {
-        ASSIGN_OR_RETURN(stored, engine_.Read(*version_, table_, key_));
-      } else {
-        for (Source& source : sources_) {
-          if (!source.live || source.rows->key() != key_) continue;
-          stored.cells = MergeRows(table_.order(), std::move(stored.cells), source.rows->TakeRow());
-        }
-      }
-      Row row{key_, SelectCells(table_, stored, filter_, engine_.render_options())};
-      if (!row.empty()) rows->push_back(std::move(row));
+      last_ = row.key;
+      if (row.empty() || !RowPasses(spec_.filter, row.key, row.cells)) continue;
+      Strip(spec_, &row.cells);
+      ++given_;
+      bytes += SizeOf(row);
+      rows->push_back(std::move(row));
     }
     return {};
   }
+  [[nodiscard]] uint64_t rows_examined() const override { return examined_; }
 
- private:
-  struct Source {
-    std::unique_ptr<lsm::RowSource> rows;
-    bool live = true;
-  };
+  // A cursor that nobody moves must not keep files that are merged away (spec region-store.md Q10).
+  void ReleaseIfIdleSince(int64_t time_ms) override {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && used_ms_ <= time_ms) Unpin();
+  }
 
-  // Moves every source that stands at key_ on; the least key is the next one.
-  Result<bool> NextKey() {
-    if (ended_) return false;
-    const Bytes* least = nullptr;
-    for (Source& source : sources_) {
-      if (source.live && (!started_ || source.rows->key() == key_)) {
-        ASSIGN_OR_RETURN(source.live, source.rows->Next());
-      }
-    }
-    if (keys_ != nullptr && keys_live_ && (!started_ || points_key_ == key_)) {
-      ASSIGN_OR_RETURN(keys_live_, keys_->Next(&points_key_));
-    }
-    started_ = true;
-    for (const Source& source : sources_) {
-      if (source.live && (least == nullptr || source.rows->key() < *least)) {
-        least = &source.rows->key();
-      }
-    }
-    if (keys_ != nullptr && keys_live_ && (least == nullptr || points_key_ < *least)) {
-      least = &points_key_;
-    }
-    ended_ = least == nullptr;
-    if (!ended_) key_ = *least;
-    return !ended_;
+ protected:
+  /// The next row that the filter does not rule out by its key; false at the end.
+  virtual Result<bool> NextRow(Row* row) = 0;
+  /// Lets go of the version; goes on behind `last_` with a newer one.
+  virtual void Unpin() = 0;
+
+  [[nodiscard]] std::vector<Cell> Choose(const StoredRow& stored) const {
+    return SelectCells(table_, stored, spec_, engine_.render_options());
   }
 
   const Engine& engine_;
   const Table& table_;
-  const ColumnFilter filter_;
-  const size_t batch_rows_;
-  const std::shared_ptr<const Version> version_;
-  std::vector<Source> sources_;  // newest first within a region
-  std::unique_ptr<PointKeys> keys_;
-  bool keys_live_ = true;
-  Bytes points_key_;
-  bool started_ = false;
-  bool ended_ = false;
-  Bytes key_;
+  const ScanSpec spec_;
+  std::optional<Bytes> last_;  // key of the last row looked at
+  uint64_t examined_ = 0;
+
+ private:
+  std::mutex mutex_;
+  int64_t used_ms_ = 0;
+  uint64_t given_ = 0;
+};
+
+class ForwardCursor : public TableCursor {
+ public:
+  ForwardCursor(const Engine& engine, const Table& table, const ScanSpec& spec)
+      : TableCursor(engine, table, spec), registration_(engine.readers(), this) {}
+
+ private:
+  Result<bool> NextRow(Row* row) override {
+    if (keys_ == nullptr) {
+      // The first key behind another one is that with a zero byte more.
+      keys_ = std::make_unique<TableKeys>(engine_, table_, engine_.Pin(),
+                                          last_ ? *last_ + Bytes(1, 0) : spec_.start, spec_.stop);
+    }
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool more, keys_->Next());
+      if (!more) return false;
+      ++examined_;
+      if (!KeyMayPass(spec_.filter, keys_->key())) {
+        Bytes next;
+        if (!SeekKey(spec_.filter, keys_->key(), &next)) return false;
+        if (next > keys_->key()) keys_->Seek(std::move(next));
+        continue;
+      }
+      ASSIGN_OR_RETURN(const StoredRow stored, keys_->Row());
+      row->key = keys_->key();
+      row->cells = Choose(stored);
+      return true;
+    }
+  }
+  void Unpin() override { keys_.reset(); }
+
+  std::unique_ptr<TableKeys> keys_;
+  const IdleReaders::Registration registration_;  // last: nobody calls while the rest is destroyed
+};
+
+// Goes from piece to piece downwards; the keys of one are listed upwards and given from their end.
+class ReverseCursor : public TableCursor {
+ public:
+  ReverseCursor(const Engine& engine, const Table& table, const ScanSpec& spec)
+      : TableCursor(engine, table, spec), registration_(engine.readers(), this) {}
+
+ private:
+  Result<bool> NextRow(Row* row) override {
+    if (version_ == nullptr) {
+      version_ = engine_.Pin();
+      // [start, stop) the other way round: the greatest key is given, the least is not.
+      const Bytes low = spec_.stop.empty() ? Bytes() : spec_.stop + Bytes(1, 0);
+      high_ = last_ ? *last_ : spec_.start.empty() ? Bytes() : spec_.start + Bytes(1, 0);
+      cuts_ = CutKeys(engine_, table_, *version_, low, high_);
+      cuts_.insert(cuts_.begin(), low);
+      keys_.clear();
+    }
+    for (;;) {
+      while (keys_.empty()) {
+        if (cuts_.empty()) return false;
+        RETURN_IF_ERROR(ListPiece());
+      }
+      row->key = std::move(keys_.back());
+      keys_.pop_back();
+      ++examined_;
+      if (!KeyMayPass(spec_.filter, row->key)) continue;
+      ASSIGN_OR_RETURN(const StoredRow stored, engine_.Read(*version_, table_, row->key));
+      row->cells = Choose(stored);
+      return true;
+    }
+  }
+
+  Status ListPiece() {
+    const Bytes low = std::move(cuts_.back());
+    cuts_.pop_back();
+    if (!high_.empty() && low >= high_) return {};
+    TableKeys keys(engine_, table_, version_, low, high_);
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool more, keys.Next());
+      if (!more) break;
+      keys_.push_back(keys.key());
+    }
+    high_ = low;
+    return {};
+  }
+
+  void Unpin() override { version_.reset(); }
+
+  std::shared_ptr<const Version> version_;
+  std::vector<Bytes> cuts_;                       // where the pieces begin that are still to come
+  Bytes high_;                                    // their end; "" = the table's
+  std::vector<Bytes> keys_;                       // of the current piece, still to be given
+  const IdleReaders::Registration registration_;  // last: nobody calls while the rest is destroyed
 };
 
 }  // namespace
 
-std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const ColumnFilter& filter,
+std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const CellSelection& wanted,
                               const RenderOptions& options) {
-  std::vector<Cell> cells = RenderStored(table, row, options);
-  if (row.regular && !filter.qualifiers.empty() && RendersAsOne(row.part, row.base, options)) {
+  const lsm::VersionRange range{wanted.min_ms, wanted.max_ms, wanted.max_versions};
+  std::vector<Cell> cells = RenderStored(table, row, options, range);
+  if (row.regular && !wanted.qualifiers.empty() && RendersAsOne(row.part, row.base, options)) {
     for (const PartPoint& point : row.part.points) {
       Cell cell{Bytes(kFamily),
                 point.qualifier.Encode(),
@@ -124,80 +176,28 @@ std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const Co
       const bool shown = std::any_of(cells.begin(), cells.end(), [&](const Cell& other) {
         return other.family == cell.family && other.qualifier == cell.qualifier;
       });
-      if (shown || !Wanted(filter, cell)) continue;
+      if (shown || !range.Holds(cell.timestamp_ms) ||
+          !ColumnChosen(wanted, cell.family, cell.qualifier)) {
+        continue;
+      }
       codec::AppendValue(&cell.value, {point.bits, point.qualifier.flags()});
       cells.push_back(std::move(cell));
     }
-    std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+    std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
       return a.family != b.family ? a.family < b.family : a.qualifier < b.qualifier;
     });
   }
-  std::erase_if(cells, [&](const Cell& cell) { return !Wanted(filter, cell); });
-  if (filter.keys_only) {
-    for (Cell& cell : cells) cell.value.clear();
-  }
+  std::erase_if(
+      cells, [&](const Cell& cell) { return !ColumnChosen(wanted, cell.family, cell.qualifier); });
   return cells;
-}
-
-PointKeys::PointKeys(const Engine& engine, std::shared_ptr<const Version> version, Bytes start,
-                     Bytes stop)
-    : engine_(engine),
-      version_(std::move(version)),
-      start_(std::move(start)),
-      stop_(std::move(stop)),
-      metrics_(engine.registry().Metrics()) {}
-
-Result<bool> PointKeys::Next(Bytes* key) {
-  const KeyLayout& layout = engine_.layout();
-  const uint32_t buckets = layout.salt_width > 0 ? static_cast<uint32_t>(layout.salt_buckets) : 1;
-  for (;;) {
-    for (; at_ < places_.size(); ++at_) {
-      const Place& place = places_[at_];
-      key->clear();
-      codec::AppendRowKey(layout, engine_.registry().Tsuid(place.series), place.base, key);
-      if (*key < start_) continue;
-      if (!stop_.empty() && *key >= stop_) continue;
-      ++at_;
-      return true;
-    }
-    if (metric_ >= metrics_.size()) {
-      metric_ = 0;
-      ++bucket_;
-    }
-    if (bucket_ >= buckets || metrics_.empty()) return false;
-    RETURN_IF_ERROR(ListMetric(bucket_, metrics_[metric_++]));
-  }
-}
-
-Status PointKeys::ListMetric(uint32_t bucket, const Bytes& metric) {
-  places_.clear();
-  at_ = 0;
-  const KeyLayout& layout = engine_.layout();
-  Bytes prefix;
-  AppendBig(&prefix, bucket, layout.salt_width);
-  prefix += metric;
-  // The metric's keys lie between prefix and prefix FF FF….
-  if (!stop_.empty() && prefix >= stop_) return {};
-  if (ByteView(start_).substr(0, prefix.size()) > prefix) return {};
-
-  const std::vector<uint32_t> numbers = engine_.registry().Match(metric, {});
-  for (uint32_t order = 0; order < numbers.size(); ++order) {
-    const uint32_t series = numbers[order];
-    const ByteView tsuid = engine_.registry().Tsuid(series);
-    if (layout.salt_width > 0 && codec::SaltBucket(layout, tsuid) != bucket) continue;
-    std::vector<uint32_t> bases;
-    RETURN_IF_ERROR(engine_.ListBases(*version_, series, {}, &bases));
-    for (const uint32_t base : bases) places_.push_back({base, series, order});
-  }
-  std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
-    return a.base != b.base ? a.base < b.base : a.order < b.order;
-  });
-  return {};
 }
 
 Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Table& table,
                                                   const ScanSpec& spec) {
-  return std::unique_ptr<ScanCursor>(std::make_unique<TableCursor>(engine, table, spec));
+  if (spec.reversed) {
+    return std::unique_ptr<ScanCursor>(std::make_unique<ReverseCursor>(engine, table, spec));
+  }
+  return std::unique_ptr<ScanCursor>(std::make_unique<ForwardCursor>(engine, table, spec));
 }
 
 }  // namespace hg::points

@@ -20,5 +20,9 @@ TEST_CASE("the model keeps the contract of the cells door") {
   CheckStoreContract([] { return std::make_unique<ModelSubject>(); });
 }
 
+TEST_CASE("the model gives readers what they may ask for") {
+  CheckReadContract([] { return std::make_unique<ModelSubject>(); });
+}
+
 }  // namespace
 }  // namespace hg

@@ -15,6 +15,12 @@ namespace {
 
 const TableDescriptor kTable{"g", {{"a"}, {"b"}}, false};
 
+FamilyDescriptor Family(Bytes name, int32_t versions) {
+  FamilyDescriptor family{std::move(name)};
+  family.versions = versions;
+  return family;
+}
+
 std::string Text(const Row& row) {
   std::string text;
   for (const Cell& cell : row.cells) {
@@ -80,6 +86,153 @@ void TablesAreCreatedOnceAndRefusedWithAnotherDescriptor(StoreSubject& s) {
   };
   CHECK(has("g"));
   CHECK(has("other"));
+}
+
+void TablesAreDescribedAlteredAndDropped(StoreSubject& s) {
+  FamilyDescriptor odd = Family("odd", 3);
+  odd.ttl_s = 1000;
+  odd.compression = "ZSTD";
+  odd.data_block_encoding = "DIFF";
+  TableDescriptor table{"x", {{"a"}, odd}, false};
+  REQUIRE(s.store().CreateTable(table).ok());
+  REQUIRE(s.store().Mutate("x", {{"k", {PutCell("a", "q", "1"), PutCell("odd", "q", "2")}}}).ok());
+  s.Disturb();
+  CHECK(*s.store().DescribeTable("x") == table);
+  CHECK(*s.store().DescribeTable("default:x") == table);
+  CHECK(s.store().DescribeTable("none").status().code() == StatusCode::kNotFound);
+  CHECK(s.store().AlterTable({"none", {{"a"}}, false}).code() == StatusCode::kNotFound);
+  // A family goes with its cells, another one comes.
+  TableDescriptor altered{"x", {{"new"}, odd}, false};
+  altered.families[1].versions = 5;
+  REQUIRE(s.store().AlterTable(altered).ok());
+  CHECK(s.store().DescribeTable("x")->families.size() == 2);
+  CHECK(s.store().Mutate("x", {{"k", {PutCell("a", "q", "v")}}}).code() == StatusCode::kNotFound);
+  REQUIRE(s.store().Mutate("x", {{"k", {PutCell("new", "q", "3")}}}).ok());
+  s.Disturb();
+  CHECK(Text(*s.store().Get("x", "k")) == "new:q=3 odd:q=2 ");
+  REQUIRE(s.store().AlterTable(table).ok());
+  s.Disturb();
+  CHECK(Text(*s.store().Get("x", "k")) == "odd:q=2 ");
+  CHECK(s.store().CreateTable(table).ok());
+  CHECK(s.store().CreateTable(altered).code() == StatusCode::kConflict);
+  REQUIRE(s.store().DropTable("x").ok());
+  CHECK(s.store().DropTable("x").code() == StatusCode::kNotFound);
+  CHECK(s.store().Get("x", "k").status().code() == StatusCode::kNotFound);
+  s.Disturb();
+  REQUIRE(s.store().CreateTable(table).ok());
+  CHECK(s.store().Get("x", "k")->empty());
+  s.Disturb();
+  CHECK(s.store().Get("x", "k")->empty());
+}
+
+void NamespacesKeepTablesApart(StoreSubject& s) {
+  REQUIRE(s.store().CreateTable({"one:t", {{"f"}}, false}).ok());
+  REQUIRE(s.store().CreateTable({"two:t", {{"f"}}, false}).ok());
+  REQUIRE(s.store().Mutate("one:t", {{"k", {PutCell("f", "q", "1")}}}).ok());
+  REQUIRE(s.store().Mutate("two:t", {{"k", {PutCell("f", "q", "2")}}}).ok());
+  s.Disturb();
+  CHECK(Text(*s.store().Get("one:t", "k")) == "f:q=1 ");
+  CHECK(Text(*s.store().Get("two:t", "k")) == "f:q=2 ");
+  CHECK(s.store().CreateTable({"a:b:c", {{"f"}}, false}).code() == StatusCode::kInvalidArgument);
+}
+
+void DescriptorsThatCannotBeAreRefused(StoreSubject& s) {
+  const auto code = [&](auto change) {
+    TableDescriptor table{"x", {{"f"}}, false};
+    change(table.families[0]);
+    return s.store().CreateTable(table).code();
+  };
+  CHECK(code([](auto& f) { f.name = "a:b"; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](auto& f) { f.versions = 0; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](auto& f) { f.min_versions = 2; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](auto& f) { f.compression = "LZO"; }) == StatusCode::kUnsupported);
+  CHECK(code([](auto& f) { f.data_block_encoding = "x"; }) == StatusCode::kInvalidArgument);
+  CHECK(s.store().DescribeTable("x").status().code() == StatusCode::kNotFound);
+}
+
+Row GetVersions(StoreSubject& s, const Bytes& key, int32_t versions, int64_t min_ms = 0,
+                int64_t max_ms = INT64_MAX) {
+  CellSelection wanted;
+  wanted.max_versions = versions;
+  wanted.min_ms = min_ms;
+  wanted.max_ms = max_ms;
+  auto row = s.store().GetCells("v", key, wanted);
+  REQUIRE(row.ok());
+  return *row;
+}
+
+void TheNewestVersionsAreKeptAndReadByNumberAndTime(StoreSubject& s) {
+  REQUIRE(s.store().CreateTable({"v", {Family("f", 3)}, false}).ok());
+  s.clock().SetMs(1000);
+  // The clock stands: each write is a version of its own.
+  for (int i = 1; i <= 5; ++i) {
+    REQUIRE(s.store().Mutate("v", {{"k", {PutCell("f", "q", std::to_string(i))}}}).ok());
+    if (i == 2) s.Disturb();
+  }
+  for (int round = 0; round < 4; ++round) {
+    CHECK(Text(GetVersions(s, "k", 100)) == "f:q=5 f:q=4 f:q=3 ");
+    CHECK(Text(GetVersions(s, "k", 2)) == "f:q=5 f:q=4 ");
+    CHECK(Text(GetVersions(s, "k", 1)) == "f:q=5 ");
+    s.Disturb();
+  }
+  const Row three = GetVersions(s, "k", 3);
+  REQUIRE(three.cells.size() == 3);
+  CHECK(three.cells[0].timestamp_ms > three.cells[1].timestamp_ms);
+  CHECK(three.cells[1].timestamp_ms > three.cells[2].timestamp_ms);
+  const int64_t middle = three.cells[1].timestamp_ms;
+  CHECK(Text(GetVersions(s, "k", 3, middle, middle + 1)) == "f:q=4 ");
+  CHECK(Text(GetVersions(s, "k", 3, 0, middle)) == "f:q=3 ");
+  CHECK(Text(GetVersions(s, "k", 3, middle)) == "f:q=5 f:q=4 ");
+  // Deletes of one version, by its time and of the newest.
+  CellChange one{CellChange::Kind::kDeleteVersion, "f", "q", {}, middle};
+  REQUIRE(s.store().Mutate("v", {{"k", {one}}}).ok());
+  CHECK(Text(GetVersions(s, "k", 1)) == "f:q=5 ");
+  CHECK(Text(GetVersions(s, "k", 3)).starts_with("f:q=5 f:q=3 "));
+  one.timestamp_ms.reset();
+  REQUIRE(s.store().Mutate("v", {{"k", {one}}}).ok());
+  s.Disturb();
+  CHECK(Text(GetVersions(s, "k", 1)) == "f:q=3 ");
+  CellChange of_family{CellChange::Kind::kDeleteFamilyVersion, "f", {}, {}, {}};
+  CHECK(s.store().Mutate("v", {{"k", {of_family}}}).code() == StatusCode::kInvalidArgument);
+  of_family.timestamp_ms = three.cells[2].timestamp_ms;
+  REQUIRE(s.store().Mutate("v", {{"k", {of_family}}}).ok());
+  for (const Cell& cell : GetVersions(s, "k", 3).cells) CHECK(cell.value < "3");
+}
+
+void CellsGoWhenTheirTimeToLiveIsOver(StoreSubject& s) {
+  FamilyDescriptor short_lived = Family("f", 2);
+  short_lived.ttl_s = 10;
+  FamilyDescriptor kept = short_lived;
+  kept.name = "m";
+  kept.min_versions = 1;
+  REQUIRE(s.store().CreateTable({"v", {short_lived, kept}, false}).ok());
+  const int64_t start = 1'000'000;
+  s.clock().SetMs(start);
+  CellChange early = PutAt("f", "early", "v", start);
+  early.ttl_ms = 5000;
+  CellChange late = PutAt("f", "late", "v", start);
+  late.ttl_ms = 50'000;
+  REQUIRE(s.store()
+              .Mutate("v", {{"k",
+                             {PutAt("f", "q", "v", start), early, late, PutAt("m", "q", "1", start),
+                              PutAt("m", "q", "2", start + 1)}}})
+              .ok());
+  const auto at = [&](int64_t ms) {
+    s.clock().SetMs(start + ms);
+    s.Disturb();
+    const Row row = *s.store().Get("v", "k");
+    ScanSpec spec = Spec();
+    spec.table = "v";
+    const std::vector<Row> scanned = ScanAll(s.store(), spec);
+    CHECK(scanned.size() == (row.empty() ? 0 : 1));
+    if (!scanned.empty()) CHECK(Text(scanned[0]) == Text(row));
+    return Text(row);
+  };
+  CHECK(at(5000) == "f:early=v f:late=v f:q=v m:q=2 ");
+  CHECK(at(5001) == "f:late=v f:q=v m:q=2 ");
+  CHECK(at(10'000) == "f:late=v f:q=v m:q=2 ");
+  CHECK(at(10'001) == "m:q=2 ");
+  CHECK(at(1'000'000) == "m:q=2 ");
 }
 
 void UnknownTablesAndFamiliesAreNotFoundAndNothingOfTheRowIsWritten(StoreSubject& s) {
@@ -351,7 +504,7 @@ class RandomSteps {
   void Step() {
     subject_->clock().AdvanceMs(Below(3) * 1000);
     const Bytes key(1, static_cast<char>('k' + Below(3)));
-    const Bytes family = Below(2) == 0 ? "a" : "b";
+    const Bytes family = RandomFamily();
     const Bytes qualifier(Below(3), 'q');
     switch (Below(10)) {
       case 0:
@@ -384,36 +537,61 @@ class RandomSteps {
   }
 
   void Compare() {
-    auto mine = ScanAll(subject_->store(), Spec("", "", 2));
-    auto oracle = ScanAll(*model_, Spec());
+    ScanSpec spec = Spec("", "", 2);
+    if (Below(2) == 0) {
+      spec.max_versions = static_cast<int32_t>(1 + Below(5));
+      spec.min_ms = subject_->clock().NowMs() - static_cast<int64_t>(Below(30)) * 1000 - 300;
+      spec.max_ms = spec.min_ms + static_cast<int64_t>(Below(40)) * 1000;
+    }
+    auto mine = ScanAll(subject_->store(), spec);
+    auto oracle = ScanAll(*model_, spec);
     REQUIRE(mine.size() == oracle.size());
     for (size_t i = 0; i < mine.size(); ++i) {
       CHECK(mine[i].key == oracle[i].key);
       REQUIRE(Text(mine[i]) == Text(oracle[i]));
-      CHECK(Text(*subject_->store().Get("g", mine[i].key)) == Text(oracle[i]));
+      CHECK(Text(*subject_->store().GetCells("g", mine[i].key, spec)) == Text(oracle[i]));
     }
   }
 
  private:
   size_t Below(size_t n) { return random_() % n; }
 
+  Bytes RandomFamily() { return Bytes(1, "abckn"[Below(5)]); }
+
   CellChange RandomChange() {
-    const Bytes family = Below(2) == 0 ? "a" : "b";
+    const Bytes family = RandomFamily();
     const Bytes qualifier(Below(3), 'q');
-    switch (Below(6)) {
+    // Which old version a delete of one uncovers depends on what was merged, unless all are kept.
+    const bool all_kept = family == "k" || family == "n";
+    switch (Below(8)) {
+      case 6:
+        if (!all_kept) return DeleteColumn(family, qualifier);
+        return {CellChange::Kind::kDeleteVersion, family, qualifier, {}, RandomTime()};
+      case 7:
+        if (!all_kept) return DeleteFamily(family);
+        return {CellChange::Kind::kDeleteFamilyVersion, family, {}, {}, RandomTime()};
       case 0:
         return DeleteColumn(family, qualifier);
       case 1:
         return DeleteFamily(family);
-      case 2: {
-        // Never within a second of the clock: server times may run ahead of it by a few ms.
-        const int64_t apart = static_cast<int64_t>(1 + Below(4)) * 1000 + 500;
-        const int64_t at = subject_->clock().NowMs() + (Below(2) == 0 ? apart : -apart);
-        return PutAt(family, qualifier, "t" + std::to_string(Below(100)), at);
-      }
+      case 2:
+        return PutAt(family, qualifier, "t" + std::to_string(Below(100)), RandomTime());
+      case 3:
+        if (all_kept && Below(3) == 0) {
+          CellChange put = PutAt(family, qualifier, "e" + std::to_string(Below(100)), RandomTime());
+          put.ttl_ms = static_cast<int64_t>(Below(9)) * 1000 + 300;
+          return put;
+        }
+        return PutCell(family, qualifier, "w");
       default:
         return PutCell(family, qualifier, Below(4) == 0 ? "" : "v");
     }
+  }
+
+  // Never within a second of the clock: server times may run ahead of it by a few ms.
+  int64_t RandomTime() {
+    const int64_t apart = static_cast<int64_t>(1 + Below(4)) * 1000 + 500;
+    return subject_->clock().NowMs() + (Below(2) == 0 ? apart : -apart);
   }
 
   template <typename Operation>
@@ -428,14 +606,22 @@ class RandomSteps {
   ModelStore* model_;
 };
 
+// Plain families, one of three versions, one that keeps what was deleted, one by order of writing.
 void RandomStepsEqualTheModel(const StoreFactory& make) {
+  TableDescriptor table{
+      "g", {{"a"}, {"b"}, Family("c", 3), Family("k", 1000), Family("n", 1000)}, false};
+  table.families[1].ttl_s = 20;
+  table.families[2].ttl_s = 30;
+  table.families[2].min_versions = 1;
+  table.families[3].keep_deleted_cells = true;
+  table.families[4].new_version_behavior = true;
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     auto subject = make();
     subject->clock().SetMs(1'000'000);
     ModelStore model(subject->clock());
-    REQUIRE(subject->store().CreateTable(kTable).ok());
-    REQUIRE(model.CreateTable(kTable).ok());
+    REQUIRE(subject->store().CreateTable(table).ok());
+    REQUIRE(model.CreateTable(table).ok());
     RandomSteps steps(seed, subject.get(), &model);
     for (int i = 0; i < 300; ++i) {
       steps.Step();
@@ -449,7 +635,9 @@ void RandomStepsEqualTheModel(const StoreFactory& make) {
 void CheckStoreContract(const StoreFactory& make) {
   using Check = void (*)(StoreSubject&);
   for (Check check :
-       {TablesAreCreatedOnceAndRefusedWithAnotherDescriptor,
+       {TablesAreCreatedOnceAndRefusedWithAnotherDescriptor, TablesAreDescribedAlteredAndDropped,
+        NamespacesKeepTablesApart, DescriptorsThatCannotBeAreRefused,
+        TheNewestVersionsAreKeptAndReadByNumberAndTime, CellsGoWhenTheirTimeToLiveIsOver,
         UnknownTablesAndFamiliesAreNotFoundAndNothingOfTheRowIsWritten,
         CellsComeByFamilyThenQualifierBytes, TheNewestCellTimeWinsAndOfEqualTimesTheLaterWrite,
         ServerTimesDoNotFallWithinARowEvenIfTheClockStandsOrSteps, DeletesHideWhatIsNotNewer,

@@ -26,5 +26,7 @@ using StoreFactory = std::function<std::unique_ptr<StoreSubject>()>;
 /// Runs all checks as assertions of the running doctest case. Seeds of random checks are printed on
 /// failure.
 void CheckStoreContract(const StoreFactory& make);
+/// The same for what readers may ask: selections, budgets, directions, filters.
+void CheckReadContract(const StoreFactory& make);
 
 }  // namespace hg

@@ -6,49 +6,74 @@
 #include <sstream>
 
 #include "storage/base/invariant.h"
+#include "storage/lsm/table_attributes.h"
+#include "storage/points/filter_row.h"
 
 namespace hg {
 namespace {
 
-bool SameDescriptor(const TableDescriptor& a, const TableDescriptor& b) {
-  return a.points == b.points &&
-         std::equal(a.families.begin(), a.families.end(), b.families.begin(), b.families.end(),
-                    [](const auto& x, const auto& y) { return x.name == y.name; });
+// Marks of a column and of its whole family, of all times up to theirs and of theirs alone.
+bool OfColumn(CellChange::Kind kind) {
+  return kind == CellChange::Kind::kDeleteColumn || kind == CellChange::Kind::kDeleteVersion;
+}
+bool OfOneTime(CellChange::Kind kind) {
+  return kind == CellChange::Kind::kDeleteVersion || kind == CellChange::Kind::kDeleteFamilyVersion;
+}
+
+bool InRange(const CellSelection& wanted, int64_t time_ms) {
+  return time_ms >= wanted.min_ms && (time_ms < wanted.max_ms || wanted.max_ms == INT64_MAX);
 }
 
 }  // namespace
 
+// Makes its list of rows anew for each fetch: what was written meanwhile is seen.
 class ModelCursor : public ScanCursor {
  public:
-  ModelCursor(ModelStore* store, ScanSpec spec)
-      : store_(store), spec_(std::move(spec)), from_(spec_.start) {}
+  ModelCursor(ModelStore* store, ScanSpec spec) : store_(store), spec_(std::move(spec)) {}
 
   Status Next(std::vector<Row>* rows) override {
     rows->clear();
     std::lock_guard lock(store_->mutex_);
     ASSIGN_OR_RETURN(auto* table, store_->FindTable(spec_.table));
-    auto it = started_ ? table->rows.upper_bound(from_) : table->rows.lower_bound(from_);
-    for (; it != table->rows.end() && rows->size() < spec_.batch_rows; ++it) {
-      if (!spec_.stop.empty() && it->first >= spec_.stop) break;
-      Row row = ModelStore::Select(it->first, it->second, spec_.family, spec_.qualifiers,
-                                   spec_.keys_only);
-      if (row.empty()) continue;
-      from_ = it->first;
+    std::vector<const Bytes*> keys;
+    for (const auto& [key, row] : table->rows) keys.push_back(&key);
+    if (spec_.reversed) std::reverse(keys.begin(), keys.end());
+    size_t bytes = 0;
+    for (const Bytes* key : keys) {
+      if (rows->size() >= spec_.batch_rows || bytes >= spec_.batch_bytes || left_ == 0) break;
+      if (started_ ? !Before(last_, *key) : !spec_.start.empty() && Before(*key, spec_.start)) {
+        continue;
+      }
+      if (!spec_.stop.empty() && !Before(*key, spec_.stop)) break;
+      CellSelection whole = spec_;
+      whole.keys_only = whole.first_cell_only = false;
+      Row row = store_->Select(*table, *key, whole);
+      if (row.empty() || !points::RowPasses(spec_.filter, *key, row.cells)) continue;
+      points::Strip(spec_, &row.cells);
+      last_ = *key;
       started_ = true;
+      --left_;
+      for (const Cell& cell : row.cells) bytes += cell.qualifier.size() + cell.value.size();
+      bytes += key->size();
       rows->push_back(std::move(row));
     }
     return {};
   }
 
  private:
+  [[nodiscard]] bool Before(const Bytes& a, const Bytes& b) const {
+    return spec_.reversed ? b < a : a < b;
+  }
+
   ModelStore* store_;
-  ScanSpec spec_;
-  Bytes from_;
+  const ScanSpec spec_;
+  Bytes last_;
   bool started_ = false;
+  uint64_t left_ = spec_.limit_rows;
 };
 
 Result<ModelStore::Table*> ModelStore::FindTable(const std::string& name) {
-  auto it = tables_.find(name);
+  auto it = tables_.find(name.starts_with("default:") ? name.substr(8) : name);
   if (it == tables_.end()) return Status::NotFound("no such table: " + name);
   return &it->second;
 }
@@ -73,6 +98,14 @@ Status ModelStore::CheckMutation(const Table& table, const RowMutation& mutation
   RETURN_IF_ERROR(CheckKey(mutation.key));
   for (const auto& change : mutation.changes) {
     RETURN_IF_ERROR(CheckFamily(table, change.family));
+    const bool put = change.kind == CellChange::Kind::kPut;
+    if (change.kind == CellChange::Kind::kDeleteFamilyVersion && !change.timestamp_ms) {
+      return Status::InvalidArgument("a delete of a family's version needs a time");
+    }
+    if (change.ttl_ms && *change.ttl_ms < 1) return Status::InvalidArgument("a TTL below 1 ms");
+    if (table.descriptor.points && (change.ttl_ms || (!put && change.timestamp_ms))) {
+      return Status::InvalidArgument("tables of points go by arrival");
+    }
     if (change.value.size() > kValueBytesMax) {
       return Status::InvalidArgument("value of " + std::to_string(change.value.size()) +
                                      " bytes, at most " + std::to_string(kValueBytesMax));
@@ -86,15 +119,44 @@ int64_t ModelStore::NextStamp() {
   return last_stamp_ms_;
 }
 
-Status ModelStore::CreateTable(const TableDescriptor& table) {
+Status ModelStore::CreateTable(const TableDescriptor& wanted) {
   std::lock_guard lock(mutex_);
-  if (table.name.empty() || table.families.empty()) {
-    return Status::InvalidArgument("a table needs a name and a family");
-  }
+  RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
+  TableDescriptor table = wanted;
+  ASSIGN_OR_RETURN(table.name, lsm::TableName(wanted.name));
   auto [it, fresh] = tables_.try_emplace(table.name);
   if (fresh) it->second.descriptor = table;
-  if (SameDescriptor(it->second.descriptor, table)) return {};
+  if (lsm::SameDescriptor(it->second.descriptor, table)) return {};
   return Status::Conflict("table exists with another descriptor: " + table.name);
+}
+
+Status ModelStore::AlterTable(const TableDescriptor& wanted) {
+  std::lock_guard lock(mutex_);
+  RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
+  ASSIGN_OR_RETURN(Table * table, FindTable(wanted.name));
+  if (wanted.points != table->descriptor.points) {
+    return Status::InvalidArgument("a table's order cannot be altered");
+  }
+  table->descriptor.families = wanted.families;
+  for (auto& [key, row] : table->rows) {
+    std::erase_if(row.events, [&](const Event& event) {
+      return !CheckFamily(*table, event.column.first).ok();
+    });
+  }
+  return {};
+}
+
+Status ModelStore::DropTable(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(Table * table, FindTable(name));
+  tables_.erase(Bytes(table->descriptor.name));
+  return {};
+}
+
+Result<TableDescriptor> ModelStore::DescribeTable(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(Table * table, FindTable(name));
+  return table->descriptor;
 }
 
 Result<std::vector<TableDescriptor>> ModelStore::ListTables() {
@@ -117,57 +179,105 @@ Status ModelStore::Mutate(const std::string& name, const std::vector<RowMutation
 void ModelStore::Apply(Table* table, const RowMutation& mutation) {
   if (mutation.changes.empty()) return;
   StoredRow& row = table->rows[mutation.key];
+  // A delete of the newest version means the newest before the mutation.
+  const std::vector<Cell> before = Visible(*table, row, {});
   int64_t stamp = NextStamp();
   for (const auto& change : mutation.changes) {
-    switch (change.kind) {
-      case CellChange::Kind::kPut:
-        Put(*table, &row, {change.family, change.qualifier}, change.value,
-            change.timestamp_ms.value_or(stamp));
-        break;
+    Event event{change.kind,
+                {change.family, change.qualifier},
+                change.timestamp_ms.value_or(stamp),
+                INT64_MAX,
+                change.value};
+    if (change.ttl_ms) event.expires_ms = event.timestamp_ms + *change.ttl_ms;
+    if (change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms) {
+      auto newest = std::find_if(before.begin(), before.end(), [&](const Cell& cell) {
+        return cell.family == change.family && cell.qualifier == change.qualifier;
+      });
+      if (newest == before.end()) continue;
+      event.timestamp_ms = newest->timestamp_ms;
+    } else if (change.kind != CellChange::Kind::kPut && !change.timestamp_ms) {
       // A put after a delete in one mutation must be seen: it is given the next time.
-      case CellChange::Kind::kDeleteColumn:
-        DeleteOne(*table, &row, {change.family, change.qualifier}, stamp);
-        stamp = NextStamp();
-        break;
-      case CellChange::Kind::kDeleteFamily:
-        DeleteFamily(*table, &row, change.family, stamp);
-        stamp = NextStamp();
-        break;
+      stamp = NextStamp();
+    }
+    Add(*table, &row, std::move(event));
+  }
+}
+
+void ModelStore::Add(const Table& table, StoredRow* row, Event event) {
+  const bool of_column = event.kind == CellChange::Kind::kPut || OfColumn(event.kind);
+  if (!of_column) event.column.second.clear();
+  if (table.descriptor.points) {
+    std::erase_if(row->events, [&](const Event& old) {
+      return of_column ? old.column == event.column : old.column.first == event.column.first;
+    });
+    if (event.kind != CellChange::Kind::kPut) return;
+  }
+  // Counters of a plain family would pile up.
+  const auto family =
+      std::find_if(table.descriptor.families.begin(), table.descriptor.families.end(),
+                   [&](const FamilyDescriptor& f) { return f.name == event.column.first; });
+  FamilyDescriptor plain;
+  plain.name = event.column.first;
+  if (event.kind == CellChange::Kind::kPut && event.expires_ms == INT64_MAX && *family == plain &&
+      !Hides(*family, *row, event, nullptr)) {
+    std::erase_if(row->events, [&](const Event& old) {
+      return old.kind == event.kind && old.column == event.column &&
+             old.timestamp_ms <= event.timestamp_ms;
+    });
+  }
+  row->events.push_back(std::move(event));
+}
+
+bool ModelStore::Hides(const FamilyDescriptor& family, const StoredRow& row, const Event& put,
+                       const CellSelection* range) {
+  bool later = false;  // than the put
+  for (const Event& mark : row.events) {
+    if (&mark == &put) later = true;
+    if (mark.kind == CellChange::Kind::kPut || mark.column.first != put.column.first) continue;
+    if (OfColumn(mark.kind) && mark.column != put.column) continue;
+    if (OfOneTime(mark.kind) ? mark.timestamp_ms != put.timestamp_ms
+                             : mark.timestamp_ms < put.timestamp_ms) {
+      continue;
+    }
+    if (family.new_version_behavior && !later) continue;
+    if (range != nullptr && !InRange(*range, mark.timestamp_ms)) continue;
+    return true;
+  }
+  return false;
+}
+
+std::vector<Cell> ModelStore::Visible(const Table& table, const StoredRow& row,
+                                      const CellSelection& wanted) const {
+  const int64_t now = clock_.NowMs();
+  std::vector<Cell> cells;
+  for (const FamilyDescriptor& family : table.descriptor.families) {
+    const int64_t oldest = family.ttl_s == kTtlForever ? INT64_MIN : now - family.ttl_s * 1000;
+    // Per column, newest first; of one time the last written.
+    std::map<Bytes, std::map<int64_t, const Event*, std::greater<>>> columns;
+    for (const Event& event : row.events) {
+      if (event.kind == CellChange::Kind::kPut && event.column.first == family.name) {
+        columns[event.column.second][event.timestamp_ms] = &event;
+      }
+    }
+    for (const auto& [qualifier, versions] : columns) {
+      int32_t kept = 0;
+      int32_t given = 0;
+      for (const auto& [time, put] : versions) {
+        if (put->expires_ms < now) continue;
+        if (!family.keep_deleted_cells && Hides(family, row, *put, nullptr)) continue;
+        if (++kept > family.versions) break;
+        if (time < oldest && kept > family.min_versions) continue;
+        if (!InRange(wanted, time)) continue;
+        if (family.keep_deleted_cells && Hides(family, row, *put, &wanted)) continue;
+        if (++given > wanted.max_versions) break;
+        cells.push_back({family.name, qualifier, put->value, time});
+      }
     }
   }
-}
-
-void ModelStore::Put(const Table& table, StoredRow* row, Column column, Bytes value,
-                     int64_t timestamp_ms) {
-  auto cell = row->cells.find(column);
-  if (!table.descriptor.points) {
-    auto mark = row->column_marks.find(column);
-    if (mark != row->column_marks.end() && timestamp_ms <= mark->second) return;
-    auto family_mark = row->family_marks.find(column.first);
-    if (family_mark != row->family_marks.end() && timestamp_ms <= family_mark->second) return;
-    if (cell != row->cells.end() && timestamp_ms < cell->second.timestamp_ms) return;
-  }
-  row->cells[std::move(column)] = {std::move(value), timestamp_ms};
-}
-
-void ModelStore::DeleteOne(const Table& table, StoredRow* row, const Column& column,
-                           int64_t mark_ms) {
-  auto cell = row->cells.find(column);
-  if (table.descriptor.points) {
-    if (cell != row->cells.end()) row->cells.erase(cell);
-    return;
-  }
-  row->column_marks[column] = mark_ms;
-  if (cell != row->cells.end() && cell->second.timestamp_ms <= mark_ms) row->cells.erase(cell);
-}
-
-void ModelStore::DeleteFamily(const Table& table, StoredRow* row, const Bytes& family,
-                              int64_t mark_ms) {
-  std::erase_if(row->cells, [&](const auto& entry) {
-    return entry.first.first == family &&
-           (table.descriptor.points || entry.second.timestamp_ms <= mark_ms);
+  std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+    return a.family != b.family ? a.family < b.family : a.qualifier < b.qualifier;
   });
-  if (!table.descriptor.points) row->family_marks[family] = mark_ms;
+  return cells;
 }
 
 Status ModelStore::DeleteRow(const std::string& name, ByteView key) {
@@ -179,62 +289,91 @@ Status ModelStore::DeleteRow(const std::string& name, ByteView key) {
   StoredRow& stored = table->rows[Bytes(key)];
   int64_t stamp = NextStamp();
   for (const auto& family : table->descriptor.families) {
-    DeleteFamily(*table, &stored, family.name, stamp);
+    Add(*table, &stored,
+        {CellChange::Kind::kDeleteFamily, {family.name, {}}, stamp, INT64_MAX, {}});
   }
   return {};
 }
 
-const ModelStore::Stored* ModelStore::Find(const Table& table, ByteView key, const Column& column) {
+bool ModelStore::Find(const Table& table, ByteView key, const Column& column, Cell* cell) const {
   auto row = table.rows.find(Bytes(key));
-  if (row == table.rows.end()) return nullptr;
-  auto cell = row->second.cells.find(column);
-  return cell == row->second.cells.end() ? nullptr : &cell->second;
+  if (row == table.rows.end()) return false;
+  for (Cell& found : Visible(table, row->second, {})) {
+    if (found.family != column.first || found.qualifier != column.second) continue;
+    *cell = std::move(found);
+    return true;
+  }
+  return false;
 }
 
-Row ModelStore::Select(const Bytes& key, const StoredRow& stored, ByteView family,
-                       const std::vector<Bytes>& qualifiers, bool keys_only) {
+Row ModelStore::Select(const Table& table, const Bytes& key, const CellSelection& wanted) const {
   Row row{key, {}};
-  for (const auto& [column, cell] : stored.cells) {
-    if (!family.empty() && column.first != family) continue;
-    if (!qualifiers.empty() &&
-        std::find(qualifiers.begin(), qualifiers.end(), column.second) == qualifiers.end()) {
-      continue;
+  auto stored = table.rows.find(key);
+  if (stored == table.rows.end()) return row;
+  for (Cell& cell : Visible(table, stored->second, wanted)) {
+    if (points::ColumnChosen(wanted, cell.family, cell.qualifier)) {
+      row.cells.push_back(std::move(cell));
     }
-    row.cells.push_back(
-        {column.first, column.second, keys_only ? Bytes() : cell.value, cell.timestamp_ms});
   }
+  points::Strip(wanted, &row.cells);
   return row;
 }
 
 Result<Row> ModelStore::Get(const std::string& name, ByteView key, ByteView family,
                             const std::vector<Bytes>& qualifiers) {
+  CellSelection wanted;
+  wanted.family = family;
+  wanted.qualifiers = qualifiers;
+  return GetCells(name, key, wanted);
+}
+
+Result<Row> ModelStore::GetCells(const std::string& name, ByteView key,
+                                 const CellSelection& wanted) {
   std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
-  if (!family.empty()) RETURN_IF_ERROR(CheckFamily(*table, family));
-  auto it = table->rows.find(Bytes(key));
-  if (it == table->rows.end()) return Row{Bytes(key), {}};
-  return Select(it->first, it->second, family, qualifiers, false);
+  if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
+  return Select(*table, Bytes(key), wanted);
 }
 
 Result<int64_t> ModelStore::Increment(const std::string& name, ByteView key, ByteView family,
                                       ByteView qualifier, int64_t by) {
+  ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
+                   IncrementColumns(name, key, {{Bytes(family), Bytes(qualifier), by}}));
+  return sums[0];
+}
+
+Result<std::vector<int64_t>> ModelStore::IncrementColumns(
+    const std::string& name, ByteView key, const std::vector<ColumnIncrement>& columns) {
   std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
-  RETURN_IF_ERROR(CheckFamily(*table, family));
-  Column column{Bytes(family), Bytes(qualifier)};
-  const Stored* old = Find(*table, key, column);
-  if (old != nullptr && old->value.size() != 8) {
-    return Status::InvalidArgument("counter of " + std::to_string(old->value.size()) +
-                                   " bytes, not 8: " + ToHex(key));
+  for (const ColumnIncrement& column : columns) {
+    RETURN_IF_ERROR(CheckFamily(*table, column.family));
+    Cell old;
+    if (Find(*table, key, {column.family, column.qualifier}, &old) && old.value.size() != 8) {
+      return Status::InvalidArgument("counter of " + std::to_string(old.value.size()) +
+                                     " bytes, not 8: " + ToHex(key));
+    }
   }
-  uint64_t sum = (old ? ReadBig64(old->value.data()) : 0) + static_cast<uint64_t>(by);
-  int64_t stamp = std::max(NextStamp(), old ? old->timestamp_ms : 0);
-  Bytes value;
-  AppendBig(&value, sum, 8);
-  Put(*table, &table->rows[Bytes(key)], std::move(column), std::move(value), stamp);
-  return static_cast<int64_t>(sum);
+  std::vector<int64_t> sums;
+  int64_t stamp = NextStamp();
+  for (const ColumnIncrement& column : columns) {
+    Cell old;
+    const bool found = Find(*table, key, {column.family, column.qualifier}, &old);
+    const uint64_t sum =
+        (found ? ReadBig64(old.value.data()) : 0) + static_cast<uint64_t>(column.by);
+    Bytes value;
+    AppendBig(&value, sum, 8);
+    Add(*table, &table->rows[Bytes(key)],
+        {CellChange::Kind::kPut,
+         {column.family, column.qualifier},
+         std::max(stamp, old.timestamp_ms),
+         INT64_MAX,
+         std::move(value)});
+    sums.push_back(static_cast<int64_t>(sum));
+  }
+  return sums;
 }
 
 Status ModelStore::Append(const std::string& name, ByteView key, ByteView family,
@@ -244,15 +383,17 @@ Status ModelStore::Append(const std::string& name, ByteView key, ByteView family
   RETURN_IF_ERROR(CheckKey(key));
   RETURN_IF_ERROR(CheckFamily(*table, family));
   Column column{Bytes(family), Bytes(qualifier)};
-  const Stored* old = Find(*table, key, column);
-  Bytes joined = old ? old->value : Bytes();
+  Cell old;
+  Find(*table, key, column, &old);
+  Bytes joined = old.value;
   joined += value;
   if (joined.size() > kValueBytesMax) {
     return Status::InvalidArgument("value of " + std::to_string(joined.size()) +
                                    " bytes, at most " + std::to_string(kValueBytesMax));
   }
-  int64_t stamp = std::max(NextStamp(), old ? old->timestamp_ms : 0);
-  Put(*table, &table->rows[Bytes(key)], std::move(column), std::move(joined), stamp);
+  int64_t stamp = std::max(NextStamp(), old.timestamp_ms);
+  Add(*table, &table->rows[Bytes(key)],
+      {CellChange::Kind::kPut, std::move(column), stamp, INT64_MAX, std::move(joined)});
   return {};
 }
 
@@ -264,9 +405,9 @@ Result<bool> ModelStore::CompareAndMutate(ByteView family, ByteView qualifier,
   if (expected && expected->empty()) return Status::InvalidArgument("empty expected value");
   RETURN_IF_ERROR(CheckFamily(*table, family));
   RETURN_IF_ERROR(CheckMutation(*table, mutation));
-  const Stored* old = Find(*table, mutation.key, {Bytes(family), Bytes(qualifier)});
-  bool as_expected =
-      expected ? old != nullptr && old->value == *expected : old == nullptr || old->value.empty();
+  Cell old;
+  const bool found = Find(*table, mutation.key, {Bytes(family), Bytes(qualifier)}, &old);
+  const bool as_expected = expected ? found && old.value == *expected : old.value.empty();
   if (!as_expected) return false;
   Apply(table, mutation);
   return true;
@@ -278,10 +419,9 @@ Result<bool> ModelStore::MutateIfUnchanged(ByteView family, const std::vector<Ce
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RETURN_IF_ERROR(CheckFamily(*table, family));
   RETURN_IF_ERROR(CheckMutation(*table, mutation));
-  auto row = table->rows.find(mutation.key);
-  const Row now =
-      row == table->rows.end() ? Row{} : Select(row->first, row->second, family, {}, false);
-  if (now.cells != cells) return false;
+  CellSelection wanted;
+  wanted.family = family;
+  if (Select(*table, mutation.key, wanted).cells != cells) return false;
   Apply(table, mutation);
   return true;
 }
@@ -291,6 +431,7 @@ Result<std::unique_ptr<ScanCursor>> ModelStore::Scan(const ScanSpec& spec) {
   ASSIGN_OR_RETURN(Table * table, FindTable(spec.table));
   if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));
   if (spec.batch_rows == 0) return Status::InvalidArgument("batch_rows is 0");
+  RETURN_IF_ERROR(points::CheckFilter(spec.filter));
   return std::unique_ptr<ScanCursor>(std::make_unique<ModelCursor>(this, spec));
 }
 
@@ -299,8 +440,8 @@ Result<std::vector<RegionInfo>> ModelStore::Regions(const std::string& name) {
   ASSIGN_OR_RETURN(Table * table, FindTable(name));
   RegionInfo whole;
   for (const auto& [key, row] : table->rows) {
-    for (const auto& [column, cell] : row.cells) {
-      whole.memory_bytes += key.size() + column.second.size() + cell.value.size();
+    for (const Event& event : row.events) {
+      whole.memory_bytes += key.size() + event.column.second.size() + event.value.size();
     }
   }
   return std::vector<RegionInfo>{whole};
@@ -315,20 +456,17 @@ Status ModelStore::SaveTo(const std::string& path) const {
   std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
   out << "stamp " << last_stamp_ms_ << '\n';
   for (const auto& [name, table] : tables_) {
-    out << "table " << hex(name) << ' ' << table.descriptor.points;
-    for (const auto& family : table.descriptor.families) out << ' ' << hex(family.name);
-    out << '\n';
+    out << "table " << hex(name) << ' ' << table.descriptor.points << '\n';
+    for (const FamilyDescriptor& f : table.descriptor.families) {
+      out << "family " << hex(f.name) << ' ' << f.versions << ' ' << f.min_versions << ' '
+          << f.ttl_s << ' ' << f.keep_deleted_cells << ' ' << f.new_version_behavior << '\n';
+    }
     for (const auto& [key, row] : table.rows) {
       out << "row " << hex(key) << '\n';
-      for (const auto& [column, cell] : row.cells) {
-        out << "cell " << hex(column.first) << ' ' << hex(column.second) << ' ' << cell.timestamp_ms
-            << ' ' << hex(cell.value) << '\n';
-      }
-      for (const auto& [column, mark] : row.column_marks) {
-        out << "gone " << hex(column.first) << ' ' << hex(column.second) << ' ' << mark << '\n';
-      }
-      for (const auto& [family, mark] : row.family_marks) {
-        out << "cleared " << hex(family) << ' ' << mark << '\n';
+      for (const Event& event : row.events) {
+        out << "event " << static_cast<int>(event.kind) << ' ' << hex(event.column.first) << ' '
+            << hex(event.column.second) << ' ' << event.timestamp_ms << ' ' << event.expires_ms
+            << ' ' << hex(event.value) << '\n';
       }
     }
   }
@@ -367,17 +505,20 @@ Status ModelStore::LoadFrom(const std::string& path) {
       table = &tables[a];
       table->descriptor.name = a;
       words >> table->descriptor.points;
-      while (words.good() && unhex(words, &b)) table->descriptor.families.push_back({b});
+    } else if (kind == "family" && table && unhex(words, &a)) {
+      FamilyDescriptor& f = table->descriptor.families.emplace_back();
+      f.name = a;
+      words >> f.versions >> f.min_versions >> f.ttl_s >> f.keep_deleted_cells >>
+          f.new_version_behavior;
     } else if (kind == "row" && table && unhex(words, &a)) {
       row = &table->rows[a];
-    } else if (kind == "cell" && row && unhex(words, &a) && unhex(words, &b)) {
-      Stored& cell = row->cells[{a, b}];
-      words >> cell.timestamp_ms;
-      unhex(words, &cell.value);
-    } else if (kind == "gone" && row && unhex(words, &a) && unhex(words, &b)) {
-      words >> row->column_marks[{a, b}];
-    } else if (kind == "cleared" && row && unhex(words, &a)) {
-      words >> row->family_marks[a];
+    } else if (int code = 0; kind == "event" && row && words >> code && code >= 0 && code <= 4) {
+      Event& event = row->events.emplace_back();
+      event.kind = static_cast<CellChange::Kind>(code);
+      unhex(words, &event.column.first);
+      unhex(words, &event.column.second);
+      words >> event.timestamp_ms >> event.expires_ms;
+      unhex(words, &event.value);
     } else {
       words.setstate(std::ios::failbit);
     }

@@ -2,11 +2,10 @@
 // The cells door over a std::map: the oracle that every other Store is compared with (spec
 // region-store.md §11).
 //
-// Generic tables follow HBase's default rules: the newest cell time wins, a delete hides what is
-// not newer, even what is put later with an older explicit time (D17). Points tables are plain
-// cells ordered by arrival (engine.md §3). Server times rise strictly over the whole store; the
-// puts of one row mutation share one, so that points written together are as old as each other
-// (spec schema.md §9.4).
+// Generic tables keep every put and delete, and each read works out anew what HBase's rules and the
+// family's attributes leave of them (D12–D17). Points tables are plain cells ordered by arrival
+// (engine.md §3). Server times rise strictly over the whole store; the puts of one row mutation
+// share one, so that points written together are as old as each other (spec schema.md §9.4).
 //
 // Thread-safe: one mutex. The clock outlives the store.
 
@@ -26,13 +25,20 @@ class ModelStore : public Store {
   explicit ModelStore(const Clock& clock = SystemClock()) : clock_(clock) {}
 
   Status CreateTable(const TableDescriptor& table) override;
+  Status AlterTable(const TableDescriptor& table) override;
+  Status DropTable(const std::string& table) override;
+  Result<TableDescriptor> DescribeTable(const std::string& table) override;
   Result<std::vector<TableDescriptor>> ListTables() override;
   Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
   Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
                   const std::vector<Bytes>& qualifiers = {}) override;
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override;
   Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
                             ByteView qualifier, int64_t by) override;
+  Result<std::vector<int64_t>> IncrementColumns(
+      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
   Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                 ByteView value) override;
   Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
@@ -41,6 +47,9 @@ class ModelStore : public Store {
                                  const std::string& table, const RowMutation& mutation) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  [[nodiscard]] StoreCapabilities Capabilities() const override {
+    return {.cell_ttl = true, .reverse_scan = true};
+  }
   /// There are no files: these three have nothing to do.
   Status Flush() override { return {}; }
   Status Compact() override { return {}; }
@@ -59,14 +68,16 @@ class ModelStore : public Store {
  private:
   friend class ModelCursor;
   using Column = std::pair<Bytes, Bytes>;  // family, qualifier
-  struct Stored {
-    Bytes value;
+  // Something that was done to a row; of a table by arrival only puts that still hold.
+  struct Event {
+    CellChange::Kind kind = CellChange::Kind::kPut;
+    Column column;  // without qualifier where a family is meant
     int64_t timestamp_ms = 0;
+    int64_t expires_ms = INT64_MAX;  // last moment of a put
+    Bytes value;
   };
   struct StoredRow {
-    std::map<Column, Stored> cells;          // the newest version only
-    std::map<Column, int64_t> column_marks;  // hides what is not newer
-    std::map<Bytes, int64_t> family_marks;
+    std::vector<Event> events;  // as they came
   };
   struct Table {
     TableDescriptor descriptor;
@@ -80,14 +91,15 @@ class ModelStore : public Store {
   static Status CheckMutation(const Table& table, const RowMutation& mutation);
   int64_t NextStamp();
   void Apply(Table* table, const RowMutation& mutation);
-  static void Put(const Table& table, StoredRow* row, Column column, Bytes value,
-                  int64_t timestamp_ms);
-  static void DeleteOne(const Table& table, StoredRow* row, const Column& column, int64_t mark_ms);
-  static void DeleteFamily(const Table& table, StoredRow* row, const Bytes& family,
-                           int64_t mark_ms);
-  static const Stored* Find(const Table& table, ByteView key, const Column& column);
-  static Row Select(const Bytes& key, const StoredRow& row, ByteView family,
-                    const std::vector<Bytes>& qualifiers, bool keys_only);
+  static void Add(const Table& table, StoredRow* row, Event event);
+  static bool Hides(const FamilyDescriptor& family, const StoredRow& row, const Event& put,
+                    const CellSelection* range);
+  /// What a reader sees of the row now, in the order of its cells.
+  std::vector<Cell> Visible(const Table& table, const StoredRow& row,
+                            const CellSelection& wanted) const;
+  /// The newest version of a column; false if there is none.
+  bool Find(const Table& table, ByteView key, const Column& column, Cell* cell) const;
+  Row Select(const Table& table, const Bytes& key, const CellSelection& wanted) const;
 
   const Clock& clock_;
   mutable std::mutex mutex_;

@@ -44,8 +44,8 @@ TEST_CASE("a file that no model wrote is refused with its line") {
   TemporaryFile file;
   CHECK(ModelStore().LoadFrom(file.path).code() == StatusCode::kNotFound);
   for (const char* bad :
-       {"stamp 1\ncell x61 x62 5 x00\n", "table x61\n", "stamp 1\ntable x61 0 x6\n",
-        "table x61 0 x62\nrow x61\ncell x62 x 5\n", "what\n"}) {
+       {"stamp 1\nevent 0 x61 x62 5 6 x00\n", "table x61\n", "stamp 1\ntable x6 0\n",
+        "table x61 0\nrow x61\nevent 0 x62 x 5\n", "what\n"}) {
     std::ofstream(file.path) << bad;
     Status status = ModelStore().LoadFrom(file.path);
     CHECK_MESSAGE(status.code() == StatusCode::kCorruption, bad);

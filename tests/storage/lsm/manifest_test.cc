@@ -17,8 +17,18 @@ Manifest Some() {
   m.stamp_floor_ms = 1'700'000'000'000;
   m.next_table = 3;
   m.next_region = 9;
-  m.tables = {{1, "tsdb", true, {"t"}, {{3, ""}, {8, Bytes("\1\0", 2)}}},
-              {2, "tsdb-uid", false, {"id", "name"}}};
+  FamilyDescriptor odd{"name"};
+  odd.versions = 7;
+  odd.min_versions = 2;
+  odd.ttl_s = 3600;
+  odd.keep_deleted_cells = odd.new_version_behavior = odd.in_memory = true;
+  odd.block_cache = false;
+  odd.bloom_filter = BloomFilter::kNone;
+  odd.compression = "ZSTD";
+  odd.data_block_encoding = "FAST_DIFF";
+  odd.block_size = 4096;
+  m.tables = {{1, "tsdb", true, {{"t"}}, {{3, ""}, {8, Bytes("\1\0", 2)}}},
+              {2, "tsdb-uid", false, {{"id"}, {}, odd}}};
   m.runs = {{1, 3, 11, 1, 600, 0, 4096, true, false, 1'700'000'000'000},
             {1, 8, 11, 1, 600, 0, 4096, true, false, 1'700'000'000'000},
             {2, 0, 10, 601, 1234, 77, 0, false, true, -5}};
@@ -32,7 +42,7 @@ TEST_CASE("a manifest is read as it was written, and nothing damaged is one") {
   CHECK(EncodeManifest(back) == bytes);
   CHECK(back.layout == Some().layout);
   CHECK(back.runs == Some().runs);
-  CHECK(back.tables[1].families == std::vector<Bytes>{"id", "name"});
+  CHECK(back.tables[1].families == Some().tables[1].families);
   CHECK(back.tables[0].regions == Some().tables[0].regions);
   CHECK(back.next_region == 9);
   CHECK(!back.keys_astray);
@@ -85,7 +95,7 @@ TEST_CASE("a manifest whose regions do not hold each key once is none") {
   const auto read = [](std::vector<RegionEntry> regions, uint32_t region_of_run) {
     Manifest manifest, back;
     manifest.next_region = 9;
-    manifest.tables = {{1, "t", false, {"f"}, std::move(regions)}};
+    manifest.tables = {{1, "t", false, {{"f"}}, std::move(regions)}};
     manifest.runs = {{1, region_of_run, 11, 1, 600, 7, 0}};
     return DecodeManifest(EncodeManifest(manifest), &back);
   };
@@ -103,10 +113,11 @@ TEST_CASE("a manifest whose regions do not hold each key once is none") {
 // FORMAT.md shows these bytes.
 TEST_CASE("a small manifest is as documented") {
   Manifest m;
-  m.tables = {{1, "t", true, {"f"}}};
+  m.tables = {{1, "t", true, {{"f"}}}};
   m.next_table = 2;
   CHECK(ToHex(EncodeManifest(m)) ==
-        "48474d414e00000203030300140100010000020101010174010101660100000021e177eb");
+        "48474d414e00000303030300140100010000020101010174010101660100ffffffff071080800406534e415050"
+        "59044e4f4e450100000033d7fe51");
 }
 
 TEST_CASE("the small manifest of version 1 is read for ever") {
@@ -118,6 +129,17 @@ TEST_CASE("the small manifest of version 1 is read for ever") {
   CHECK(m.next_region == 1);
   CHECK(m.tables[0].regions == std::vector<RegionEntry>{{0, ""}});
   CHECK(!m.keys_astray);
+  CHECK(m.tables[0].families == std::vector<FamilyDescriptor>{{"f"}});
+}
+
+TEST_CASE("the small manifest of version 2 is read for ever") {
+  Bytes bytes;
+  REQUIRE(
+      FromHex("48474d414e00000203030300140100010000020101010174010101660100000021e177eb", &bytes));
+  Manifest m;
+  REQUIRE(DecodeManifest(bytes, &m));
+  CHECK(m.tables[0].regions == std::vector<RegionEntry>{{0, ""}});
+  CHECK(m.tables[0].families == std::vector<FamilyDescriptor>{{"f"}});
 }
 
 }  // namespace

@@ -15,6 +15,13 @@ TEST_CASE("the embedded store keeps the contract of the cells door") {
   });
 }
 
+TEST_CASE("the embedded store gives readers what they may ask for") {
+  CheckReadContract([] {
+    return std::make_unique<EmbeddedSubject>(
+        KeyLayout{}, std::vector<TableDescriptor>{{"unused", {{"t"}}, true}}, 1'000'000);
+  });
+}
+
 TEST_CASE("the embedded store keeps the contract of the points door") {
   CheckPointsContract([](const KeyLayout& layout) {
     return std::make_unique<EmbeddedSubject>(layout, EmbeddedOptions::DefaultTables(),

@@ -188,7 +188,7 @@ TEST_CASE("a minor merge keeps marks, one of all drops them") {
   CHECK(f.AnyMarks("row"));
   const auto row = f.engine->Read(*f.engine->Pin(), *f.table, "row");
   REQUIRE(row.ok());
-  CHECK(row->cells.Find(0, "q") != nullptr);
+  CHECK(row->cells.HasMarks());
   // After its time, by itself (spec region-store.md C4).
   f.clock.AdvanceMs(int64_t{11} * 24 * 3'600'000);
   REQUIRE(f.engine->MergePending(Pool::kAny).ok());
@@ -319,7 +319,7 @@ TEST_CASE("a large merge delays no small one of its region, and their order stay
   large.join();
   CHECK(f.RunsOf("row").size() == 2);
   const auto value = [&] {
-    return f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.Find(0, "q")->value;
+    return f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.versions.at(0).value;
   };
   CHECK(value() == "new2");
   REQUIRE(f.engine->Compact(*f.table).ok());
@@ -387,7 +387,7 @@ TEST_CASE("with many regions and little memory nobody is stuck, nothing lost, th
   uint64_t rows = 0;
   for (uint64_t w = 0; w < kWriters; ++w) {
     for (uint64_t i = 0; i < kRows; ++i) {
-      rows += f.engine->Read(*f.engine->Pin(), *many, key_of(w, i))->cells.cells.size();
+      rows += f.engine->Read(*f.engine->Pin(), *many, key_of(w, i))->cells.versions.size();
     }
   }
   CHECK(rows == kWriters * kRows);

@@ -1,0 +1,376 @@
+#include "storage/lsm/cell_versions.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "storage/base/varint.h"
+
+namespace hg::lsm {
+namespace {
+
+using Iterator = CellVersions::iterator;
+constexpr int64_t kTimeMin = std::numeric_limits<int64_t>::min();
+
+bool IsFamilyMark(const CellVersion& cell) {
+  return cell.kind == CellKind::kDeleteFamily || cell.kind == CellKind::kDeleteFamilyVersion;
+}
+bool IsPut(const CellVersion& cell) { return cell.kind == CellKind::kPut; }
+bool OfOneTime(CellKind kind) {
+  return kind == CellKind::kDelete || kind == CellKind::kDeleteFamilyVersion;
+}
+bool SameColumn(const CellVersion& a, const CellVersion& b) {
+  return a.family == b.family && a.qualifier == b.qualifier;
+}
+bool SameName(const CellVersion& a, const CellVersion& b) {
+  return SameColumn(a, b) && a.timestamp_ms == b.timestamp_ms && a.kind == b.kind;
+}
+
+bool Hides(const FamilyDescriptor& family, const CellVersion& mark, const CellVersion& put) {
+  const bool reaches = OfOneTime(mark.kind) ? put.timestamp_ms == mark.timestamp_ms
+                                            : put.timestamp_ms <= mark.timestamp_ms;
+  // HBase's default lets a mark hide what is written later with an older time, too (HBASE-2256).
+  return reaches && (!family.new_version_behavior || mark.sequence >= put.sequence);
+}
+
+// Whatever `mark` hides, `wider` hides.
+bool Covers(const FamilyDescriptor& family, const CellVersion& wider, const CellVersion& mark) {
+  if (&wider == &mark || IsPut(wider)) return false;
+  if (IsFamilyMark(mark) && !IsFamilyMark(wider)) return false;
+  if (family.new_version_behavior && wider.sequence < mark.sequence) return false;
+  if (OfOneTime(wider.kind)) {
+    return OfOneTime(mark.kind) && wider.timestamp_ms == mark.timestamp_ms &&
+           wider.kind != mark.kind;
+  }
+  // Of two alike the one with the later time stays; there are no two of one kind and time.
+  return mark.timestamp_ms < wider.timestamp_ms ||
+         (mark.timestamp_ms == wider.timestamp_ms && mark.kind != wider.kind);
+}
+
+using Marks = std::vector<const CellVersion*>;
+
+bool Hidden(const FamilyDescriptor& family, const Marks& marks, const CellVersion& put) {
+  return std::any_of(marks.begin(), marks.end(),
+                     [&](const CellVersion* mark) { return Hides(family, *mark, put); });
+}
+
+// Walks the puts of one column as its family keeps them, newest first. A put counts unless it is
+// hidden (where deleted cells are not kept) or its own time to live is over.
+class Keeper {
+ public:
+  Keeper(const FamilyDescriptor& family, int64_t now_ms) : family_(family), now_ms_(now_ms) {
+    if (family.ttl_s != kTtlForever && now_ms > kTimeMin + family.ttl_s * 1000) {
+      oldest_ms_ = now_ms - family.ttl_s * 1000;
+    }
+  }
+  bool Keeps(const Marks& marks, const CellVersion& put) {
+    if (put.expires_ms < now_ms_) return false;
+    if (!family_.keep_deleted_cells && Hidden(family_, marks, put)) return false;
+    ++rank_;
+    if (rank_ > family_.versions) return false;
+    return put.timestamp_ms >= oldest_ms_ || rank_ <= family_.min_versions;
+  }
+
+ private:
+  const FamilyDescriptor& family_;
+  const int64_t now_ms_;
+  int64_t oldest_ms_ = kTimeMin;
+  int32_t rank_ = 0;
+};
+
+Marks FamilyMarks(Iterator first, Iterator last) {
+  Marks marks;
+  for (; first != last && first->qualifier.empty(); ++first) {
+    if (IsFamilyMark(*first)) marks.push_back(&*first);
+  }
+  return marks;
+}
+
+// Flags what goes of a family's cells: `drop` is parallel to [first, last).
+class Tidier {
+ public:
+  Tidier(const FamilyDescriptor& family, const TidyOptions& options)
+      : family_(family), options_(options) {}
+
+  void Column(const Marks& family_marks, Iterator first, Iterator last, bool* drop) {
+    Marks marks = family_marks;
+    for (auto it = first; it != last; ++it) {
+      if (!IsPut(*it) && !IsFamilyMark(*it)) marks.push_back(&*it);
+    }
+    Keeper keeper(family_, options_.now_ms);
+    int64_t oldest_put = std::numeric_limits<int64_t>::max();
+    for (auto it = first; it != last; ++it) {
+      if (!IsPut(*it)) continue;
+      drop[it - first] = !keeper.Keeps(marks, *it);
+      if (!drop[it - first]) oldest_put = it->timestamp_ms;
+    }
+    oldest_of_family_ = std::min(oldest_of_family_, oldest_put);
+    for (auto it = first; it != last; ++it) {
+      if (!IsPut(*it) && !IsFamilyMark(*it)) drop[it - first] = Goes(marks, *it, oldest_put);
+    }
+  }
+  /// After all columns of the family.
+  bool FamilyMarkGoes(const Marks& family_marks, const CellVersion& mark) const {
+    return Goes(family_marks, mark, oldest_of_family_);
+  }
+
+ private:
+  bool Goes(const Marks& marks, const CellVersion& mark, int64_t oldest_put) const {
+    // Kept deleted cells stay deleted: a mark goes after the last put that it hides.
+    if (mark.timestamp_ms <= options_.marks_until_ms) {
+      if (!family_.keep_deleted_cells || mark.timestamp_ms < oldest_put) return true;
+    }
+    return !family_.keep_deleted_cells &&
+           std::any_of(marks.begin(), marks.end(),
+                       [&](const CellVersion* wider) { return Covers(family_, *wider, mark); });
+  }
+
+  const FamilyDescriptor& family_;
+  const TidyOptions options_;
+  int64_t oldest_of_family_ = std::numeric_limits<int64_t>::max();
+};
+
+std::pair<Iterator, Iterator> FamilyRange(CellVersions* row, uint8_t family) {
+  const auto first = std::partition_point(
+      row->begin(), row->end(), [family](const CellVersion& c) { return c.family < family; });
+  const auto last = std::partition_point(
+      first, row->end(), [family](const CellVersion& c) { return c.family == family; });
+  return {first, last};
+}
+
+std::pair<Iterator, Iterator> ColumnRange(CellVersions* row, uint8_t family, ByteView qualifier) {
+  const auto before = [&](const CellVersion& c) {
+    return c.family != family ? c.family < family : c.qualifier < qualifier;
+  };
+  const auto first = std::partition_point(row->begin(), row->end(), before);
+  const auto last = std::partition_point(first, row->end(), [&](const CellVersion& c) {
+    return c.family == family && c.qualifier == qualifier;
+  });
+  return {first, last};
+}
+
+void EraseFlagged(CellVersions* row, Iterator first, Iterator last, const bool* drop) {
+  auto to = first;
+  for (auto it = first; it != last; ++it) {
+    if (drop[it - first]) continue;
+    if (to != it) *to = std::move(*it);
+    ++to;
+  }
+  row->erase(to, last);
+}
+
+// Flags of a range, without vector<bool>'s proxies.
+struct Flags {
+  explicit Flags(size_t n) : size(n), at(std::make_unique<bool[]>(n)) {}
+  size_t size;
+  std::unique_ptr<bool[]> at;
+};
+
+void TidyFamily(const FamilyDescriptor& family, const TidyOptions& options, CellVersions* row,
+                Iterator first, Iterator last) {
+  Flags drop(static_cast<size_t>(last - first));
+  const Marks marks = FamilyMarks(first, last);
+  Tidier tidier(family, options);
+  for (auto column = first; column != last;) {
+    const auto next = std::find_if(
+        column, last, [&](const CellVersion& c) { return c.qualifier != column->qualifier; });
+    tidier.Column(marks, column, next, &drop.at[static_cast<size_t>(column - first)]);
+    column = next;
+  }
+  for (const CellVersion* mark : marks) {
+    drop.at[static_cast<size_t>(mark - &*first)] = tidier.FamilyMarkGoes(marks, *mark);
+  }
+  EraseFlagged(row, first, last, drop.at.get());
+}
+
+enum : uint8_t { kKindMask = 0x0F, kSameColumn = 0x10, kExpires = 0x20 };
+
+bool KnownKind(uint8_t kind) {
+  return kind == 4 || kind == 8 || kind == 10 || kind == 12 || kind == 14;
+}
+
+bool TakeText(ByteView* in, Bytes* out) {
+  uint64_t size;
+  if (!GetVarint64(in, &size) || size > in->size()) return false;
+  out->assign(in->substr(0, size));
+  in->remove_prefix(size);
+  return true;
+}
+
+void AppendText(Bytes* out, ByteView text) {
+  AppendVarint(out, text.size());
+  *out += text;
+}
+
+}  // namespace
+
+bool SortsBefore(const CellVersion& a, const CellVersion& b) {
+  return std::tie(a.family, a.qualifier, b.timestamp_ms, b.kind, b.sequence) <
+         std::tie(b.family, b.qualifier, a.timestamp_ms, a.kind, a.sequence);
+}
+
+void AddVersion(Families families, CellVersion cell, CellVersions* row) {
+  const uint8_t family = cell.family;
+  if (family >= families.size() || families[family].name.empty()) return;
+  const bool of_family = IsFamilyMark(cell);
+  const Bytes qualifier = cell.qualifier;
+  auto at = std::lower_bound(row->begin(), row->end(), cell, SortsBefore);
+  if (at != row->end() && SameName(*at, cell)) {
+    *at = std::move(cell);  // not written after this one: records come in their order
+  } else if (at != row->begin() && SameName(*std::prev(at), cell)) {
+    return;
+  } else {
+    row->insert(at, std::move(cell));
+  }
+  const TidyOptions nothing_expires{kTimeMin, kTimeMin};
+  const auto [first, last] = FamilyRange(row, family);
+  if (of_family) {
+    TidyFamily(families[family], nothing_expires, row, first, last);
+    return;
+  }
+  const auto [column, column_end] = ColumnRange(row, family, qualifier);
+  if (column_end - column == 1 && (first == column || !first->qualifier.empty())) return;
+  Flags drop(static_cast<size_t>(column_end - column));
+  Tidier(families[family], nothing_expires)
+      .Column(FamilyMarks(first, last), column, column_end, drop.at.get());
+  EraseFlagged(row, column, column_end, drop.at.get());
+}
+
+CellVersions MergeVersions(CellVersions newer, CellVersions older) {
+  if (older.empty()) return newer;
+  if (newer.empty()) return older;
+  CellVersions result;
+  result.reserve(newer.size() + older.size());
+  std::merge(std::make_move_iterator(newer.begin()), std::make_move_iterator(newer.end()),
+             std::make_move_iterator(older.begin()), std::make_move_iterator(older.end()),
+             std::back_inserter(result), SortsBefore);
+  // Of one name the first one was written last.
+  result.erase(std::unique(result.begin(), result.end(), SameName), result.end());
+  return result;
+}
+
+void TidyVersions(Families families, const TidyOptions& options, CellVersions* row) {
+  for (size_t end = row->size(); end > 0;) {
+    const auto [first, last] = FamilyRange(row, (*row)[end - 1].family);
+    const uint8_t family = first->family;
+    end = static_cast<size_t>(first - row->begin());
+    if (family < families.size() && !families[family].name.empty()) {
+      TidyFamily(families[family], options, row, first, last);
+    } else {
+      row->erase(first, last);
+    }
+  }
+}
+
+std::vector<const CellVersion*> VisibleVersions(Families families, int64_t now_ms,
+                                                const VersionRange& range,
+                                                const CellVersions& row) {
+  std::vector<const CellVersion*> seen;
+  for (auto it = row.begin(); it != row.end();) {
+    const uint8_t index = it->family;
+    const auto family_end =
+        std::find_if(it, row.end(), [index](const CellVersion& c) { return c.family != index; });
+    if (index >= families.size() || families[index].name.empty()) {
+      it = family_end;
+      continue;
+    }
+    const FamilyDescriptor& family = families[index];
+    Marks family_marks;
+    for (auto m = it; m != family_end && m->qualifier.empty(); ++m) {
+      if (IsFamilyMark(*m)) family_marks.push_back(&*m);
+    }
+    while (it != family_end) {
+      const auto column_end = std::find_if(
+          it, family_end, [&](const CellVersion& c) { return c.qualifier != it->qualifier; });
+      Marks marks = family_marks;
+      for (auto m = it; m != column_end; ++m) {
+        if (!IsPut(*m) && !IsFamilyMark(*m)) marks.push_back(&*m);
+      }
+      // Of kept deleted cells those are seen whose delete lies outside of the range (D16).
+      Marks in_range;
+      if (family.keep_deleted_cells) {
+        std::copy_if(marks.begin(), marks.end(), std::back_inserter(in_range),
+                     [&](const CellVersion* mark) { return range.Holds(mark->timestamp_ms); });
+      }
+      Keeper keeper(family, now_ms);
+      int32_t given = 0;
+      for (; it != column_end; ++it) {
+        if (!IsPut(*it) || !keeper.Keeps(marks, *it) || !range.Holds(it->timestamp_ms)) continue;
+        if (family.keep_deleted_cells && Hidden(family, in_range, *it)) continue;
+        if (given < range.max_versions) {
+          seen.push_back(&*it);
+          ++given;
+        }
+      }
+    }
+  }
+  return seen;
+}
+
+void EncodeVersions(const CellVersions& row, Bytes* out) {
+  AppendVarint(out, row.size());
+  const CellVersion* before = nullptr;
+  for (const CellVersion& cell : row) {
+    const bool same = before != nullptr && SameColumn(*before, cell);
+    const bool expires = cell.expires_ms != kNeverExpires;
+    out->push_back(static_cast<char>(static_cast<int>(cell.kind) | (same ? kSameColumn : 0) |
+                                     (expires ? kExpires : 0)));
+    if (!same) {
+      out->push_back(static_cast<char>(cell.family));
+      AppendText(out, cell.qualifier);
+    }
+    AppendVarint(out, ZigZag(cell.timestamp_ms));
+    AppendVarint(out, cell.sequence);
+    if (expires) AppendVarint(out, ZigZag(cell.expires_ms));
+    if (IsPut(cell)) AppendText(out, cell.value);
+    before = &cell;
+  }
+}
+
+bool DecodeVersions(ByteView* in, CellVersions* row) {
+  uint64_t count;
+  if (!GetVarint64(in, &count) || count > in->size()) return false;
+  row->assign(count, {});
+  for (size_t i = 0; i < count; ++i) {
+    CellVersion& cell = (*row)[i];
+    if (in->empty()) return false;
+    const uint8_t flags = ByteAt(*in, 0);
+    in->remove_prefix(1);
+    const auto kind = static_cast<uint8_t>(flags & kKindMask);
+    if (!KnownKind(kind) || (flags & ~(kKindMask | kSameColumn | kExpires)) != 0) return false;
+    cell.kind = static_cast<CellKind>(kind);
+    if ((flags & kSameColumn) != 0) {
+      if (i == 0) return false;
+      cell.family = (*row)[i - 1].family;
+      cell.qualifier = (*row)[i - 1].qualifier;
+    } else {
+      if (in->empty()) return false;
+      cell.family = ByteAt(*in, 0);
+      in->remove_prefix(1);
+      if (!TakeText(in, &cell.qualifier)) return false;
+    }
+    uint64_t v;
+    if (!GetVarint64(in, &v)) return false;
+    cell.timestamp_ms = UnZigZag(v);
+    if (!GetVarint64(in, &cell.sequence)) return false;
+    if ((flags & kExpires) != 0) {
+      if (!GetVarint64(in, &v)) return false;
+      cell.expires_ms = UnZigZag(v);
+    }
+    if (IsPut(cell) && !TakeText(in, &cell.value)) return false;
+    // Everything after relies on the order.
+    if (i > 0 && (!SortsBefore((*row)[i - 1], cell) || SameName((*row)[i - 1], cell))) return false;
+  }
+  return true;
+}
+
+size_t VersionsBytes(const CellVersions& row) {
+  size_t bytes = 0;
+  for (const CellVersion& cell : row) {
+    bytes += sizeof cell + (cell.value.size() > 15 ? cell.value.size() : 0) +
+             (cell.qualifier.size() > 15 ? cell.qualifier.size() : 0);
+  }
+  return bytes;
+}
+
+}  // namespace hg::lsm

@@ -1,0 +1,50 @@
+#pragma once
+// Readers that hold a version between calls, so that it can be taken from those that nobody moves
+// any more: files that were merged away would stay as long as they (spec region-store.md Q10).
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+
+namespace hg::points {
+
+class IdleReader {
+ public:
+  virtual ~IdleReader() = default;
+  /// Lets go of what it holds, unless it was used after that time or is in use. From any thread.
+  virtual void ReleaseIfIdleSince(int64_t time_ms) = 0;
+};
+
+/// Thread-safe.
+class IdleReaders {
+ public:
+  /// The reader is known as long as this lives.
+  class Registration {
+   public:
+    Registration(IdleReaders& all, IdleReader* reader) : all_(all), reader_(reader) {
+      std::lock_guard lock(all_.mutex_);
+      all_.readers_.insert(reader_);
+    }
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
+    ~Registration() {
+      std::lock_guard lock(all_.mutex_);
+      all_.readers_.erase(reader_);
+    }
+
+   private:
+    IdleReaders& all_;
+    IdleReader* const reader_;
+  };
+
+  void ReleaseIdleSince(int64_t time_ms) {
+    std::lock_guard lock(mutex_);
+    for (IdleReader* reader : readers_) reader->ReleaseIfIdleSince(time_ms);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<IdleReader*> readers_;  // guarded by mutex_
+};
+
+}  // namespace hg::points

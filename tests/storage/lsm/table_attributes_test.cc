@@ -1,0 +1,85 @@
+#include "storage/lsm/table_attributes.h"
+
+#include <doctest/doctest.h>
+
+namespace hg::lsm {
+namespace {
+
+TEST_CASE("attributes are set by HBase's names and described as they were set") {
+  FamilyDescriptor f{"t"};
+  const std::pair<const char*, const char*> wanted[] = {{"VERSIONS", "3"},
+                                                        {"MIN_VERSIONS", "2"},
+                                                        {"TTL", "86400"},
+                                                        {"KEEP_DELETED_CELLS", "TRUE"},
+                                                        {"NEW_VERSION_BEHAVIOR", "true"},
+                                                        {"COMPRESSION", "zstd"},
+                                                        {"DATA_BLOCK_ENCODING", "FAST_DIFF"},
+                                                        {"BLOOMFILTER", "NONE"},
+                                                        {"IN_MEMORY", "true"},
+                                                        {"BLOCKCACHE", "false"},
+                                                        {"BLOCKSIZE", "8192"}};
+  for (const auto& [name, text] : wanted) CHECK(SetAttribute(name, text, &f).ok());
+  CHECK(DescribeFamily(f) ==
+        "NAME => 't', VERSIONS => '3', MIN_VERSIONS => '2', TTL => '86400', KEEP_DELETED_CELLS => "
+        "'true', NEW_VERSION_BEHAVIOR => 'true', COMPRESSION => 'ZSTD', DATA_BLOCK_ENCODING => "
+        "'FAST_DIFF', BLOOMFILTER => 'NONE', IN_MEMORY => 'true', BLOCKCACHE => 'false', BLOCKSIZE "
+        "=> '8192'");
+  CHECK(SetAttribute("TTL", "forever", &f).ok());
+  CHECK(f.ttl_s == kTtlForever);
+}
+
+TEST_CASE("attributes that cannot be are refused with what they may be, and change nothing") {
+  const FamilyDescriptor before{"t"};
+  const std::tuple<const char*, const char*, StatusCode> wrong[] = {
+      {"VERSIONS", "0", StatusCode::kInvalidArgument},
+      {"TTL", "-1", StatusCode::kInvalidArgument},
+      {"TTL", "1d", StatusCode::kInvalidArgument},
+      {"KEEP_DELETED_CELLS", "TTL", StatusCode::kUnsupported},
+      {"COMPRESSION", "LZO", StatusCode::kUnsupported},
+      {"COMPRESSION", "LZ4", StatusCode::kUnsupported},
+      {"DATA_BLOCK_ENCODING", "OTHER", StatusCode::kInvalidArgument},
+      {"BLOOMFILTER", "ROWCOL", StatusCode::kUnsupported},
+      {"BLOCKSIZE", "10", StatusCode::kInvalidArgument},
+      {"IN_MEMORY", "1", StatusCode::kInvalidArgument},
+      {"coprocessor$1", "|org.Example|1|", StatusCode::kInvalidArgument}};
+  for (const auto& [name, text, code] : wrong) {
+    CAPTURE(name);
+    FamilyDescriptor f = before;
+    const Status status = SetAttribute(name, text, &f);
+    CHECK(status.code() == code);
+    CHECK(status.message().find(name == std::string("coprocessor$1") ? name : text) !=
+          std::string_view::npos);
+    CHECK(f == before);
+  }
+}
+
+TEST_CASE("names of tables may have a namespace, and the default one need not be said") {
+  CHECK(*TableName("t") == "t");
+  CHECK(*TableName("default:t") == "t");
+  CHECK(*TableName("a.b:t-1_x") == "a.b:t-1_x");
+  for (const char* bad : {"", ":", "a:", ":t", "a:b:c", "-t", "a b", ".t", "t\n"}) {
+    CHECK_FALSE(TableName(bad).ok());
+  }
+}
+
+TEST_CASE("a descriptor has one to sixteen families of printable names, each once") {
+  const auto check = [](std::vector<FamilyDescriptor> families) {
+    return CheckDescriptor({"t", std::move(families), false}).ok();
+  };
+  CHECK(check({{"a"}}));
+  CHECK_FALSE(check({}));
+  CHECK_FALSE(check({{"a"}, {"a"}}));
+  CHECK_FALSE(check({{""}}));
+  CHECK_FALSE(check({{"a:b"}}));
+  CHECK_FALSE(check({{"a\n"}}));
+  CHECK(check({{Bytes(127, 'f')}}));
+  CHECK_FALSE(check({{Bytes(128, 'f')}}));
+  std::vector<FamilyDescriptor> many;
+  for (char c = 'a'; c < 'a' + 16; ++c) many.push_back({Bytes(1, c)});
+  CHECK(check(many));
+  many.push_back({"z"});
+  CHECK_FALSE(check(many));
+}
+
+}  // namespace
+}  // namespace hg::lsm
