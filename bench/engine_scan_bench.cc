@@ -124,6 +124,8 @@ int main(int argc, char** argv) {
     bench.Scan("the first half, in memory", hours / 2, rounds);
     DieUnlessOk(store->cells().Flush());
     bench.Scan("the first half, in files", hours / 2, rounds);
+    DieUnlessOk(store->cells().Compact());
+    bench.Scan("the first half, merged", hours / 2, rounds);
     bench.Write(half, hours * 3600);
     bench.Scan("all, half in files", hours, rounds);
   }

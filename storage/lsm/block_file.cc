@@ -13,15 +13,18 @@ namespace hg::lsm {
 namespace {
 
 constexpr ByteView kMagicBegin = "HGBLOCK";
-constexpr char kVersion = 2;
+constexpr char kVersion = 3;
 constexpr char kVersionOfPlainBlocks = 1;
 constexpr size_t kBlockBytes = 32 << 10;
 
-enum Packing : char { kPlain = 0, kSnappy = 1 };
+enum Packing : char { kPlain = 0, kSnappy = 1, kByPacker = 2 };
 // Three bytes stand for 64 at most: more is no output of Snappy, and must not ask for memory.
 constexpr size_t kSnappyRatioMax = 22;
 // index offset, index size, entries, index crc, crc of the trailer so far, magic
 constexpr size_t kTrailerBytes = 8 + 8 + 8 + 4 + 4 + 8;
+
+// Other forms cost readers something. A packer leaves alone what it cannot make smaller.
+constexpr size_t kSnappySaves = 8, kPackerSaves = 32;  // this part of a block at least
 
 void AppendLittle(Bytes* out, uint64_t v, int width) {
   for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
@@ -63,13 +66,15 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
 
 }  // namespace
 
-BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file) : file_(std::move(file)) {}
+BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file, const BlockPacker* packer)
+    : file_(std::move(file)), packer_(packer) {}
 BlockFileWriter::~BlockFileWriter() = default;
 
 Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::Create(FileSystem& files,
-                                                                 const std::string& path) {
+                                                                 const std::string& path,
+                                                                 const BlockPacker* packer) {
   ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kCreate));
-  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(std::move(file)));
+  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(std::move(file), packer));
 }
 
 Status BlockFileWriter::Write(ByteView bytes) {
@@ -97,13 +102,24 @@ Status BlockFileWriter::Add(ByteView key, ByteView value) {
   return block_.size() >= kBlockBytes ? EndBlock() : Status();
 }
 
+// False if the packer cannot, or what it made does not come back, or it saves too little.
+bool BlockFileWriter::PackBlock() {
+  packed_.assign(1, kByPacker);
+  if (packer_ == nullptr || !packer_->Pack(block_, &packed_)) return false;
+  Bytes back;
+  return packed_.size() <= block_.size() - block_.size() / kPackerSaves &&
+         packer_->Unpack(ByteView(packed_).substr(1), &back) && back == block_;
+}
+
 Status BlockFileWriter::EndBlock() {
   if (block_.empty()) return {};
-  Bytes compressed;
-  snappy::Compress(block_.data(), block_.size(), &compressed);
-  const bool smaller = compressed.size() <= block_.size() - block_.size() / 8;
-  packed_.assign(1, smaller ? kSnappy : kPlain);
-  packed_ += smaller ? compressed : block_;
+  if (!PackBlock()) {
+    Bytes compressed;
+    snappy::Compress(block_.data(), block_.size(), &compressed);
+    const bool smaller = compressed.size() <= block_.size() - block_.size() / kSnappySaves;
+    packed_.assign(1, smaller ? kSnappy : kPlain);
+    packed_ += smaller ? compressed : block_;
+  }
   AppendCrc(&packed_);
   index_.push_back({block_first_, offset_, packed_.size()});
   RETURN_IF_ERROR(Write(packed_));
@@ -137,10 +153,10 @@ Status BlockFile::Damaged(uint64_t offset, const char* what) const {
   return Status::Corruption(path_ + " at " + std::to_string(offset) + ": " + what);
 }
 
-Result<std::shared_ptr<const BlockFile>> BlockFile::Open(FileSystem& files,
-                                                         const std::string& path) {
+Result<std::shared_ptr<const BlockFile>> BlockFile::Open(FileSystem& files, const std::string& path,
+                                                         const BlockPacker* packer) {
   ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kRead));
-  std::shared_ptr<BlockFile> result(new BlockFile(std::move(file), path));
+  std::shared_ptr<BlockFile> result(new BlockFile(std::move(file), path, packer));
   RETURN_IF_ERROR(result->Load());
   return std::shared_ptr<const BlockFile>(std::move(result));
 }
@@ -207,6 +223,14 @@ Status BlockFile::ReadBlock(size_t i, Bytes* block) const {
     if (packing == kSnappy) {
       Bytes unpacked;
       RETURN_IF_ERROR(Unpack(entry.offset, in, &unpacked));
+      block->swap(unpacked);
+      return {};
+    }
+    if (packing == kByPacker && packer_ != nullptr) {
+      Bytes unpacked;
+      if (!packer_->Unpack(in, &unpacked)) {
+        return Damaged(entry.offset, "a packed block cannot be unpacked");
+      }
       block->swap(unpacked);
       return {};
     }

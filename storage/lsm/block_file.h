@@ -1,6 +1,7 @@
 #pragma once
 // An immutable file of rows sorted by key, in checksummed blocks with an index (FORMAT.md "Block
-// file"). A block is stored as Snappy makes it where that saves an eighth, else as it is.
+// file"). A block is stored as the file's packer makes it, or as Snappy does, where that saves
+// enough, else as it is.
 
 #include <memory>
 #include <string>
@@ -11,12 +12,23 @@
 
 namespace hg::lsm {
 
+/// A form of blocks for entries of a known kind. Thread-safe.
+class BlockPacker {
+ public:
+  virtual ~BlockPacker() = default;
+  /// Appends the packed form of entries as they stand in a block. False: they are not of the kind.
+  virtual bool Pack(ByteView entries, Bytes* packed) const = 0;
+  /// Replaces *entries. False: the bytes cannot have been packed.
+  virtual bool Unpack(ByteView packed, Bytes* entries) const = 0;
+};
+
 /// One thread at a time. Add in ascending key order, then Finish; the file counts for nothing
 /// before.
 class BlockFileWriter {
  public:
-  static Result<std::unique_ptr<BlockFileWriter>> Create(FileSystem& files,
-                                                         const std::string& path);
+  /// `packer` (nullptr: none) outlives the writer; who reads the file needs it, too.
+  static Result<std::unique_ptr<BlockFileWriter>> Create(FileSystem& files, const std::string& path,
+                                                         const BlockPacker* packer = nullptr);
   ~BlockFileWriter();
 
   Status Add(ByteView key, ByteView value);
@@ -31,11 +43,13 @@ class BlockFileWriter {
     uint64_t offset;
     uint64_t size;
   };
-  explicit BlockFileWriter(std::unique_ptr<File> file);
+  BlockFileWriter(std::unique_ptr<File> file, const BlockPacker* packer);
+  bool PackBlock();
   Status EndBlock();
   Status Write(ByteView bytes);
 
   std::unique_ptr<File> file_;
+  const BlockPacker* const packer_;
   uint64_t offset_ = 0;
   uint64_t entries_ = 0;
   Bytes block_;
@@ -48,7 +62,9 @@ class BlockFileWriter {
 /// Immutable, thread-safe. The index is in memory.
 class BlockFile {
  public:
-  static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path);
+  /// `packer` (nullptr: none): for blocks that one packed; outlives the file.
+  static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path,
+                                                       const BlockPacker* packer = nullptr);
 
   /// False if there is no such entry.
   Result<bool> Get(ByteView key, Bytes* value) const;
@@ -66,8 +82,8 @@ class BlockFile {
     uint64_t offset;
     uint64_t size;
   };
-  BlockFile(std::unique_ptr<File> file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)) {}
+  BlockFile(std::unique_ptr<File> file, std::string path, const BlockPacker* packer)
+      : file_(std::move(file)), path_(std::move(path)), packer_(packer) {}
   Status Load();
   Status ReadBlock(size_t i, Bytes* block) const;
   Status Unpack(uint64_t offset, ByteView stored, Bytes* block) const;
@@ -76,6 +92,7 @@ class BlockFile {
 
   const std::unique_ptr<File> file_;
   const std::string path_;
+  const BlockPacker* const packer_;
   bool packs_ = true;  // blocks begin with how they are packed; in files of version 1 they do not
   uint64_t entries_ = 0;
   std::vector<BlockEntry> index_;

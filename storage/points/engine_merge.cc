@@ -168,7 +168,7 @@ Result<lsm::RunEntry> Engine::WriteMerged(RegionPlace place, std::vector<MergeIn
   }
   entry.made_ms = clock_.NowMs();
 
-  RunWriter writer(files_, options_.path, layout(), entry.number);
+  RunWriter writer(files_, options_.path, layout(), entry.number, RowDensity::kPacked);
   region::Pace pace;
   uint64_t seen_bytes = 0;
   static const Table kSeries;

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <optional>
 
+#include "storage/points/split_stream.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
 namespace hg::points {
 namespace {
-
-enum How : uint8_t { kEqual = 0, kRange = 1, kSteps = 2, kAsTheyAre = 3 };
 
 constexpr int kExponentMax = 15;
 constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -42,7 +42,7 @@ struct Bounds {
 };
 
 // Appends the numbers in the smaller of the ways that store differences. Uses up the numbers.
-How PackNumbers(std::vector<uint64_t>* numbers, Bytes* out) {
+StreamWay PackNumbers(std::vector<uint64_t>* numbers, Bytes* out) {
   const size_t n = numbers->size();
   uint64_t* const v = numbers->data();
   Bounds range;
@@ -105,6 +105,9 @@ bool UnpackNumbers(ByteReader* in, uint8_t how, size_t n, Put&& put) {
       for (size_t i = 0; i < n; ++i) put(i, ReadBig64(bytes.data() + 8 * i));
       break;
     }
+    case kSplit:
+    case kSplitBits:
+      return UnpackSplit(in, n, put);
     default:
       return false;
   }
@@ -115,7 +118,7 @@ bool UnpackNumbers(ByteReader* in, uint8_t how, size_t n, Put&& put) {
 class StreamKind {
  public:
   explicit StreamKind(Bytes* out) : out_(out), at_(out->size()) { out->push_back(0); }
-  void Set(How how, uint8_t rule) { (*out_)[at_] = static_cast<char>(rule << 4 | how); }
+  void Set(StreamWay how, uint8_t rule) { (*out_)[at_] = static_cast<char>(rule << 4 | how); }
 
  private:
   Bytes* out_;
@@ -233,23 +236,74 @@ bool ToDecimals(std::span<const PointValue> values, uint8_t rule, int* exponent,
   return true;
 }
 
-void EncodeFloatsAsTheyAre(std::span<const PointValue> values, uint8_t rule, Bytes* out) {
-  StreamKind(out).Set(kAsTheyAre, rule);
-  std::vector<StreamException> exceptions;
+// The bits of floats, 32 under the rule for singles, and the values that they do not give.
+std::vector<uint64_t> BitsOf(std::span<const PointValue> values, uint8_t rule,
+                             std::vector<StreamException>* exceptions) {
+  std::vector<uint64_t> numbers(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const double wide = values[i].as_double();
     // Converting a NaN between widths may change its bits.
     const bool exact = rule == kFloatsWide
                            ? values[i].flags == kFloat64
                            : FloatByRule(rule, wide) == values[i] && !std::isnan(wide);
-    if (!exact) exceptions.push_back({static_cast<uint32_t>(i), values[i]});
-    if (rule == kFloatsSingle) {
-      AppendBig(out, exact ? values[i].bits : 0, 4);
+    if (!exact) {
+      exceptions->push_back({static_cast<uint32_t>(i), values[i]});
+      numbers[i] = i > 0 ? numbers[i - 1] : 0;
     } else {
-      AppendBig64(exact ? std::bit_cast<uint64_t>(wide) : 0, out);
+      numbers[i] = rule == kFloatsSingle ? values[i].bits : std::bit_cast<uint64_t>(wide);
     }
   }
+  return numbers;
+}
+
+void EncodeFloatsAsTheyAre(std::span<const PointValue> values, uint8_t rule, Bytes* out) {
+  StreamKind(out).Set(kAsTheyAre, rule);
+  std::vector<StreamException> exceptions;
+  for (const uint64_t number : BitsOf(values, rule, &exceptions)) {
+    rule == kFloatsSingle ? AppendBig(out, number, 4) : AppendBig64(number, out);
+  }
   AppendExceptions(exceptions, out);
+}
+
+bool DecodeFloatValues(ByteReader* in, size_t n, std::vector<PointValue>* values) {
+  std::vector<uint64_t> wide(n);
+  StreamRest rest;
+  if (!DecodeFloats(in, n, wide.data(), &rest)) return false;
+  values->resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    (*values)[i] = FloatByRule(rest.rule, std::bit_cast<double>(wide[i]));
+  }
+  for (const StreamException& exception : rest.exceptions) {
+    (*values)[exception.position] = exception.value;
+  }
+  return true;
+}
+
+// Replaces *out by the values' bits, cut in two; false if they do not come back.
+bool SplitBitsOf(std::span<const PointValue> values, uint8_t rule, Bytes* out) {
+  out->clear();
+  StreamKind(out).Set(kSplitBits, rule);
+  std::vector<StreamException> exceptions;
+  AppendSplit(BitsOf(values, rule, &exceptions), false, out);
+  AppendExceptions(exceptions, out);
+  std::vector<PointValue> back;
+  ByteReader reader(*out);
+  return DecodeFloatValues(&reader, values.size(), &back) && reader.rest().empty() &&
+         std::equal(back.begin(), back.end(), values.begin(), values.end());
+}
+
+// Appends numbers cut in two; false, with `out` untouched, if they do not come back.
+bool SplitNumbers(std::span<const uint64_t> numbers, bool steps, Bytes* out) {
+  const size_t start = out->size();
+  AppendSplit(numbers, steps, out);
+  ByteReader back(ByteView(*out).substr(start));
+  bool same = true;
+  const bool read = UnpackSplit(&back, numbers.size(), [&](size_t i, uint64_t number) {
+    same = same && number == numbers[i];
+  });
+  if (read && same && back.rest().empty()) return true;
+  out->resize(start);
+  return false;
 }
 
 }  // namespace
@@ -295,7 +349,7 @@ void EncodeFloats(std::span<const PointValue> values, Bytes* out) {
 bool DecodeInts(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest) {
   const uint8_t kind = in->U8();
   rest->rule = kind >> 4;
-  if (!in->ok() || rest->rule > kIntsWide) return false;
+  if (!in->ok() || rest->rule > kIntsWide || (kind & 0xF) == kSplitBits) return false;
   if (!UnpackNumbers(in, kind & 0xF, n, [&](size_t i, uint64_t v) { wide[i] = v; })) return false;
   return TakeExceptions(in, false, n, wide, rest);
 }
@@ -312,7 +366,13 @@ bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest) {
       const PointValue single{ReadBig32(bytes.data() + 4 * i), kFloat32};
       wide[i] = std::bit_cast<uint64_t>(single.as_double());
     }
-  } else if (how == kAsTheyAre) {
+  } else if (how == kSplitBits && rest->rule == kFloatsSingle) {
+    const bool read = UnpackNumbers(in, how, n, [&](size_t i, uint64_t bits) {
+      const PointValue single{static_cast<uint32_t>(bits), kFloat32};
+      wide[i] = std::bit_cast<uint64_t>(single.as_double());
+    });
+    if (!read) return false;
+  } else if (how == kAsTheyAre || how == kSplitBits) {
     if (!UnpackNumbers(in, how, n, [&](size_t i, uint64_t bits) { wide[i] = bits; })) return false;
   } else {
     const uint8_t exponent = in->U8();
@@ -327,6 +387,49 @@ bool DecodeFloats(ByteReader* in, size_t n, uint64_t* wide, StreamRest* rest) {
     if (!read) return false;
   }
   return TakeExceptions(in, true, n, wide, rest);
+}
+
+bool SplitStream(ByteReader* in, bool floats, size_t n, Bytes* out) {
+  constexpr size_t kWorthWhile = 8;  // numbers
+  constexpr int kLongDecimals = 11;  // digits behind the dot at which bits may be the shorter form
+  const ByteView whole = in->rest();
+  const uint8_t kind = in->U8();
+  const uint8_t how = kind & 0xF;
+  const uint8_t rule = kind >> 4;
+  const bool bits = how == kAsTheyAre || how == kSplitBits;
+  const uint8_t exponent = floats && !bits ? in->U8() : 0;
+  std::vector<uint64_t> numbers(n);
+  if (floats && how == kAsTheyAre && rule == kFloatsSingle) {
+    for (uint64_t& number : numbers) number = in->Big(4);
+  } else if (!UnpackNumbers(in, how, n, [&](size_t i, uint64_t number) { numbers[i] = number; })) {
+    return false;
+  }
+  const ByteView exceptions = in->rest();
+  StreamRest rest;
+  std::vector<uint64_t> wide(n);
+  if (!in->ok() || !TakeExceptions(in, floats, n, wide.data(), &rest)) return false;
+  const bool packed = how == kRange || how == kSteps || (floats && how == kAsTheyAre);
+  const size_t start = out->size();
+  if (packed && n >= kWorthWhile) {
+    StreamKind(out).Set(bits ? kSplitBits : kSplit, rule);
+    if (floats && !bits) out->push_back(static_cast<char>(exponent));
+    if (SplitNumbers(numbers, how == kSteps, out)) {
+      out->append(exceptions.substr(0, exceptions.size() - in->rest().size()));
+    } else {
+      out->resize(start);
+    }
+  }
+  if (out->size() == start) out->append(whole.substr(0, whole.size() - in->rest().size()));
+  if (!floats || bits || !packed) return true;
+  if (rest.exceptions.empty() && exponent < kLongDecimals) return true;
+  ByteReader again(whole);
+  std::vector<PointValue> values;
+  Bytes of_bits;
+  if (DecodeFloatValues(&again, n, &values) && SplitBitsOf(values, rule, &of_bits) &&
+      of_bits.size() < out->size() - start) {
+    out->replace(start, Bytes::npos, of_bits);
+  }
+  return true;
 }
 
 }  // namespace hg::points

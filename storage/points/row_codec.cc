@@ -5,18 +5,10 @@
 
 #include "storage/base/invariant.h"
 #include "storage/points/number_stream.h"
+#include "storage/points/row_layout.h"
 
 namespace hg::points {
 namespace {
-
-constexpr uint8_t kFormMask = 0x03;
-constexpr uint8_t kDups = 0x04;
-constexpr uint8_t kHasRaw = 0x08;
-constexpr uint8_t kGenerations = 0x10;
-constexpr int kClassShift = 6;
-
-enum Class : uint8_t { kInts = 0, kFloats = 1, kMixed = 2, kPlain = 3 };
-enum Times : uint8_t { kSecondsGrid = 0, kSeconds = 1, kMillisGrid = 2, kMillis = 3, kBoth = 4 };
 
 constexpr uint64_t kCheapCountMax = 1 << 16;  // points of any row, however few its bytes
 
@@ -71,7 +63,7 @@ void EncodeGenerations(std::span<const PartPoint> points, Bytes* out) {
   PackBits(above, BitWidth(most - least), out);
 }
 
-void EncodeValues(std::span<const PartPoint> points, Class how, Bytes* out) {
+void EncodeValues(std::span<const PartPoint> points, RowClass how, Bytes* out) {
   if (how == kPlain) {
     for (const PartPoint& point : points)
       out->push_back(static_cast<char>(point.qualifier.flags()));
@@ -98,14 +90,15 @@ void EncodeValues(std::span<const PartPoint> points, Class how, Bytes* out) {
   EncodeFloats(floats, out);
 }
 
-void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, Class how, Bytes* out) {
-  uint8_t head = static_cast<uint8_t>(traits.form) | static_cast<uint8_t>(how << kClassShift);
-  if (traits.dups) head |= kDups;
+void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, RowClass how,
+              Bytes* out) {
+  uint8_t head = static_cast<uint8_t>(traits.form) | static_cast<uint8_t>(how << kRowClassShift);
+  if (traits.dups) head |= kRowDups;
   const bool generations =
       traits.has_raw && std::any_of(points.begin(), points.end(),
                                     [](const PartPoint& point) { return point.generation != 0; });
-  if (traits.has_raw) head |= kHasRaw;
-  if (generations) head |= kGenerations;
+  if (traits.has_raw) head |= kRowHasRaw;
+  if (generations) head |= kRowGenerations;
   out->push_back(static_cast<char>(head));
   AppendVarint(out, points.size());
   EncodeTimes(points, out);
@@ -128,18 +121,19 @@ bool DecodesTo(ByteView encoded, std::span<const PartPoint> points, const RowTra
 
 struct Head {
   RowTraits traits;
-  Class how = kInts;
+  RowClass how = kInts;
   bool generations = false;
   size_t count = 0;
 };
 
 bool TakeHead(ByteReader* in, Head* head) {
   const uint8_t bits = in->U8();
-  head->traits.form = static_cast<RowForm>(bits & kFormMask);
-  head->traits.dups = (bits & kDups) != 0;
-  head->traits.has_raw = (bits & kHasRaw) != 0;
-  head->generations = (bits & kGenerations) != 0;
-  head->how = static_cast<Class>(bits >> kClassShift);
+  head->traits.form = static_cast<RowForm>(bits & kRowFormMask);
+  head->traits.dups = (bits & kRowDups) != 0;
+  head->traits.has_raw = (bits & kRowHasRaw) != 0;
+  head->generations = (bits & kRowGenerations) != 0;
+  head->how = static_cast<RowClass>(bits >> kRowClassShift);
+  if ((bits & kRowMore) != 0 && in->U8() != 0) return false;
   const uint64_t count = in->Varint();
   head->count = count;
   if (!in->ok() || count == 0 || count > kRowPointsMax) return false;
@@ -283,7 +277,7 @@ void EncodeRow(std::span<const PartPoint> points, const RowTraits& traits, Bytes
                }) != points.end();
   size_t floats = 0;
   for (const PartPoint& point : points) floats += point.qualifier.is_float();
-  const Class how = floats == 0 ? kInts : floats == points.size() ? kFloats : kMixed;
+  const RowClass how = floats == 0 ? kInts : floats == points.size() ? kFloats : kMixed;
   const size_t start = out->size();
   EncodeAs(points, found, how, out);
   if (DecodesTo(ByteView(*out).substr(start), points, found)) return;

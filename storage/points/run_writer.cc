@@ -1,13 +1,19 @@
 #include "storage/points/run_writer.h"
 
+#include "storage/points/row_block.h"
 #include "storage/points/row_file.h"
+#include "storage/points/split_row.h"
 #include "storage/points/version.h"
 
 namespace hg::points {
 
 RunWriter::RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout,
-                     uint64_t number)
-    : files_(files), folder_(std::move(folder)), layout_(layout), number_(number) {}
+                     uint64_t number, RowDensity density)
+    : files_(files),
+      folder_(std::move(folder)),
+      layout_(layout),
+      number_(number),
+      density_(density) {}
 
 Status RunWriter::AddCells(ByteView key, const lsm::CellRow& row) {
   if (cells_ == nullptr) {
@@ -27,11 +33,18 @@ Status RunWriter::AddPoints(ByteView tsuid, uint32_t base, const Part& part) {
 }
 
 Status RunWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
+  const bool packed = density_ == RowDensity::kPacked;
   if (points_ == nullptr) {
     ASSIGN_OR_RETURN(points_,
-                     lsm::BlockFileWriter::Create(files_, Run::PointsPath(folder_, number_)));
+                     lsm::BlockFileWriter::Create(files_, Run::PointsPath(folder_, number_),
+                                                  packed ? &RowBlockPacker() : nullptr));
   }
-  return points_->Add(file_key, value);
+  if (!packed) return points_->Add(file_key, value);
+  split_.clear();
+  if (!SplitRow(value, &split_)) {
+    return Status::Corruption("the row-hour " + ToHex(file_key) + " cannot be read");
+  }
+  return points_->Add(file_key, split_);
 }
 
 Status RunWriter::Finish(lsm::RunEntry* entry) {

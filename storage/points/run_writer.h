@@ -12,10 +12,14 @@
 
 namespace hg::points {
 
+/// How rows of points are written: a flush is in a hurry, a merge makes them small (row_block.h).
+enum class RowDensity : uint8_t { kPlain, kPacked };
+
 /// One thread at a time. After a failure the files are rubbish.
 class RunWriter {
  public:
-  RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number);
+  RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
+            RowDensity density = RowDensity::kPlain);
 
   /// Ascending by key.
   Status AddCells(ByteView key, const lsm::CellRow& row);
@@ -34,10 +38,12 @@ class RunWriter {
   const std::string folder_;
   const KeyLayout layout_;
   const uint64_t number_;
+  const RowDensity density_;
   std::unique_ptr<lsm::BlockFileWriter> cells_;
   std::unique_ptr<lsm::BlockFileWriter> points_;
   Bytes value_;
   bool marks_ = false;
+  Bytes split_;
 };
 
 }  // namespace hg::points

@@ -1,5 +1,7 @@
 #include "storage/points/version.h"
 
+#include "storage/points/row_block.h"
+
 namespace hg::points {
 namespace {
 
@@ -26,8 +28,9 @@ Result<std::shared_ptr<const RunFiles>> RunFiles::Open(FileSystem& files, const 
                      lsm::BlockFile::Open(files, Run::CellsPath(folder, entry.number)));
   }
   if (entry.points_bytes > 0) {
-    ASSIGN_OR_RETURN(run->points_,
-                     lsm::BlockFile::Open(files, Run::PointsPath(folder, entry.number)));
+    ASSIGN_OR_RETURN(
+        run->points_,
+        lsm::BlockFile::Open(files, Run::PointsPath(folder, entry.number), &RowBlockPacker()));
   }
   return std::shared_ptr<const RunFiles>(std::move(run));
 }

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <random>
 
 #include "storage/points/bit_pack.h"
+#include "storage/points/split_row.h"
+#include "tests/storage/points/format_examples.h"
 
 namespace hg::points {
 namespace {
@@ -27,12 +28,8 @@ std::vector<PartPoint> Grid(size_t n, uint32_t step_s, const auto& value) {
   return points;
 }
 
-// Encodes, decodes both ways, compares bit for bit; the encoding.
-Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {RowForm::kAuto}) {
-  Bytes encoded = "front";
-  EncodeRow(points, traits, &encoded);
-  REQUIRE(encoded.starts_with("front"));
-  encoded.erase(0, 5);
+// Decodes both ways, compares bit for bit.
+void CheckDecodes(const Bytes& encoded, const std::vector<PartPoint>& points, RowTraits traits) {
   traits.dups = std::adjacent_find(points.begin(), points.end(), [](const auto& a, const auto& b) {
                   return a.offset_ms() == b.offset_ms();
                 }) != points.end();
@@ -66,6 +63,23 @@ Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {R
       REQUIRE(columns.value[i] == wide);
     }
   }
+}
+
+// Encodes, also in the form of merged files, and decodes again; the encoding.
+Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {RowForm::kAuto}) {
+  Bytes encoded = "front";
+  EncodeRow(points, traits, &encoded);
+  REQUIRE(encoded.starts_with("front"));
+  encoded.erase(0, 5);
+  CheckDecodes(encoded, points, traits);
+  Bytes split = "front";
+  REQUIRE(SplitRow(encoded, &split));
+  REQUIRE(split.starts_with("front"));
+  split.erase(0, 5);
+  CheckDecodes(split, points, traits);
+  Bytes again;
+  REQUIRE(SplitRow(split, &again));
+  CHECK(again == split);
   return encoded;
 }
 
@@ -190,22 +204,9 @@ TEST_CASE("random rows of both resolutions, duplicates, forms and generations co
   }
 }
 
-std::vector<Bytes> DocumentedExamples() {
-  std::ifstream in(HG_SOURCE_DIR "/storage/points/FORMAT.md");
-  std::vector<Bytes> examples;
-  bool inside = false;
-  for (std::string line; std::getline(in, line);) {
-    inside |= line == "## Examples";
-    Bytes bytes;
-    std::erase(line, ' ');
-    if (inside && !line.empty() && FromHex(line, &bytes)) examples.push_back(bytes);
-  }
-  return examples;
-}
-
 TEST_CASE("the format's examples are what the encoder writes") {
-  const auto examples = DocumentedExamples();
-  REQUIRE(examples.size() == 3);
+  const auto examples = DocumentedExamples("## Examples");
+  REQUIRE(examples.size() == 4);
   auto ints = Grid(
       3, 10, [](size_t i) { return PointValue::Int(42 + static_cast<int64_t>(i * (i + 1) / 2)); });
   CHECK(CheckRoundTrip(ints, {RowForm::kAuto}) == examples[0]);
@@ -215,6 +216,13 @@ TEST_CASE("the format's examples are what the encoder writes") {
   CHECK(CheckRoundTrip(
             {Point(0, false, PointValue::Int(7)), Point(500, true, PointValue::Double(0.1))},
             {RowForm::kOne}) == examples[2]);
+  const int64_t split[] = {40, 41, 41, 39, 42, 300, 301, 300, 302, 302};
+  Bytes row;
+  EncodeRow(Grid(10, 360, [&](size_t i) { return PointValue::Int(split[i]); }), {RowForm::kAuto},
+            &row);
+  Bytes as_split;
+  REQUIRE(SplitRow(row, &as_split));
+  CHECK(as_split == examples[3]);
 }
 
 TEST_CASE("metrics as machines write them take few bytes") {
@@ -272,6 +280,12 @@ TEST_CASE("bytes that no encoder wrote are refused or decode to something, and n
   }
   EncodeRow(mixed, {RowForm::kSingle, true}, &samples.back());
 
+  for (size_t i = 0; i < 3; ++i) {
+    Bytes split;
+    REQUIRE(SplitRow(samples[i], &split));
+    samples.push_back(split);
+  }
+
   size_t refused = 0;
   for (int round = 0; round < 60000; ++round) {
     Bytes bytes = samples[random() % samples.size()];
@@ -296,6 +310,15 @@ TEST_CASE("bytes that no encoder wrote are refused or decode to something, and n
     }
     (void)AppendColumns(view, &columns);
     (void)ReadRowSummary(view);
+    Bytes split;
+    if (SplitRow(view, &split) && read.ok()) {
+      std::vector<PartPoint> again;
+      CAPTURE(ToHex(bytes));
+      CAPTURE(ToHex(split));
+      CAPTURE(DecodeRow(split, 0, &again).status().message());
+      REQUIRE(DecodeRow(split, 0, &again).ok());
+      CHECK(again == points);
+    }
   }
   CHECK(refused > 1000);
 }

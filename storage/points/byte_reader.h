@@ -1,0 +1,60 @@
+#pragma once
+// Takes numbers and bytes off the front of an encoded row.
+
+#include <cstdint>
+
+#include "storage/base/bytes.h"
+#include "storage/base/varint.h"
+#include "storage/points/bit_pack.h"
+
+namespace hg::points {
+
+/// Takes bytes off the front; once something is missing everything reads as zero and ok() is false.
+class ByteReader {
+ public:
+  ByteReader() = default;
+  explicit ByteReader(ByteView in) : in_(in) {}
+
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] ByteView rest() const { return in_; }
+  void Fail() {
+    ok_ = false;
+    in_ = {};
+  }
+  uint8_t U8() {
+    const ByteView b = Take(1);
+    return b.empty() ? 0 : ByteAt(b, 0);
+  }
+  uint64_t Varint() {
+    uint64_t v = 0;
+    if (!GetVarint64(&in_, &v)) Fail();
+    return v;
+  }
+  int64_t Zz() { return UnZigZag(Varint()); }
+  uint64_t Big(int width) {
+    const ByteView b = Take(static_cast<size_t>(width));
+    return b.empty() ? 0 : ReadBig(b.data(), width);
+  }
+  /// Empty if there are fewer.
+  ByteView Take(size_t n) {
+    if (n > in_.size()) Fail();
+    if (!ok_) return {};
+    const ByteView taken = in_.substr(0, n);
+    in_.remove_prefix(n);
+    return taken;
+  }
+  /// A width byte and that many packed numbers; `*width` 0 after a failure.
+  ByteView Packed(size_t count, int* width) {
+    *width = U8();
+    if (*width > 64) Fail();
+    const ByteView packed = ok_ ? Take(PackedBytes(count, *width)) : ByteView();
+    if (!ok_) *width = 0;
+    return packed;
+  }
+
+ private:
+  ByteView in_;
+  bool ok_ = true;
+};
+
+}  // namespace hg::points

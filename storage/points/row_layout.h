@@ -1,0 +1,184 @@
+#pragma once
+// The fields of an encoded row in the order in which they stand (FORMAT.md "Row"), for whoever
+// moves them somewhere else without asking for the points.
+
+#include <utility>
+
+#include "storage/base/bytes.h"
+#include "storage/points/bit_pack.h"
+#include "storage/points/number_stream.h"
+#include "storage/points/row_codec.h"
+#include "storage/points/split_stream.h"
+
+namespace hg::points {
+
+/// Of the first byte of a row.
+enum RowHead : uint8_t {
+  kRowFormMask = 0x03,
+  kRowDups = 0x04,
+  kRowHasRaw = 0x08,
+  kRowGenerations = 0x10,
+  kRowMore = 0x20,  // written by SplitRow: a second byte follows
+};
+inline constexpr int kRowClassShift = 6;
+enum RowClass : uint8_t { kInts = 0, kFloats = 1, kMixed = 2, kPlain = 3 };
+enum RowTimes : uint8_t { kSecondsGrid = 0, kSeconds = 1, kMillisGrid = 2, kMillis = 3, kBoth = 4 };
+
+/// Fields of a kind: what a file keeps side by side.
+enum class RowField : uint8_t {
+  kHead,
+  kCount,
+  kTimes,       // kind and numbers
+  kTimesWidth,  // of packed steps
+  kPacked,      // packed steps, numbers and generations; marks; plain numbers
+  kStream,      // kind, exponent, width of packed numbers
+  kShape,       // of split numbers, with their middle
+  kFirst,       // numbers that streams begin with
+  kHigh,
+  kLow,
+  kEscapes,
+  kExceptions,
+  kGenerations,
+};
+
+/// Takes fields from one place and puts them to another: `from(field)` is the reader in which a
+/// field stands, `to(field, bytes)` keeps it. Each call moves a field and tells it; after a failure
+/// they tell zeros. What Take tells is good as long as the reader's bytes are.
+template <typename From, typename To>
+class FieldMover {
+ public:
+  FieldMover(From from, To to) : from_(std::move(from)), to_(std::move(to)) {}
+
+  [[nodiscard]] bool ok() const { return ok_; }
+  void Fail() { ok_ = false; }
+  uint8_t U8(RowField field) {
+    const ByteView byte = Take(field, 1);
+    return byte.empty() ? 0 : ByteAt(byte, 0);
+  }
+  uint64_t Varint(RowField field) {
+    ByteReader& in = from_(field);
+    const ByteView before = in.rest();
+    const uint64_t v = in.Varint();
+    ok_ = ok_ && in.ok();
+    to_(field, before.substr(0, before.size() - in.rest().size()));
+    return v;
+  }
+  ByteView Take(RowField field, size_t bytes) {
+    ByteReader& in = from_(field);
+    const ByteView taken = in.Take(bytes);
+    ok_ = ok_ && in.ok();
+    to_(field, taken);
+    return taken;
+  }
+
+ private:
+  From from_;
+  To to_;
+  bool ok_ = true;
+};
+
+/// Moves the numbers of a stream.
+template <typename Mover>
+void MoveNumbers(Mover& mover, bool floats, size_t n) {
+  const uint8_t kind = mover.U8(RowField::kStream);
+  const uint8_t how = kind & 0xF;
+  if (floats && how != kAsTheyAre && how != kSplitBits) mover.U8(RowField::kStream);
+  switch (how) {
+    case kEqual:
+      mover.Varint(RowField::kFirst);
+      return;
+    case kRange:
+    case kSteps: {
+      mover.Varint(RowField::kFirst);
+      if (how == kSteps) mover.Varint(RowField::kShape);
+      const int width = mover.U8(RowField::kStream);
+      mover.Take(RowField::kPacked,
+                 width > 64 ? SIZE_MAX : PackedBytes(n - (how == kSteps), width));
+      return;
+    }
+    case kAsTheyAre:
+      mover.Take(RowField::kPacked, n * (floats && kind >> 4 == kFloatsSingle ? 4 : 8));
+      return;
+    case kSplit:
+    case kSplitBits: {
+      const uint8_t shape = mover.U8(RowField::kShape);
+      mover.Varint(RowField::kShape);
+      const bool steps = (shape & kSplitSteps) != 0;
+      if (steps) mover.Varint(RowField::kFirst);
+      const size_t count = n - (steps ? 1 : 0);
+      size_t escapes = 0;
+      for (const char high : mover.Take(RowField::kHigh, count)) {
+        escapes += static_cast<uint8_t>(high) == kSplitEscape;
+      }
+      mover.Take(RowField::kLow, PackedBytes(count, shape & 0x3F));
+      for (; escapes > 0 && mover.ok(); --escapes) mover.Varint(RowField::kEscapes);
+      return;
+    }
+    default:
+      mover.Take(RowField::kPacked, SIZE_MAX);  // no such way: fails
+  }
+}
+
+template <typename Mover>
+void MoveExceptions(Mover& mover) {
+  uint64_t count = mover.Varint(RowField::kExceptions);
+  for (; count > 0 && mover.ok(); --count) {
+    mover.Varint(RowField::kExceptions);
+    const uint8_t flags = mover.U8(RowField::kExceptions);
+    mover.Take(RowField::kExceptions, static_cast<size_t>(ValueWidth(flags)));
+  }
+}
+
+template <typename Mover>
+void MoveStream(Mover& mover, bool floats, size_t n) {
+  MoveNumbers(mover, floats, n);
+  MoveExceptions(mover);
+}
+
+/// Moves a whole row. `stream(floats, n)` moves a stream of it. False: no row; `mover` is somewhere
+/// inside.
+template <typename Mover, typename Stream>
+bool MoveRow(Mover& mover, Stream&& stream) {
+  const uint8_t head = mover.U8(RowField::kHead);
+  if ((head & kRowMore) != 0 && mover.U8(RowField::kHead) != 0) return false;
+  const uint64_t count = mover.Varint(RowField::kCount);
+  if (!mover.ok() || count == 0 || count > kRowPointsMax) return false;
+  const auto n = static_cast<size_t>(count);
+  const uint8_t times = mover.U8(RowField::kTimes);
+  if (times > kBoth) return false;
+  mover.Varint(RowField::kTimes);
+  if (n > 1) mover.Varint(RowField::kTimes);
+  if (times == kSeconds || times == kMillis || times == kBoth) {
+    const int width = mover.U8(RowField::kTimesWidth);
+    if (width > 64) return false;
+    mover.Take(RowField::kPacked, PackedBytes(n - 1, width));
+  }
+  if (times == kBoth) mover.Take(RowField::kPacked, PackedBytes(n, 1));
+  switch (head >> kRowClassShift) {
+    case kInts:
+    case kFloats:
+      stream(head >> kRowClassShift == kFloats, n);
+      break;
+    case kMixed: {
+      size_t floats = 0;
+      const ByteView marks = mover.Take(RowField::kPacked, PackedBytes(n, 1));
+      if (!mover.ok()) return false;
+      UnpackBits(marks, n, 1, [&](size_t, uint64_t mark) { floats += mark; });
+      if (floats == 0 || floats >= n) return false;
+      stream(false, n - floats);
+      stream(true, floats);
+      break;
+    }
+    default:
+      mover.Take(RowField::kPacked, n * 9);
+  }
+  if ((head & kRowGenerations) != 0) {
+    mover.Varint(RowField::kGenerations);
+    const int width = mover.U8(RowField::kGenerations);
+    if (width > 64) return false;
+    mover.Take(RowField::kPacked, PackedBytes(n, width));
+  }
+  return mover.ok();
+}
+
+}  // namespace hg::points

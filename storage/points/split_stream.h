@@ -1,0 +1,52 @@
+#pragma once
+// Numbers cut in two: a byte each for what a compressor makes small, and the low bits, which are
+// noise and stay as they are (spec performance.md §4.2; FORMAT.md "Row", way 4). A number here is
+// what is left of a value, or of the step from the value before, when the middle of them is taken
+// away. Its high part is zig-zag, 255 standing for more than a byte holds. Internal to
+// number_stream.
+
+#include <span>
+
+#include "storage/points/byte_reader.h"
+
+namespace hg::points {
+
+inline constexpr int kSplitLowBitsMax = 56;
+inline constexpr uint8_t kSplitSteps = 0x40;  // of the shape byte; the low six bits count low bits
+inline constexpr uint8_t kSplitEscape = 255;
+
+/// Appends the numbers. `steps`: known to be smaller in steps; else both ways are looked at.
+void AppendSplit(std::span<const uint64_t> numbers, bool steps, Bytes* out);
+
+/// Calls put(i, number) for i in [0, n). False if the bytes cannot be split numbers.
+template <typename Put>
+bool UnpackSplit(ByteReader* in, size_t n, Put&& put) {
+  const uint8_t shape = in->U8();
+  const int low_bits = shape & 0x3F;
+  const bool steps = (shape & kSplitSteps) != 0;
+  const auto middle = static_cast<uint64_t>(in->Zz());
+  uint64_t number = steps ? static_cast<uint64_t>(in->Zz()) : 0;
+  const size_t first = steps ? 1 : 0;
+  if (!in->ok() || shape > (kSplitSteps | 0x3F) || low_bits > kSplitLowBitsMax || n < first) {
+    return false;
+  }
+  const ByteView high = in->Take(n - first);
+  const ByteView low = in->Take(PackedBytes(n - first, low_bits));
+  if (!in->ok()) return false;
+  auto join = [&](size_t i, uint64_t low_part) {
+    uint64_t high_part = ByteAt(high, i);
+    if (high_part == kSplitEscape) [[unlikely]]
+      high_part += in->Varint();
+    return (static_cast<uint64_t>(UnZigZag(high_part)) << low_bits | low_part) + middle;
+  };
+  if (steps) {
+    put(0, number);
+    UnpackBits(low, n - 1, low_bits,
+               [&](size_t i, uint64_t low_part) { put(i + 1, number += join(i, low_part)); });
+  } else {
+    UnpackBits(low, n, low_bits, [&](size_t i, uint64_t low_part) { put(i, join(i, low_part)); });
+  }
+  return in->ok();
+}
+
+}  // namespace hg::points
