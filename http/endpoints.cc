@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "http/api/admin.h"
 #include "http/api/aggregators.h"
 #include "http/api/annotations.h"
 #include "http/api/config.h"
@@ -39,6 +40,7 @@ std::span<const Endpoint> Endpoints() {
   // One line per endpoint; the handlers' headers are in http/api.
   static const std::vector<Endpoint> table = {
       {"", Place::kRoot, kAny, kReads, HandleHome},
+      {"admin", Place::kApi, kGetPost, kAllModes, HandleAdmin},
       {"aggregators", Place::kApi, kGetPost, kAllModes, HandleAggregators},
       {"aggregators", Place::kRoot, kGetPost, kAllModes, HandleAggregators},
       {"annotation", Place::kApi, kAny, kWrites, HandleAnnotation},

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,14 @@ class CountedStore : public Store {
   }
   Status Flush() override { return store_.Flush(); }
   Status Compact() override { return store_.Compact(); }
+  Status CompactTable(const std::string& table) override { return store_.CompactTable(table); }
+  Result<Bytes> Split(const std::string& table, ByteView key_of_region,
+                      const std::optional<Bytes>& at) override {
+    return store_.Split(table, key_of_region, at);
+  }
+  Status MergeRegions(const std::string& table, const Bytes& boundary) override {
+    return store_.MergeRegions(table, boundary);
+  }
   Status Sync() override { return store_.Sync(); }
 
  private:

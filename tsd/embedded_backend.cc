@@ -1,7 +1,11 @@
 #include "tsd/embedded_backend.h"
 
+#include <cstdio>
+
 #include "storage/points/embedded.h"
+#include "storage/region/region_count.h"
 #include "tsd/append_mode.h"
+#include "tsd/log.h"
 #include "tsd/settings.h"
 #include "tsd/tables.h"
 
@@ -16,6 +20,64 @@ Result<Durability> ReadDurability(const Config& config) {
   if (text == "none") return Durability::kNone;
   return Status::InvalidArgument("setting tsd.storage.durability = \"" + text +
                                  "\" is none of synced, logged, buffered, none");
+}
+
+Status ReadSplitPolicy(const Config& config, region::SplitPolicy* policy) {
+  const std::string& text = config.String("tsd.storage.region.split_policy");
+  if (text == "stepping") {
+    policy->rule = region::SplitRule::kStepping;
+  } else if (text == "constant") {
+    policy->rule = region::SplitRule::kConstant;
+  } else if (text == "increasing") {
+    policy->rule = region::SplitRule::kIncreasingCubed;
+  } else if (text == "increasing2") {
+    policy->rule = region::SplitRule::kIncreasingSquared;
+  } else if (text == "none") {
+    policy->rule = region::SplitRule::kNone;
+  } else {
+    return Status::InvalidArgument(
+        "setting tsd.storage.region.split_policy = \"" + text +
+        "\" is none of stepping, constant, increasing, increasing2, none");
+  }
+  ASSIGN_OR_RETURN(const int64_t max, config.Int("tsd.storage.region.max_size",
+                                                 static_cast<int64_t>(policy->bytes_max), 1));
+  ASSIGN_OR_RETURN(const int64_t unit,
+                   config.Int("tsd.storage.region.flush_size",
+                              static_cast<int64_t>(policy->unit_bytes), 1, int64_t{1} << 40));
+  policy->bytes_max = static_cast<uint64_t>(max);
+  policy->unit_bytes = static_cast<uint64_t>(unit);
+  return {};
+}
+
+Status ReadOffPeak(const std::string& text, region::MergePolicy* policy) {
+  if (text.empty()) return {};
+  int begin = -1, end = -1, length = 0;
+  const int read = std::sscanf(text.c_str(), "%2d-%2d%n", &begin, &end, &length);
+  if (read != 2 || static_cast<size_t>(length) != text.size() || begin < 0 || begin > 23 ||
+      end < 0 || end > 24) {
+    return Status::InvalidArgument("setting tsd.storage.merge.off_peak = \"" + text +
+                                   "\" is no range of hours such as 22-6");
+  }
+  policy->off_peak_begin = begin;
+  policy->off_peak_end = end;
+  return {};
+}
+
+Status ReadMergePolicy(const Config& config, region::MergePolicy* policy) {
+  RETURN_IF_ERROR(ReadOffPeak(config.String("tsd.storage.merge.off_peak"), policy));
+  ASSIGN_OR_RETURN(const int64_t rate,
+                   config.Int("tsd.storage.merge.throughput",
+                              static_cast<int64_t>(policy->bytes_per_s_low), 0, int64_t{1} << 50));
+  ASSIGN_OR_RETURN(const int64_t large, config.Int("tsd.storage.merge.large",
+                                                   static_cast<int64_t>(policy->large_bytes), 1));
+  ASSIGN_OR_RETURN(const int64_t period_s,
+                   config.Int("tsd.storage.merge.major_period", policy->major_period_ms / 1000, 0,
+                              int64_t{1} << 40));
+  policy->bytes_per_s_low = static_cast<uint64_t>(rate);
+  policy->bytes_per_s_high = 2 * policy->bytes_per_s_low;
+  policy->large_bytes = static_cast<uint64_t>(large);
+  policy->major_period_ms = period_s * 1000;
+  return {};
 }
 
 Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& words) {
@@ -34,6 +96,8 @@ Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& wor
       const int64_t log_bytes,
       config.Int("tsd.storage.log.max", static_cast<int64_t>(options.log_max_bytes), 1 << 20));
   options.log_max_bytes = static_cast<uint64_t>(log_bytes);
+  RETURN_IF_ERROR(ReadSplitPolicy(config, &options.split));
+  RETURN_IF_ERROR(ReadMergePolicy(config, &options.merge));
   options.enable_compaction = config.Bool("tsd.storage.enable_compaction");
   options.lock_note = words;
   ASSIGN_OR_RETURN(options.tables, DescribeTables(config));
@@ -67,6 +131,9 @@ class EmbeddedBackend : public Backend {
     show("log.bytes", stats.log_bytes);
     show("flushes", stats.flushes);
     show("merges", stats.merges);
+    show("splits", stats.splits);
+    show("regions", stats.regions);
+    show("regions.advised", region::RegionsAdvised(stats.memory_limit_bytes));
     show("replayed_records", stats.replayed_records);
     show("background_errors", stats.background_error.empty() ? 0 : 1);
   }
@@ -89,6 +156,13 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config,
                                                      const std::string& words) {
   ASSIGN_OR_RETURN(const EmbeddedOptions options, ReadOptions(config, words));
   ASSIGN_OR_RETURN(auto store, Embedded::Open(options));
+  const EmbeddedStats stats = store->Stats();
+  const uint64_t advised = region::RegionsAdvised(stats.memory_limit_bytes);
+  if (stats.regions > advised) {
+    LogWarning(options.path + " has " + std::to_string(stats.regions) +
+               " regions; with this tsd.memory.limit more than " + std::to_string(advised) +
+               " make small files and slow merges");
+  }
   return std::unique_ptr<Backend>(std::make_unique<EmbeddedBackend>(std::move(store), config));
 }
 

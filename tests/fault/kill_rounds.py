@@ -7,7 +7,8 @@ Each round starts the daemon, writes batches of points that exist only once (ser
 number), kills it at a random moment, starts it again and reads the round back. Demanded: every point of a batch that
 was answered with 204 is there with its value; nothing is there that was never sent; and what was undecided (sent, not
 answered) is decided by the first reading for ever. The last rounds' reading covers everything, before and after a
-clean stop. The store is kept small, so that kills also hit flushes and merges. --self-test checks the checking.
+clean stop. The store is kept small, and its regions are divided, joined, flushed and merged through /api/admin all the
+while, so that kills also hit flushes, merges and splits. --self-test checks the checking.
 The last line reads "N passed, N failed"; a failure prints the seed.
 """
 import argparse
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -98,6 +100,60 @@ class Writer(threading.Thread):
                 time.sleep(0.01)
 
 
+class Shaker(threading.Thread):
+    """Divides, joins, flushes and merges regions until the daemon is gone."""
+
+    REGIONS = 8  # about so many of a table
+
+    def __init__(self, daemon, seed):
+        super().__init__()
+        self.daemon_under_test = daemon
+        self.random = random.Random(seed)
+        self.done = collections.Counter()
+        self.errors = []
+
+    def key(self):
+        """Where the data table may be divided: at a metric, or at an hour of it."""
+        key = "\\x00\\x00" + f"\\x{self.random.randrange(1, 4):02X}"
+        if self.random.random() < 0.6:
+            hour = (FIRST // 3600 + self.random.randrange(4)) * 3600
+            key += "".join(f"\\x{byte:02X}" for byte in hour.to_bytes(4, "big"))
+        return key
+
+    def next_call(self):
+        table = self.random.choice(("tsdb", "tsdb", "tsdb", "tsdb-uid"))
+        starts = [region["start"] for region in
+                  self.daemon_under_test.get("/api/admin/regions?" + urllib.parse.urlencode({"table": table}))]
+        kind = self.random.choices(("split", "merge", "compact", "flush"), (6, 2, 2, 1))[0]
+        if kind == "split" and len(starts) > self.REGIONS:
+            kind = "merge"
+        if kind == "merge":
+            return kind, {"table": table, "at": self.random.choice(starts)}
+        if kind == "split" and table == "tsdb" and self.random.random() < 0.7:
+            return kind, {"table": table, "at": self.key()}
+        if kind == "split":
+            return kind, {"table": table, "region": self.random.choice(starts)}
+        return kind, {"table": table} if kind == "compact" else {}
+
+    def run(self):
+        connection = self.daemon_under_test.connection(timeout=60)
+        while True:
+            try:
+                kind, words = self.next_call()
+                connection.request("POST", f"/api/admin/{kind}?" + urllib.parse.urlencode(words))
+                answer = connection.getresponse()
+                body = answer.read()
+            except (OSError, http.client.HTTPException):
+                return
+            except Refused as refused:
+                self.errors.append(str(refused))
+                return
+            if answer.status == 200:
+                self.done[kind] += 1
+            elif answer.status not in (400, 503):  # there may be nothing to divide or to join
+                self.errors.append(f"{kind} {words}: {answer.status} {body[:200]!r}")
+
+
 def read_back(daemon, round_number, writer):
     found = {}
     for metric in range(3):
@@ -132,18 +188,20 @@ def one_round(daemon, number, chance, work):
     """(ledgers, errors); adds to work what was flushed and merged."""
     ledgers = [Ledger() for _ in range(WRITERS)]
     writers = [Writer(daemon, ledger, number, i, chance.random()) for i, ledger in enumerate(ledgers)]
-    for writer in writers:
-        writer.start()
+    shaker = Shaker(daemon, chance.random())
+    for thread in (*writers, shaker):
+        thread.start()
     pause = chance.choice((chance.uniform(0.02, 0.3), chance.uniform(0.3, 2.5)))
     time.sleep(pause)
     work.update(background_work(daemon))
     daemon.kill()
-    for writer in writers:
-        writer.join()
+    for thread in (*writers, shaker):
+        thread.join()
+    work.update(shaker.done)
     acknowledged = sum(len(ledger.acknowledged) for ledger in ledgers)
     undecided = sum(len(ledger.undecided) for ledger in ledgers)
     recovery_s = daemon.start()
-    errors = settle_round(daemon, number, ledgers)
+    errors = settle_round(daemon, number, ledgers) + [f"round {number}: {error}" for error in shaker.errors]
     refused = sum(writer.refused for writer in writers)
     print(f"round {number}: killed after {pause:.2f} s, {acknowledged} points acknowledged, {undecided} unanswered"
           + (f", {refused} batches refused" if refused else "")
@@ -214,7 +272,10 @@ def main():
                 print(f"all rounds, {moment} a clean stop: {points} points, "
                       + ("all there" if not errors else f"{len(errors)} wrong"), flush=True)
                 if moment == "before":
-                    print(f"the kills fell among {work['flushes']} flushes and {work['merges']} merges")
+                    print(f"the kills fell among {work['flushes']} flushes and {work['merges']} merges; asked for: "
+                          f"{work['split']} splits, {work['merge']} joins, {work['compact']} merges of all")
+                    if args.rounds >= 5 and not (work["split"] and work["merge"] and work["compact"]):
+                        errors.append("regions were never divided, joined and merged: the rounds proved too little")
                     if points > 400_000 and not work["flushes"]:
                         errors.append("the store was never flushed: the rounds proved less than they should")
                     status = daemon.stop()

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "storage/codec/append_cell.h"
+#include "tsd/log.h"
 
 namespace hg::tsd {
 namespace {
@@ -112,6 +113,46 @@ TEST_CASE("with appends on, points go to the append cell, and are read with thos
   REQUIRE(*(*scan)->Next(&hour));
   CHECK(std::vector<uint64_t>(hour.value.begin(), hour.value.end()) ==
         std::vector<uint64_t>{1, 2, 3});
+}
+
+// A quarter of what may be unflushed, a mebibyte for each region.
+TEST_CASE("more regions than memory is good for are warned of, from the very first one too many") {
+  for (const bool many : {false, true}) {
+    const Folder folder;
+    Config config = folder.Settings();
+    config.Set("tsd.memory.limit", "104857600");  // 40 MiB unflushed: 10 regions
+    config.Set("tsd.storage.salt.width", "1");
+    config.Set("tsd.storage.salt.buckets", many ? "8" : "7");  // and three other tables
+    const size_t before = RecentLogLines().size();
+    REQUIRE(OpenEmbeddedBackend(config, "").ok());
+    const auto lines = RecentLogLines();
+    CHECK((lines.size() > before && lines[0].find("11 regions") != std::string::npos) == many);
+  }
+}
+
+TEST_CASE("settings of regions and merges that cannot be are refused by key and value") {
+  const Folder folder;
+  const std::pair<const char*, const char*> bad[] = {
+      {"tsd.storage.region.split_policy", "sometimes"}, {"tsd.storage.region.max_size", "0"},
+      {"tsd.storage.region.flush_size", "-1"},          {"tsd.storage.merge.off_peak", "22"},
+      {"tsd.storage.merge.off_peak", "25-3"},           {"tsd.storage.merge.off_peak", "1-2x"},
+      {"tsd.storage.merge.throughput", "fast"},         {"tsd.storage.merge.large", "0"},
+      {"tsd.storage.merge.major_period", "-1"}};
+  for (const auto& [key, value] : bad) {
+    Config config = folder.Settings();
+    config.Set(key, value);
+    const Status refused = OpenEmbeddedBackend(config, "").status();
+    CAPTURE(key);
+    CHECK(refused.code() == StatusCode::kInvalidArgument);
+    CHECK(refused.message().find(key) != std::string_view::npos);
+    CHECK(refused.message().find(value) != std::string_view::npos);
+  }
+  for (const char* good : {"stepping", "constant", "increasing", "increasing2", "none"}) {
+    Config config = folder.Settings();
+    config.Set("tsd.storage.region.split_policy", good);
+    config.Set("tsd.storage.merge.off_peak", "22-6");
+    CHECK(OpenEmbeddedBackend(config, "").ok());
+  }
 }
 
 }  // namespace

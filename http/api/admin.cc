@@ -1,0 +1,217 @@
+#include "http/api/admin.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/json_writer.h"
+#include "storage/region/pre_split.h"
+
+namespace hg::http {
+namespace {
+
+// More regions than anybody has a use for, and each is a line of the manifest.
+constexpr uint32_t kSplitsMax = 1000;
+
+Result<std::string> Required(const Parameters& parameters, const char* name) {
+  const std::string* value = parameters.Find(name);
+  if (value != nullptr && !value->empty()) return *value;
+  return Status::InvalidArgument(std::string("Missing parameter ") + name);
+}
+
+Result<std::optional<Bytes>> OptionalKey(const Parameters& parameters, const char* name) {
+  const std::string* text = parameters.Find(name);
+  if (text == nullptr) return std::optional<Bytes>();
+  ASSIGN_OR_RETURN(Bytes key, region::ParseKey(*text));
+  return std::optional<Bytes>(std::move(key));
+}
+
+std::vector<std::string> Words(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+Result<uint32_t> CountOf(const std::string& text, const char* name) {
+  uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && end == text.data() + text.size() && count >= 1 &&
+      count <= kSplitsMax) {
+    return count;
+  }
+  return Status::InvalidArgument(std::string(name) + " = \"" + text + "\" is no number from 1 to " +
+                                 std::to_string(kSplitsMax));
+}
+
+// The answer to a call that has nothing to say.
+constexpr std::string_view kDone = R"({"done":true})";
+
+Result<std::string> ListTables(Store& store) {
+  ASSIGN_OR_RETURN(const auto tables, store.ListTables());
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginArray();
+  for (const TableDescriptor& table : tables) {
+    ASSIGN_OR_RETURN(const auto regions, store.Regions(table.name));
+    json.Text("\n");
+    json.BeginObject();
+    json.Member("table", table.name);
+    json.Key("families");
+    json.BeginArray();
+    for (const FamilyDescriptor& family : table.families) json.String(family.name);
+    json.EndArray();
+    json.Member("points", table.points);
+    json.Member("regions", static_cast<int64_t>(regions.size()));
+    json.EndObject();
+  }
+  json.EndArray();
+  return text;
+}
+
+void WriteSizes(const RegionInfo& sizes, JsonWriter* json) {
+  json->Member("files", static_cast<int64_t>(sizes.file_count));
+  json->Member("file_bytes", static_cast<int64_t>(sizes.file_bytes));
+  json->Member("memory_bytes", static_cast<int64_t>(sizes.memory_bytes));
+  json->Member("references", static_cast<int64_t>(sizes.references));
+}
+
+// `total`: a table is one element, the sum of its regions.
+Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool total) {
+  ASSIGN_OR_RETURN(auto tables, store.ListTables());
+  if (const std::string* one = parameters.Find("table")) {
+    RETURN_IF_ERROR(store.Regions(*one).status());
+    std::erase_if(tables, [&](const TableDescriptor& table) { return table.name != *one; });
+  }
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginArray();
+  for (const TableDescriptor& table : tables) {
+    ASSIGN_OR_RETURN(const auto regions, store.Regions(table.name));
+    RegionInfo sum;
+    for (const RegionInfo& region : regions) {
+      sum.file_count += region.file_count;
+      sum.file_bytes += region.file_bytes;
+      sum.memory_bytes += region.memory_bytes;
+      sum.references += region.references;
+      if (total) continue;
+      json.Text("\n");
+      json.BeginObject();
+      json.Member("table", table.name);
+      json.Member("start", region::KeyText(region.start));
+      json.Member("stop", region::KeyText(region.stop));
+      WriteSizes(region, &json);
+      json.EndObject();
+    }
+    if (!total) continue;
+    json.Text("\n");
+    json.BeginObject();
+    json.Member("table", table.name);
+    json.Member("regions", static_cast<int64_t>(regions.size()));
+    WriteSizes(sum, &json);
+    json.EndObject();
+  }
+  json.EndArray();
+  return text;
+}
+
+Result<std::string> Create(Store& store, const Parameters& parameters) {
+  TableDescriptor table;
+  ASSIGN_OR_RETURN(table.name, Required(parameters, "table"));
+  ASSIGN_OR_RETURN(const std::string families, Required(parameters, "families"));
+  for (std::string& family : Words(families)) table.families.push_back({std::move(family)});
+  if (const std::string* keys = parameters.Find("splits")) {
+    for (const std::string& text : Words(*keys)) {
+      ASSIGN_OR_RETURN(table.splits.emplace_back(), region::ParseKey(text));
+    }
+  }
+  if (const std::string* n = parameters.Find("uniform")) {
+    ASSIGN_OR_RETURN(const uint32_t count, CountOf(*n, "uniform"));
+    table.splits = region::UniformSplits(count);
+  }
+  if (const std::string* n = parameters.Find("hex")) {
+    ASSIGN_OR_RETURN(const uint32_t count, CountOf(*n, "hex"));
+    table.splits = region::HexSplits(count);
+  }
+  RETURN_IF_ERROR(store.CreateTable(table));
+  return std::string(kDone);
+}
+
+Result<std::string> Split(Store& store, const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const std::string table, Required(parameters, "table"));
+  ASSIGN_OR_RETURN(const auto at, OptionalKey(parameters, "at"));
+  ASSIGN_OR_RETURN(const auto region, OptionalKey(parameters, "region"));
+  ASSIGN_OR_RETURN(const Bytes key, store.Split(table, region ? *region : at.value_or(""), at));
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginObject();
+  json.Member("at", region::KeyText(key));
+  json.EndObject();
+  return text;
+}
+
+Result<std::string> Merge(Store& store, const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const std::string table, Required(parameters, "table"));
+  ASSIGN_OR_RETURN(const auto at, OptionalKey(parameters, "at"));
+  if (!at) return Status::InvalidArgument("Missing parameter at");
+  RETURN_IF_ERROR(store.MergeRegions(table, *at));
+  return std::string(kDone);
+}
+
+bool FromThisMachine(const std::string& remote) {
+  return remote.starts_with("127.") || remote.starts_with("::1:") ||
+         remote.starts_with("::ffff:127.");
+}
+
+}  // namespace
+
+bool AdminChanges(std::string_view call) {
+  return call != "tables" && call != "regions" && call != "sizes";
+}
+
+Result<std::string> RunAdminCall(Store& store, std::string_view call,
+                                 const Parameters& parameters) {
+  if (call == "tables") return ListTables(store);
+  if (call == "regions") return ListRegions(store, parameters, false);
+  if (call == "sizes") return ListRegions(store, parameters, true);
+  if (call == "create") return Create(store, parameters);
+  if (call == "split") return Split(store, parameters);
+  if (call == "merge") return Merge(store, parameters);
+  if (call == "flush") {
+    RETURN_IF_ERROR(store.Flush());
+    return std::string(kDone);
+  }
+  if (call == "compact") {
+    const std::string* table = parameters.Find("table");
+    RETURN_IF_ERROR(table != nullptr ? store.CompactTable(*table) : store.Compact());
+    return std::string(kDone);
+  }
+  return Status::NotFound("no such call: \"" + std::string(call) +
+                          "\"; there are tables, regions, sizes, create, split, merge, flush, "
+                          "compact");
+}
+
+void HandleAdmin(const Request& request, Services& services, ResponseWriter& out) {
+  const auto remote = services.settings.find("tsd.http.admin.remote");
+  const bool from_anywhere = remote != services.settings.end() && remote->second == "true";
+  if (!from_anywhere && !FromThisMachine(request.remote)) {
+    return SendError(out, request, 403, "Only for clients on the same machine",
+                     "tsd.http.admin.remote lets others in");
+  }
+  const std::string call = request.Segment(1);
+  if (AdminChanges(call) && request.method != Method::kPost) {
+    return SendMethodNotAllowed(out, request);
+  }
+  const auto answer = RunAdminCall(services.cells, call, request.parameters);
+  if (!answer.ok()) return SendStatus(out, request, answer.status());
+  SendJson(out, request, *answer);
+}
+
+}  // namespace hg::http

@@ -1,0 +1,111 @@
+// `tsdb admin` on a data directory of its own: what it says, and what it does to the regions.
+
+#include <doctest/doctest.h>
+
+#include "tests/support/tool_program.h"
+#include "tsd/embedded_backend.h"
+
+namespace hg::tsd {
+namespace {
+
+class Program : public ToolProgram {
+ public:
+  explicit Program(const std::string& settings = "") : ToolProgram(OpenEmbeddedBackend, settings) {}
+
+  [[nodiscard]] std::string Admin(std::vector<std::string> words) const {
+    words.insert(words.begin(), "admin");
+    const Outcome outcome = Run(std::move(words));
+    CHECK(outcome.exit == 0);
+    INFO(outcome.err);
+    return outcome.out;
+  }
+  /// The first keys of a table's regions.
+  [[nodiscard]] std::string Starts(const std::string& table) const {
+    const std::string answer = Admin({"regions", table});
+    std::string starts;
+    constexpr std::string_view kMember = "\"start\":\"";
+    for (size_t at = answer.find(kMember); at != std::string::npos;
+         at = answer.find(kMember, at + 1)) {
+      const size_t begin = at + kMember.size();
+      starts += answer.substr(begin, answer.find('"', begin) - begin) + "|";
+    }
+    return starts;
+  }
+};
+
+TEST_CASE("tables are listed, with their families and regions") {
+  const Program program("tsd.storage.salt.width = 1\ntsd.storage.salt.buckets = 3\n");
+  const std::string tables = program.Admin({"tables"});
+  CHECK(tables.find(R"({"table":"tsdb","families":["t"],"points":true,"regions":3})") !=
+        std::string::npos);
+  CHECK(
+      tables.find(R"({"table":"tsdb-uid","families":["id","name"],"points":false,"regions":1})") !=
+      std::string::npos);
+  CHECK(program.Starts("tsdb") == R"(|\\x01|\\x02|)");
+}
+
+TEST_CASE("a table is created with regions: by keys, by a file of keys, by even shares") {
+  const Program program;
+  program.Admin({"create", "a", "f", "--splits", R"(m,\x00,b\\)"});
+  CHECK(program.Starts("a") == R"(|\\x00|b\\\\|m|)");
+  program.Write("keys", "x,y\r\n\\x7f\r\n\r\n");
+  program.Admin({"create", "b", "f", "g", "--splits-file", program.Path("keys")});
+  CHECK(program.Starts("b") == R"(|x,y|\\x7F|)");
+  program.Admin({"create", "c", "f", "--uniform", "2"});
+  CHECK(program.Starts("c") == R"(|\\x80\\x00\\x00\\x00\\x00\\x00\\x00\\x00|)");
+  program.Admin({"create", "d", "f", "--hex=3"});
+  CHECK(program.Starts("d") == "|55555555|aaaaaaaa|");
+  for (const char* bad : {"", "m,,n", "m,m", R"(\y)"}) {
+    const Outcome outcome =
+        program.Run({"admin", "create", "e", "f", std::string("--splits=") + bad});
+    CHECK(outcome.exit == 1);
+  }
+  CHECK(program.Run({"admin", "create", "e", "f", "--hex", "0"}).exit == 1);
+  CHECK(program.Run({"admin", "create", "e"}).exit == 1);
+}
+
+TEST_CASE("regions are divided and joined; nothing stored is changed by it") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\nn 1699999200 1 host=a\nn 1700009200 1 host=b\n");
+  const std::string before = program.Dump("tsdb");
+  CHECK(program.Admin({"split", "tsdb", "--at", R"(\x00\x00\x02)"}) ==
+        "{\"at\":\"\\\\x00\\\\x00\\\\x02\"}\n");
+  CHECK(program.Starts("tsdb") == R"(|\\x00\\x00\\x02|)");
+  program.Admin({"flush"});
+  CHECK(program.Dump("tsdb") == before);
+  // Metric n has two hours.
+  CHECK(program.Admin({"split", "tsdb", "--region", R"(\x00\x00\x02)"}).find("{\"at\":") == 0);
+  const std::string sizes = program.Admin({"sizes"});
+  CHECK(sizes.find(R"({"table":"tsdb","regions":3,)") != std::string::npos);
+  CHECK(sizes.find(R"("references":2})") != std::string::npos);
+  program.Admin({"compact", "tsdb"});
+  CHECK(program.Admin({"sizes", "tsdb"}).find(R"("references":0})") != std::string::npos);
+  CHECK(program.Dump("tsdb") == before);
+  program.Admin({"merge", "tsdb", R"(\x00\x00\x02)"});
+  program.Admin({"compact"});
+  CHECK(program.Dump("tsdb") == before);
+}
+
+TEST_CASE("what cannot be done is said, with the key") {
+  const Program program;
+  const auto refusal = [&](std::vector<std::string> words, int exit = 1) {
+    words.insert(words.begin(), "admin");
+    const Outcome outcome = program.Run(std::move(words));
+    CHECK(outcome.exit == exit);
+    CHECK(outcome.out.empty());
+    return outcome.err;
+  };
+  refusal({}, 2);
+  refusal({"flush", "tsdb", "more"}, 2);
+  CHECK(refusal({"nosuch"}).find("nosuch") != std::string::npos);
+  CHECK(refusal({"regions", "none"}).find("none") != std::string::npos);
+  CHECK(refusal({"split"}).find("table") != std::string::npos);
+  CHECK(refusal({"split", "tsdb", "--at", "x", "--region", "x", "--at", ""}).size() > 0);
+  CHECK(refusal({"merge", "tsdb"}).find("at") != std::string::npos);
+  CHECK(refusal({"merge", "tsdb", R"(a\xFF)"}).find(R"(a\xFF)") != std::string::npos);
+  CHECK(refusal({"tables", "--url", "here"}).find("here") != std::string::npos);
+  CHECK(refusal({"tables", "--url", "http://127.0.0.1:1"}).find("nobody") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace hg::tsd
