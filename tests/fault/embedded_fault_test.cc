@@ -3,106 +3,19 @@
 
 #include <doctest/doctest.h>
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <random>
-#include <set>
+#include <vector>
 
 #include "storage/codec/row_key.h"
 #include "storage/points/embedded.h"
 #include "storage/points/points_over_cells.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/fault/workload.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 
 namespace hg {
 namespace {
-
-constexpr uint32_t kBase = 1700002800;
-
-// Every cell of every table as text, without times: points have none of their own.
-std::string Dump(Store& store) {
-  std::string text;
-  for (const char* table : {"tsdb", "tsdb-uid"}) {
-    ScanSpec spec;
-    spec.table = table;
-    auto cursor = store.Scan(spec);
-    REQUIRE(cursor.ok());
-    for (std::vector<Row> rows;;) {
-      const Status status = (*cursor)->Next(&rows);
-      INFO(status.ToString());
-      REQUIRE(status.ok());
-      if (rows.empty()) break;
-      for (const Row& row : rows) {
-        for (const Cell& cell : row.cells) {
-          text += ToHex(row.key) + ' ' + cell.family + ' ' + ToHex(cell.qualifier) + ' ' +
-                  ToHex(cell.value) + '\n';
-        }
-      }
-    }
-  }
-  return text;
-}
-
-Bytes Tsuid(uint64_t i) {
-  Bytes tsuid;
-  AppendBig(&tsuid, 1 + i % 2, 3);
-  AppendBig(&tsuid, 1, 3);
-  AppendBig(&tsuid, 1 + i, 3);
-  return tsuid;
-}
-
-// One write through either door; the same on the subject and on the model.
-Status WriteSome(uint64_t seed, Store& cells, Points& points) {
-  std::mt19937_64 random(seed);
-  const Bytes tsuid = Tsuid(random() % 4);
-  const uint32_t base = kBase + static_cast<uint32_t>(random() % 2) * 3600;
-  const Bytes key = codec::MakeRowKey(points.layout(), tsuid, base);
-  switch (random() % 8) {
-    case 0:
-      return cells.Increment("tsdb-uid", Bytes(1, '\0'), "id", "metrics", 1).status();
-    case 1: {
-      RowMutation mutation{"name" + std::to_string(random() % 3), {}};
-      mutation.changes.push_back(PutCell("id", "metrics", "v" + std::to_string(seed)));
-      return cells.CompareAndMutate("id", "tagk", {}, "tsdb-uid", mutation).status();
-    }
-    case 2:
-      return cells.Mutate(
-          "tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), "note" + std::to_string(seed))}}});
-    case 3:
-      return cells.DeleteRow("tsdb", key);
-    case 4: {
-      const char qualifier[] = {0, static_cast<char>(random() % 4 * 16)};
-      return cells.Mutate("tsdb", {{key, {DeleteColumn("t", Bytes(qualifier, 2))}}});
-    }
-    default: {
-      auto number = points.Register(tsuid);
-      if (!number.ok()) return number.status();
-      std::vector<PointEntry> batch;
-      for (uint64_t n = 1 + random() % 30; n > 0; --n) {
-        batch.push_back(MakePointEntry(*number,
-                                       Timestamp{base + static_cast<int64_t>(random() % 60)},
-                                       PointValue::Int(static_cast<int64_t>(random() % 100))));
-      }
-      auto position = points.Append(batch);
-      if (!position.ok()) return position.status();
-      Status committed = Status::Unavailable("never called back");
-      std::mutex mutex;
-      std::condition_variable called;
-      bool done = false;
-      points.Commit(*position, [&](Status status) {
-        std::lock_guard lock(mutex);
-        committed = std::move(status);
-        done = true;
-        called.notify_all();
-      });
-      std::unique_lock lock(mutex);
-      called.wait(lock, [&] { return done; });
-      return committed;
-    }
-  }
-}
 
 class Round {
  public:
@@ -114,7 +27,7 @@ class Round {
     options_.sync_interval_ms = 3'600'000;
     options_.log_file_bytes = 600;  // many files, recycled often
     for (const TableDescriptor& table : options_.tables) REQUIRE(model_.CreateTable(table).ok());
-    states_.push_back(Dump(model_));
+    states_.push_back(DumpCells(model_));
   }
 
   FaultyFileSystem& disk() { return disk_; }
@@ -133,7 +46,8 @@ class Round {
         if (!store_->cells().Compact().ok() && !Healthy()) return;
       } else if (step % 11 == 0) {
         // Between metrics, then within one; nothing of it is refused.
-        Bytes key = codec::MakeRowKey(model_points_.layout(), Tsuid(1), kBase + 3600);
+        Bytes key =
+            codec::MakeRowKey(model_points_.layout(), WorkloadTsuid(1), kWorkloadBase + 3600);
         key.resize(step == 11 ? 3 : 7);
         if (!store_->cells().Split("tsdb", key, key).ok() && !Healthy()) return;
       } else if (step % 13 == 0) {
@@ -147,7 +61,7 @@ class Round {
         if (!Open()) return;
       } else {
         REQUIRE(WriteSome(step, model_, model_points_).ok());
-        states_.push_back(Dump(model_));
+        states_.push_back(DumpCells(model_));
         if (!WriteSome(step, store_->cells(), store_->points()).ok()) return;
         if (!only_flushes_count_) acknowledged_ = states_.size() - 1;
       }
@@ -172,7 +86,7 @@ class Round {
       return false;
     }
     store_ = std::move(*opened);
-    const std::string state = Dump(store_->cells());
+    const std::string state = DumpCells(store_->cells());
     for (size_t i = acknowledged_; i < states_.size(); ++i) {
       if (states_[i] == state) return true;
     }

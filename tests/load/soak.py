@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A daemon under steady load for a long time: its memory, disk, files and open descriptors must stay flat.
 
-    soak.py --tsdb build/release/tsdb --minutes 60 [--rate 4000] [--out build/soak] [--no-plot]
+    soak.py --tsdb build/release/tsdb --minutes 60 [--rate 4000] [--out build/soak] [--no-plot | --plot]
 
 Four connections write a live set of constant size again and again (SERIES series over HOURS hours, each point
 overwritten in turn); others query it and delete hours of series. The store is kept small, so that flushes and merges
@@ -205,14 +205,13 @@ def steady(samples):
         yield quantity, middle, last, last <= middle * GROWTH + slack
 
 
-def plot(samples, path):
-    try:
-        import matplotlib
-    except ImportError:
-        subprocess.run([ROOT / "setup/install", "soak"], check=True)
-        import matplotlib
+def plot(out):
+    """OUT/soak.csv as OUT/soak.png; by the distribution's Python, whose package it needs."""
+    import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    with open(out / "soak.csv", newline="") as file:
+        samples = [{name: float(text) if text else "" for name, text in row.items()} for row in csv.DictReader(file)]
     minutes = [row["seconds"] / 60 for row in samples]
     panels = (("MiB in memory (RssAnon)", {"memory": MIB}), ("MiB on disk", {"disk": MIB, "log": MIB}),
               ("files, descriptors", {"files": 1, "descriptors": 1}), ("flushes, merges", {"flushes": 1, "merges": 1}),
@@ -230,7 +229,7 @@ def plot(samples, path):
     for axis in axes[-1]:
         axis.set_xlabel("minutes")
     figure.tight_layout()
-    figure.savefig(path)
+    figure.savefig(out / "soak.png")
 
 
 def self_test():
@@ -262,10 +261,13 @@ def main():
     parser.add_argument("--rate", type=int, default=4000, help="points per second")
     parser.add_argument("--out", default="build/soak", type=Path)
     parser.add_argument("--no-plot", action="store_true")
+    parser.add_argument("--plot", action="store_true", help="only plot OUT/soak.csv")
     parser.add_argument("--self-test", action="store_true")
     args = parser.parse_args()
     if args.self_test:
         return self_test()
+    if args.plot:
+        return plot(args.out)
 
     args.out.mkdir(parents=True, exist_ok=True)
     samples, passed, failed = [], 0, 0
@@ -304,7 +306,8 @@ def main():
     for quantity, middle, last, good in steady(samples):
         demand(good, f"{quantity}: {middle:.0f} in the middle third, {last:.0f} in the last")
     if not args.no_plot:
-        plot(samples, args.out / "soak.png")
+        subprocess.run([ROOT / "setup/install", "soak"], check=True)
+        subprocess.run(["/usr/bin/python3", __file__, "--plot", "--out", args.out], check=True)
         print(f"see {args.out}/soak.csv, {args.out}/soak.png")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
