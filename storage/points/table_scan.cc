@@ -44,6 +44,13 @@ class TableCursor : public ScanCursor, public IdleReader {
   }
   [[nodiscard]] uint64_t rows_examined() const override { return examined_; }
 
+  /// Takes the version that the scan begins with.
+  void Begin() {
+    std::lock_guard lock(mutex_);
+    used_ms_ = engine_.render_options().now_ms;
+    Start();
+  }
+
   // A cursor that nobody moves must not keep files that are merged away (spec region-store.md Q10).
   void ReleaseIfIdleSince(int64_t time_ms) override {
     std::unique_lock lock(mutex_, std::try_to_lock);
@@ -53,6 +60,8 @@ class TableCursor : public ScanCursor, public IdleReader {
  protected:
   /// The next row that the filter does not rule out by its key; false at the end.
   virtual Result<bool> NextRow(Row* row) = 0;
+  /// Pins a version, to go on behind `last_` in it.
+  virtual void Start() = 0;
   /// Lets go of the version; goes on behind `last_` with a newer one.
   virtual void Unpin() = 0;
 
@@ -78,12 +87,14 @@ class ForwardCursor : public TableCursor {
       : TableCursor(engine, table, spec), registration_(engine.readers(), this) {}
 
  private:
+  void Start() override {
+    // The first key behind another one is that with a zero byte more.
+    keys_ = std::make_unique<TableKeys>(engine_, table_, engine_.Pin(),
+                                        last_ ? *last_ + Bytes(1, 0) : spec_.start, spec_.stop);
+  }
+
   Result<bool> NextRow(Row* row) override {
-    if (keys_ == nullptr) {
-      // The first key behind another one is that with a zero byte more.
-      keys_ = std::make_unique<TableKeys>(engine_, table_, engine_.Pin(),
-                                          last_ ? *last_ + Bytes(1, 0) : spec_.start, spec_.stop);
-    }
+    if (keys_ == nullptr) Start();
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, keys_->Next());
       if (!more) return false;
@@ -113,16 +124,18 @@ class ReverseCursor : public TableCursor {
       : TableCursor(engine, table, spec), registration_(engine.readers(), this) {}
 
  private:
+  void Start() override {
+    version_ = engine_.Pin();
+    // [start, stop) the other way round: the greatest key is given, the least is not.
+    const Bytes low = spec_.stop.empty() ? Bytes() : spec_.stop + Bytes(1, 0);
+    high_ = last_ ? *last_ : spec_.start.empty() ? Bytes() : spec_.start + Bytes(1, 0);
+    cuts_ = CutKeys(engine_, table_, *version_, low, high_);
+    cuts_.insert(cuts_.begin(), low);
+    keys_.clear();
+  }
+
   Result<bool> NextRow(Row* row) override {
-    if (version_ == nullptr) {
-      version_ = engine_.Pin();
-      // [start, stop) the other way round: the greatest key is given, the least is not.
-      const Bytes low = spec_.stop.empty() ? Bytes() : spec_.stop + Bytes(1, 0);
-      high_ = last_ ? *last_ : spec_.start.empty() ? Bytes() : spec_.start + Bytes(1, 0);
-      cuts_ = CutKeys(engine_, table_, *version_, low, high_);
-      cuts_.insert(cuts_.begin(), low);
-      keys_.clear();
-    }
+    if (version_ == nullptr) Start();
     for (;;) {
       while (keys_.empty()) {
         if (cuts_.empty()) return false;
@@ -194,10 +207,14 @@ std::vector<Cell> SelectCells(const Table& table, const StoredRow& row, const Ce
 
 Result<std::unique_ptr<ScanCursor>> OpenTableScan(const Engine& engine, const Table& table,
                                                   const ScanSpec& spec) {
+  std::unique_ptr<TableCursor> cursor;
   if (spec.reversed) {
-    return std::unique_ptr<ScanCursor>(std::make_unique<ReverseCursor>(engine, table, spec));
+    cursor = std::make_unique<ReverseCursor>(engine, table, spec);
+  } else {
+    cursor = std::make_unique<ForwardCursor>(engine, table, spec);
   }
-  return std::unique_ptr<ScanCursor>(std::make_unique<ForwardCursor>(engine, table, spec));
+  cursor->Begin();
+  return std::unique_ptr<ScanCursor>(std::move(cursor));
 }
 
 }  // namespace hg::points
