@@ -12,11 +12,11 @@ class Program : public ToolProgram {
  public:
   explicit Program(const std::string& settings = "") : ToolProgram(OpenEmbeddedBackend, settings) {}
 
-  [[nodiscard]] std::string Admin(std::vector<std::string> words) const {
+  std::string Admin(std::vector<std::string> words) const {
     words.insert(words.begin(), "admin");
     const Outcome outcome = Run(std::move(words));
-    CHECK(outcome.exit == 0);
     INFO(outcome.err);
+    CHECK(outcome.exit == 0);
     return outcome.out;
   }
   /// The first keys of a table's regions.
