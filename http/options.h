@@ -41,6 +41,7 @@ struct Options {
   std::vector<std::string> graph_options = {"", "axis x1y2"};  // tsd.gnuplot.options.allowlist
 
   bool delete_enabled = false;   // tsd.http.query.allow_delete
+  bool admin_remote = false;     // tsd.http.admin.remote: /api/admin for other machines, too
   bool stats_canonical = false;  // tag fqdn instead of host
   bool stats_with_port = false;
   /// Codec id of simple histograms (tsd.core.histograms.config); none = no histograms.

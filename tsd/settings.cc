@@ -187,6 +187,7 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   options.graph_options = SplitAtSemicolons(config.String("tsd.gnuplot.options.allowlist"));
   options.static_root = config.String("tsd.http.staticroot");
   options.delete_enabled = config.Bool("tsd.http.query.allow_delete");
+  options.admin_remote = config.Bool("tsd.http.admin.remote");
   options.stats_canonical = config.Bool("tsd.stats.canonical");
   options.stats_with_port = config.Bool("tsd.core.stats_with_port");
   ASSIGN_OR_RETURN(options.histogram_codec_id, ReadHistogramCodec(config));

@@ -199,9 +199,7 @@ Result<std::string> RunAdminCall(Store& store, std::string_view call,
 }
 
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out) {
-  const auto remote = services.settings.find("tsd.http.admin.remote");
-  const bool from_anywhere = remote != services.settings.end() && remote->second == "true";
-  if (!from_anywhere && !FromThisMachine(request.remote)) {
+  if (!services.options.admin_remote && !FromThisMachine(request.remote)) {
     return SendError(out, request, 403, "Only for clients on the same machine",
                      "tsd.http.admin.remote lets others in");
   }

@@ -180,7 +180,11 @@ void ModelStore::Apply(Table* table, const RowMutation& mutation) {
   if (mutation.changes.empty()) return;
   StoredRow& row = table->rows[mutation.key];
   // A delete of the newest version means the newest before the mutation.
-  const std::vector<Cell> before = Visible(*table, row, {});
+  const bool of_newest =
+      std::any_of(mutation.changes.begin(), mutation.changes.end(), [](const CellChange& change) {
+        return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
+      });
+  const std::vector<Cell> before = of_newest ? Visible(*table, row, {}) : std::vector<Cell>();
   int64_t stamp = NextStamp();
   for (const auto& change : mutation.changes) {
     Event event{change.kind,
@@ -219,7 +223,7 @@ void ModelStore::Add(const Table& table, StoredRow* row, Event event) {
   FamilyDescriptor plain;
   plain.name = event.column.first;
   if (event.kind == CellChange::Kind::kPut && event.expires_ms == INT64_MAX && *family == plain &&
-      !Hides(*family, *row, event, nullptr)) {
+      !Hidden(*family, MarksOf(*row, family->name), event, nullptr)) {
     std::erase_if(row->events, [&](const Event& old) {
       return old.kind == event.kind && old.column == event.column &&
              old.timestamp_ms <= event.timestamp_ms;
@@ -228,18 +232,27 @@ void ModelStore::Add(const Table& table, StoredRow* row, Event event) {
   row->events.push_back(std::move(event));
 }
 
-bool ModelStore::Hides(const FamilyDescriptor& family, const StoredRow& row, const Event& put,
-                       const CellSelection* range) {
-  bool later = false;  // than the put
-  for (const Event& mark : row.events) {
-    if (&mark == &put) later = true;
-    if (mark.kind == CellChange::Kind::kPut || mark.column.first != put.column.first) continue;
+std::vector<const ModelStore::Event*> ModelStore::MarksOf(const StoredRow& row,
+                                                          const Bytes& family) {
+  std::vector<const Event*> marks;
+  for (const Event& event : row.events) {
+    if (event.kind != CellChange::Kind::kPut && event.column.first == family)
+      marks.push_back(&event);
+  }
+  return marks;
+}
+
+bool ModelStore::Hidden(const FamilyDescriptor& family, const std::vector<const Event*>& marks,
+                        const Event& put, const CellSelection* range) {
+  for (const Event* event : marks) {
+    const Event& mark = *event;
     if (OfColumn(mark.kind) && mark.column != put.column) continue;
     if (OfOneTime(mark.kind) ? mark.timestamp_ms != put.timestamp_ms
                              : mark.timestamp_ms < put.timestamp_ms) {
       continue;
     }
-    if (family.new_version_behavior && !later) continue;
+    // Both stand in the row in the order in which they were written.
+    if (family.new_version_behavior && event < &put) continue;
     if (range != nullptr && !InRange(*range, mark.timestamp_ms)) continue;
     return true;
   }
@@ -254,6 +267,7 @@ std::vector<Cell> ModelStore::Visible(const Table& table, const StoredRow& row,
     const int64_t oldest = family.ttl_s == kTtlForever ? INT64_MIN : now - family.ttl_s * 1000;
     // Per column, newest first; of one time the last written.
     std::map<Bytes, std::map<int64_t, const Event*, std::greater<>>> columns;
+    const std::vector<const Event*> marks = MarksOf(row, family.name);
     for (const Event& event : row.events) {
       if (event.kind == CellChange::Kind::kPut && event.column.first == family.name) {
         columns[event.column.second][event.timestamp_ms] = &event;
@@ -264,11 +278,11 @@ std::vector<Cell> ModelStore::Visible(const Table& table, const StoredRow& row,
       int32_t given = 0;
       for (const auto& [time, put] : versions) {
         if (put->expires_ms < now) continue;
-        if (!family.keep_deleted_cells && Hides(family, row, *put, nullptr)) continue;
+        if (!family.keep_deleted_cells && Hidden(family, marks, *put, nullptr)) continue;
         if (++kept > family.versions) break;
         if (time < oldest && kept > family.min_versions) continue;
         if (!InRange(wanted, time)) continue;
-        if (family.keep_deleted_cells && Hides(family, row, *put, &wanted)) continue;
+        if (family.keep_deleted_cells && Hidden(family, marks, *put, &wanted)) continue;
         if (++given > wanted.max_versions) break;
         cells.push_back({family.name, qualifier, put->value, time});
       }

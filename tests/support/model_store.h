@@ -92,8 +92,11 @@ class ModelStore : public Store {
   int64_t NextStamp();
   void Apply(Table* table, const RowMutation& mutation);
   static void Add(const Table& table, StoredRow* row, Event event);
-  static bool Hides(const FamilyDescriptor& family, const StoredRow& row, const Event& put,
-                    const CellSelection* range);
+  /// The deletes of a family that stand in the row, as they came.
+  static std::vector<const Event*> MarksOf(const StoredRow& row, const Bytes& family);
+  /// By marks of the put's own family; with a range only by those within.
+  static bool Hidden(const FamilyDescriptor& family, const std::vector<const Event*>& marks,
+                     const Event& put, const CellSelection* range);
   /// What a reader sees of the row now, in the order of its cells.
   std::vector<Cell> Visible(const Table& table, const StoredRow& row,
                             const CellSelection& wanted) const;

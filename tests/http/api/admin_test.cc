@@ -27,7 +27,7 @@ TEST_CASE("only clients of this machine are answered, unless a setting lets othe
     CHECK(AskFrom(f, there, "GET", "/api/admin/tables").status == 403);
     CHECK(AskFrom(f, there, "POST", "/api/admin/flush").status == 403);
   }
-  f.settings["tsd.http.admin.remote"] = "true";
+  f.options.admin_remote = true;
   CHECK(AskFrom(f, "10.0.0.1:51000", "GET", "/api/admin/tables").status == 200);
 }
 
