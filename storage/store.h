@@ -101,7 +101,7 @@ struct ScanSpec : CellSelection {
 };
 
 /// One reader's position. One thread at a time. Rows ascend by key, or descend; a row comes once,
-/// whole, as of a moment between the scan's start and its delivery.
+/// whole, as of a moment between the scan's start and its delivery. It must end before its store.
 class ScanCursor {
  public:
   virtual ~ScanCursor() = default;

@@ -418,6 +418,7 @@ void TemplatesJumpOverRows(StoreSubject& s) {
     REQUIRE((*cursor)->Next(&found).ok());
     CHECK(found.size() == 20);
     CHECK((*cursor)->rows_examined() < 100);
+    cursor->reset();  // the store may be opened anew
     s.Disturb();
   }
 }
