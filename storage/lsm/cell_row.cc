@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/base/invariant.h"
+#include "storage/base/sized_bytes.h"
 #include "storage/base/varint.h"
 
 namespace hg::lsm {
@@ -18,14 +19,6 @@ bool Same(const StoredCell& cell, uint8_t family, ByteView qualifier) {
 enum : uint8_t { kHasValue = 1, kHasMark = 2 };
 // Stands where a row of cells has the number of its family marks.
 constexpr uint64_t kHasVersions = 257;
-
-bool TakeBytes(ByteView* in, Bytes* out) {
-  uint64_t size;
-  if (!GetVarint64(in, &size) || size > in->size()) return false;
-  out->assign(in->substr(0, size));
-  in->remove_prefix(size);
-  return true;
-}
 
 bool TakeSigned(ByteView* in, int64_t* out) {
   uint64_t v;
@@ -195,13 +188,11 @@ void EncodeCellRow(const CellRow& row, Bytes* out) {
     const int flags = (cell.has_value ? kHasValue : 0) | (cell.mark_ms != kNoMark ? kHasMark : 0);
     out->push_back(static_cast<char>(flags));
     out->push_back(static_cast<char>(cell.family));
-    AppendVarint(out, cell.qualifier.size());
-    *out += cell.qualifier;
+    AppendSized(out, cell.qualifier);
     if (cell.mark_ms != kNoMark) AppendVarint(out, ZigZag(cell.mark_ms));
     if (!cell.has_value) continue;
     AppendVarint(out, ZigZag(cell.timestamp_ms));
-    AppendVarint(out, cell.value.size());
-    *out += cell.value;
+    AppendSized(out, cell.value);
   }
 }
 
@@ -224,10 +215,10 @@ bool DecodeCellRow(ByteView in, CellRow* row) {
     const uint8_t flags = ByteAt(in, 0);
     cell.family = ByteAt(in, 1);
     in.remove_prefix(2);
-    if (flags == 0 || flags > 3 || !TakeBytes(&in, &cell.qualifier)) return false;
+    if (flags == 0 || flags > 3 || !TakeSized(&in, &cell.qualifier)) return false;
     if ((flags & kHasMark) != 0 && !TakeSigned(&in, &cell.mark_ms)) return false;
     cell.has_value = (flags & kHasValue) != 0;
-    if (cell.has_value && (!TakeSigned(&in, &cell.timestamp_ms) || !TakeBytes(&in, &cell.value))) {
+    if (cell.has_value && (!TakeSigned(&in, &cell.timestamp_ms) || !TakeSized(&in, &cell.value))) {
       return false;
     }
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <tuple>
 
+#include "storage/base/sized_bytes.h"
 #include "storage/base/varint.h"
 
 namespace hg::lsm {
@@ -189,19 +190,6 @@ bool KnownKind(uint8_t kind) {
   return kind == 4 || kind == 8 || kind == 10 || kind == 12 || kind == 14;
 }
 
-bool TakeText(ByteView* in, Bytes* out) {
-  uint64_t size;
-  if (!GetVarint64(in, &size) || size > in->size()) return false;
-  out->assign(in->substr(0, size));
-  in->remove_prefix(size);
-  return true;
-}
-
-void AppendText(Bytes* out, ByteView text) {
-  AppendVarint(out, text.size());
-  *out += text;
-}
-
 }  // namespace
 
 bool SortsBefore(const CellVersion& a, const CellVersion& b) {
@@ -317,12 +305,12 @@ void EncodeVersions(const CellVersions& row, Bytes* out) {
                                      (expires ? kExpires : 0)));
     if (!same) {
       out->push_back(static_cast<char>(cell.family));
-      AppendText(out, cell.qualifier);
+      AppendSized(out, cell.qualifier);
     }
     AppendVarint(out, ZigZag(cell.timestamp_ms));
     AppendVarint(out, cell.sequence);
     if (expires) AppendVarint(out, ZigZag(cell.expires_ms));
-    if (IsPut(cell)) AppendText(out, cell.value);
+    if (IsPut(cell)) AppendSized(out, cell.value);
     before = &cell;
   }
 }
@@ -347,7 +335,7 @@ bool DecodeVersions(ByteView* in, CellVersions* row) {
       if (in->empty()) return false;
       cell.family = ByteAt(*in, 0);
       in->remove_prefix(1);
-      if (!TakeText(in, &cell.qualifier)) return false;
+      if (!TakeSized(in, &cell.qualifier)) return false;
     }
     uint64_t v;
     if (!GetVarint64(in, &v)) return false;
@@ -357,7 +345,7 @@ bool DecodeVersions(ByteView* in, CellVersions* row) {
       if (!GetVarint64(in, &v)) return false;
       cell.expires_ms = UnZigZag(v);
     }
-    if (IsPut(cell) && !TakeText(in, &cell.value)) return false;
+    if (IsPut(cell) && !TakeSized(in, &cell.value)) return false;
     // Everything after relies on the order.
     if (i > 0 && (!SortsBefore((*row)[i - 1], cell) || SameName((*row)[i - 1], cell))) return false;
   }

@@ -6,6 +6,7 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
+#include "storage/base/sized_bytes.h"
 #include "storage/base/varint.h"
 
 namespace hg::lsm {
@@ -18,11 +19,6 @@ constexpr uint64_t kReference = 1, kMarks = 2;  // flags of a run
 
 constexpr uint64_t kKeepDeleted = 1, kNewVersions = 2, kInMemory = 4, kUncached = 8, kBloom = 16;
 constexpr uint64_t kFamilyFlags = 31;
-
-void AppendText(Bytes* out, ByteView text) {
-  AppendVarint(out, text.size());
-  *out += text;
-}
 
 // Reads fields one after the other; after a failure everything reads as zero and ok() is false.
 class Reader {
@@ -56,7 +52,7 @@ class Reader {
 };
 
 void AppendFamily(Bytes* out, const FamilyDescriptor& family) {
-  AppendText(out, family.name);
+  AppendSized(out, family.name);
   const uint64_t flags = (family.keep_deleted_cells ? kKeepDeleted : 0) |
                          (family.new_version_behavior ? kNewVersions : 0) |
                          (family.in_memory ? kInMemory : 0) | (family.block_cache ? 0 : kUncached) |
@@ -66,8 +62,8 @@ void AppendFamily(Bytes* out, const FamilyDescriptor& family) {
         static_cast<uint64_t>(family.ttl_s), flags, uint64_t{family.block_size}}) {
     AppendVarint(out, v);
   }
-  AppendText(out, family.compression);
-  AppendText(out, family.data_block_encoding);
+  AppendSized(out, family.compression);
+  AppendSized(out, family.data_block_encoding);
 }
 
 bool ReadFamily(Reader* r, FamilyDescriptor* family) {
@@ -121,14 +117,14 @@ Bytes EncodeManifest(const Manifest& m) {
   AppendVarint(&out, m.tables.size());
   for (const TableEntry& table : m.tables) {
     AppendVarint(&out, table.id);
-    AppendText(&out, table.name);
+    AppendSized(&out, table.name);
     AppendVarint(&out, table.points ? 1 : 0);
     AppendVarint(&out, table.families.size());
     for (const FamilyDescriptor& family : table.families) AppendFamily(&out, family);
     AppendVarint(&out, table.regions.size());
     for (const RegionEntry& region : table.regions) {
       AppendVarint(&out, region.id);
-      AppendText(&out, region.start);
+      AppendSized(&out, region.start);
     }
   }
   AppendVarint(&out, m.runs.size());

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "storage/base/sized_bytes.h"
 #include "storage/base/varint.h"
 #include "storage/codec/qualifier.h"
 #include "storage/points/part.h"
@@ -41,19 +42,6 @@ uint64_t Widen(uint64_t bits, uint8_t flags) {
   if ((flags & kFloatFlag) != 0) return bits;
   const int shift = 64 - 8 * ValueWidth(flags);
   return static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift);
-}
-
-bool TakeText(ByteView* in, Bytes* out) {
-  uint64_t size;
-  if (!GetVarint64(in, &size) || size > in->size()) return false;
-  out->assign(in->substr(0, size));
-  in->remove_prefix(size);
-  return true;
-}
-
-void AppendText(Bytes* out, ByteView text) {
-  AppendVarint(out, text.size());
-  *out += text;
 }
 
 }  // namespace
@@ -145,24 +133,24 @@ bool DecodeSeries(ByteView in, uint32_t* number, ByteView* tsuid) {
 
 void EncodeRowRecord(const RowRecord& row, Bytes* out) {
   AppendVarint(out, row.table);
-  AppendText(out, row.key);
+  AppendSized(out, row.key);
   AppendVarint(out, ZigZag(row.stamp_ms));
   AppendVarint(out, row.changes.size());
   for (const StampedChange& change : row.changes) {
     const bool expires = change.expires_ms != lsm::kNeverExpires;
     out->push_back(static_cast<char>(expires ? kExpiringPut : static_cast<uint8_t>(change.kind)));
     out->push_back(static_cast<char>(change.family));
-    AppendText(out, change.qualifier);
+    AppendSized(out, change.qualifier);
     AppendVarint(out, ZigZag(change.timestamp_ms));
     if (expires) AppendVarint(out, ZigZag(change.expires_ms));
-    if (change.kind == CellChange::Kind::kPut) AppendText(out, change.value);
+    if (change.kind == CellChange::Kind::kPut) AppendSized(out, change.value);
   }
 }
 
 bool DecodeRowRecord(ByteView in, RowRecord* row) {
   uint64_t stamp;
   uint64_t count;
-  if (!GetVarint32(&in, &row->table) || !TakeText(&in, &row->key) || !GetVarint64(&in, &stamp) ||
+  if (!GetVarint32(&in, &row->table) || !TakeSized(&in, &row->key) || !GetVarint64(&in, &stamp) ||
       !GetVarint64(&in, &count) || count > in.size()) {
     return false;
   }
@@ -174,13 +162,13 @@ bool DecodeRowRecord(ByteView in, RowRecord* row) {
     change.kind = expires ? CellChange::Kind::kPut : static_cast<CellChange::Kind>(in[0]);
     change.family = ByteAt(in, 1);
     in.remove_prefix(2);
-    if (!TakeText(&in, &change.qualifier) || !GetVarint64(&in, &stamp)) return false;
+    if (!TakeSized(&in, &change.qualifier) || !GetVarint64(&in, &stamp)) return false;
     change.timestamp_ms = UnZigZag(stamp);
     if (expires) {
       if (!GetVarint64(&in, &stamp)) return false;
       change.expires_ms = UnZigZag(stamp);
     }
-    if (change.kind == CellChange::Kind::kPut && !TakeText(&in, &change.value)) return false;
+    if (change.kind == CellChange::Kind::kPut && !TakeSized(&in, &change.value)) return false;
   }
   return in.empty();
 }

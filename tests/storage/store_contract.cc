@@ -43,19 +43,6 @@ ScanSpec Spec(Bytes start = "", Bytes stop = "", size_t batch_rows = 128) {
   return spec;
 }
 
-std::vector<Row> ScanAll(Store& store, const ScanSpec& spec) {
-  std::vector<Row> all;
-  auto cursor = store.Scan(spec);
-  REQUIRE(cursor.ok());
-  std::vector<Row> rows;
-  do {
-    REQUIRE((*cursor)->Next(&rows).ok());
-    CHECK(rows.size() <= spec.batch_rows);
-    all.insert(all.end(), rows.begin(), rows.end());
-  } while (!rows.empty());
-  return all;
-}
-
 std::string Keys(const std::vector<Row>& rows) {
   std::string text;
   for (const Row& row : rows) text += ToHex(row.key) + " ";
@@ -631,6 +618,20 @@ void RandomStepsEqualTheModel(const StoreFactory& make) {
 }
 
 }  // namespace
+
+std::vector<Row> ScanAll(Store& store, const ScanSpec& spec) {
+  std::vector<Row> all;
+  auto cursor = store.Scan(spec);
+  INFO(cursor.status().ToString());
+  REQUIRE(cursor.ok());
+  std::vector<Row> rows;
+  do {
+    REQUIRE((*cursor)->Next(&rows).ok());
+    CHECK(rows.size() <= spec.batch_rows);
+    all.insert(all.end(), rows.begin(), rows.end());
+  } while (!rows.empty());
+  return all;
+}
 
 void CheckStoreContract(const StoreFactory& make) {
   using Check = void (*)(StoreSubject&);

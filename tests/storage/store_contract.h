@@ -21,6 +21,9 @@ class StoreSubject {
   virtual void Disturb() {}
 };
 
+/// All rows of the scan, whose batches are as small as was asked.
+std::vector<Row> ScanAll(Store& store, const ScanSpec& spec);
+
 using StoreFactory = std::function<std::unique_ptr<StoreSubject>()>;
 
 /// Runs all checks as assertions of the running doctest case. Seeds of random checks are printed on

@@ -29,23 +29,9 @@ ScanSpec All() {
   return spec;
 }
 
-std::vector<Row> Read(Store& store, const ScanSpec& spec) {
-  std::vector<Row> all;
-  auto cursor = store.Scan(spec);
-  INFO(cursor.status().ToString());
-  REQUIRE(cursor.ok());
-  std::vector<Row> rows;
-  do {
-    REQUIRE((*cursor)->Next(&rows).ok());
-    CHECK(rows.size() <= spec.batch_rows);
-    all.insert(all.end(), rows.begin(), rows.end());
-  } while (!rows.empty());
-  return all;
-}
-
 std::vector<Bytes> Keys(Store& store, const ScanSpec& spec) {
   std::vector<Bytes> keys;
-  for (const Row& row : Read(store, spec)) keys.push_back(row.key);
+  for (const Row& row : ScanAll(store, spec)) keys.push_back(row.key);
   return keys;
 }
 
@@ -80,7 +66,7 @@ void CellsAreChosenByColumnPrefixAndRange(StoreSubject& s) {
     const Row row = *s.store().GetCells("g", "k", wanted);
     ScanSpec spec = All();
     static_cast<CellSelection&>(spec) = wanted;
-    const std::vector<Row> scanned = Read(s.store(), spec);
+    const std::vector<Row> scanned = ScanAll(s.store(), spec);
     CHECK(scanned.size() == (row.empty() ? 0 : 1));
     std::string text;
     for (const Cell& cell : row.cells) text += cell.family + ":" + ToHex(cell.qualifier) + " ";
@@ -179,7 +165,7 @@ void ARowOfTenThousandCellsComesWhole(StoreSubject& s) {
   s.Disturb();
   ScanSpec spec = All();
   spec.batch_bytes = 100;
-  const std::vector<Row> rows = Read(s.store(), spec);
+  const std::vector<Row> rows = ScanAll(s.store(), spec);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].cells.size() == 10'000);
 }
@@ -461,7 +447,7 @@ void ReadersNeverSeeHalfAMutation(StoreSubject& s) {
   int mixed = 0;
   for (int i = 0; i < 300; ++i) {
     if (!one_value(*s.store().Get("g", "row"))) ++mixed;
-    const std::vector<Row> rows = Read(s.store(), All());
+    const std::vector<Row> rows = ScanAll(s.store(), All());
     if (rows.size() != 1 || !one_value(rows[0])) ++mixed;
     if (i % 100 == 50) (void)s.store().Flush();
   }
