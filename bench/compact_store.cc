@@ -28,7 +28,10 @@ int main(int argc, char** argv) {
   const double from = ThreadCpuSeconds();
   DieUnlessOk((*store)->cells().Compact());
   const double merged = ThreadCpuSeconds() - from;
-  DieUnlessOk((*store)->Check());
+  const auto checked = (*store)->maintenance().Check();
+  DieUnlessOk(checked.status());
+  if (!checked->damages.empty())
+    DieUnlessOk(hg::Status::Corruption(checked->damages[0].ToString()));
   const uint64_t bytes = (*store)->Stats().file_bytes;
   DieUnlessOk((*store)->Close());
   std::printf("merge_seconds %.3f bytes %llu\n", merged, (unsigned long long)bytes);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "storage/base/status.h"
+#include "storage/maintenance.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
 #include "tsd/config.h"
@@ -31,9 +32,8 @@ class Backend {
   /// The last failure of work behind the scenes, such as a flush; ok if there was none.
   /// Thread-safe.
   virtual Status Health() { return {}; }
-  /// Reads everything that is stored and verifies it. Corruption names the first damage;
-  /// Unsupported where there are no files.
-  virtual Status Check() { return Status::Unsupported("this store keeps no files to check"); }
+  /// Copies and checks; nullptr where there are no files.
+  virtual Maintenance* maintenance() { return nullptr; }
   /// Clean stop: all that was acknowledged is kept. Call once, when nobody uses the doors any more.
   virtual Status Close() = 0;
 };

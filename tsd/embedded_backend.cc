@@ -142,7 +142,7 @@ class EmbeddedBackend : public Backend {
     const std::string failure = store_->Stats().background_error;
     return failure.empty() ? Status() : Status::IoError(failure);
   }
-  Status Check() override { return store_->Check(); }
+  Maintenance* maintenance() override { return &store_->maintenance(); }
   Status Close() override { return store_->Close(); }
 
  private:

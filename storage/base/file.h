@@ -8,6 +8,7 @@
 // errno's text; a full disk is one).
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +56,11 @@ class FileSystem {
   /// Replaces `to` if it exists. Atomic.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;
+  /// Gives the file a second name, which must not exist. Unsupported: this disk cannot, or not
+  /// between these two places.
+  virtual Status Link(const std::string& from, const std::string& to) {
+    return Status::Unsupported(from + ": no second name " + to);
+  }
   [[nodiscard]] virtual bool Exists(const std::string& path) = 0;
   /// Names (not paths) of the files of a folder, sorted.
   virtual Result<std::vector<std::string>> List(const std::string& folder) = 0;
@@ -76,5 +82,10 @@ Result<Bytes> ReadWholeFile(FileSystem& files, const std::string& path);
 /// Replaces a file whole or not at all: writes "<path>.tmp", syncs, renames, syncs the folder.
 Status ReplaceFile(FileSystem& files, const std::string& folder, const std::string& name,
                    ByteView content);
+/// Gives `to`, which must not exist, the content of `from`: a second name where the disk can, else
+/// a synced copy that appears whole. True = it is a second name. The folder is not synced. `watch`
+/// is told the bytes of each piece of a copy; false = stop, which is Unavailable.
+Result<bool> LinkOrCopy(FileSystem& files, const std::string& from, const std::string& to,
+                        const std::function<bool(uint64_t bytes)>& watch = {});
 
 }  // namespace hg

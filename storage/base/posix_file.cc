@@ -13,6 +13,8 @@
 namespace hg {
 namespace {
 
+constexpr size_t kCopyBytes = 1 << 20;
+
 Status Failure(const std::string& path, const char* operation) {
   const int error = errno;
   std::string text = path + ": " + operation + ": " + std::strerror(error);
@@ -121,6 +123,13 @@ class Posix : public FileSystem {
     return {};
   }
 
+  Status Link(const std::string& from, const std::string& to) override {
+    if (::link(from.c_str(), to.c_str()) == 0) return {};
+    const bool cannot = errno == EXDEV || errno == EPERM || errno == EMLINK ||
+                        errno == EOPNOTSUPP || errno == ENOSYS;
+    return cannot ? FileSystem::Link(from, to) : Failure(to, "link");
+  }
+
   bool Exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
 
   Result<std::vector<std::string>> List(const std::string& folder) override {
@@ -213,6 +222,28 @@ Status ReplaceFile(FileSystem& files, const std::string& folder, const std::stri
   }
   RETURN_IF_ERROR(files.Rename(temporary, path));
   return files.SyncFolder(folder);
+}
+
+Result<bool> LinkOrCopy(FileSystem& files, const std::string& from, const std::string& to,
+                        const std::function<bool(uint64_t bytes)>& watch) {
+  const Status linked = files.Link(from, to);
+  if (linked.ok()) return true;
+  if (linked.code() != StatusCode::kUnsupported) return linked;
+  const std::string temporary = to + ".tmp";
+  {
+    ASSIGN_OR_RETURN(const auto in, files.Open(from, OpenMode::kRead));
+    ASSIGN_OR_RETURN(const auto out, files.Open(temporary, OpenMode::kCreate));
+    Bytes piece;
+    for (uint64_t at = 0;; at += piece.size()) {
+      RETURN_IF_ERROR(in->ReadAt(at, kCopyBytes, &piece));
+      if (piece.empty()) break;
+      RETURN_IF_ERROR(out->WriteAt(at, piece));
+      if (watch && !watch(piece.size())) return Status::Unavailable("stopped before its end");
+    }
+    RETURN_IF_ERROR(out->Sync());
+  }
+  RETURN_IF_ERROR(files.Rename(temporary, to));
+  return false;
 }
 
 }  // namespace hg

@@ -277,6 +277,21 @@ Result<bool> BlockFile::Get(ByteView key, Bytes* value) const {
   return false;
 }
 
+Status BlockFile::ReadEntries(
+    size_t block, const std::function<Status(ByteView key, ByteView value)>& visit) const {
+  Bytes content;
+  RETURN_IF_ERROR(ReadBlock(block, &content));
+  Bytes key;
+  ByteView value;
+  for (ByteView in = content; !in.empty();) {
+    if (!TakeEntry(&in, &key, &value)) {
+      return Damaged(index_[block].offset, "an entry is cut short");
+    }
+    RETURN_IF_ERROR(visit(key, value));
+  }
+  return {};
+}
+
 Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
   BlockFileScan scan(file, "", "");
   uint64_t entries = 0;

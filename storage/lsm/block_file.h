@@ -3,6 +3,7 @@
 // file"). A block is stored as the file's packer makes it, or as Snappy does, where that saves
 // enough, else as it is.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,6 +72,11 @@ class BlockFile {
   [[nodiscard]] uint64_t entries() const { return entries_; }
   /// What its blocks begin with, in order.
   [[nodiscard]] std::vector<Bytes> FirstKeys() const;
+  [[nodiscard]] size_t blocks() const { return index_.size(); }
+  [[nodiscard]] const Bytes& first_key(size_t block) const { return index_[block].first_key; }
+  /// The entries of one block, in order; a failing visit ends it. Corruption: file and offset.
+  Status ReadEntries(size_t block,
+                     const std::function<Status(ByteView key, ByteView value)>& visit) const;
   /// Reads every block. Corruption: file and offset.
   static Status Check(const std::shared_ptr<const BlockFile>& file);
   [[nodiscard]] Status Damaged(uint64_t offset, const char* what) const;

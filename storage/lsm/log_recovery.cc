@@ -38,7 +38,8 @@ struct Walk {
 
   // The stream breaks off at `position`, in file i at `offset`. Proof that more had been durable
   // makes it damage; otherwise it is the torn end: cut there.
-  Status Break(size_t i, size_t offset, LogPosition position, ByteView content) const {
+  Status Break(size_t i, size_t offset, LogPosition position, ByteView content, AtBreak at_break,
+               std::string* damage) const {
     LogPosition synced = 0;
     if (i < numbers.size()) synced = SyncedAfter(numbers[i], content, offset);
     std::string place = Path(i) + " at " + std::to_string(offset);
@@ -53,10 +54,11 @@ struct Walk {
           {synced, header.synced, SyncedAfter(numbers[later], other, kLogFileHeaderBytes)});
     }
     if (synced > position) {
-      return Status::Corruption(place + ": damaged log; records up to " +
-                                std::to_string(synced - position) +
-                                " bytes further were known to be durable");
+      *damage = place + ": damaged log; records up to " + std::to_string(synced - position) +
+                " bytes further were known to be durable";
+      if (at_break == AtBreak::kCut) return Status::Corruption(*damage);
     }
+    if (at_break == AtBreak::kReport) return {};
     // Newest first: whatever a crash leaves here is a gap again, and cut again. A file without a
     // header goes too, since the stream continues in another one.
     for (size_t later = numbers.size(); later-- > i + (offset > 0 ? 1 : 0);) {
@@ -74,7 +76,8 @@ struct Walk {
 
 Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uint64_t first_file,
                                LogPosition first_position, uint64_t after_sequence,
-                               const std::function<Status(const LogRecord&)>& visit) {
+                               const std::function<Status(const LogRecord&)>& visit,
+                               AtBreak at_break) {
   Walk walk{files, folder, {}};
   ASSIGN_OR_RETURN(const auto names, files.List(folder));
   for (const std::string& name : names) {
@@ -119,7 +122,9 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
       ASSIGN_OR_RETURN(const bool next_whole, walk.Load(i + 1, &next_content, &header));
       if (next_whole && header.start == position) continue;
     }
-    RETURN_IF_ERROR(walk.Break(i, offset, position, content));
+    result.end_file = walk.Path(i);
+    result.end_offset = offset;
+    RETURN_IF_ERROR(walk.Break(i, offset, position, content, at_break, &result.damage));
     broken = true;
     if (i + 1 < walk.numbers.size() || !whole) {
       result.cut = walk.Path(i) + " at " + std::to_string(offset);
@@ -129,6 +134,7 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
   result.next.file_number =
       std::max(first_file, walk.numbers.empty() ? uint64_t{0} : walk.numbers.back() + 1);
   result.next.position = position;
+  if (at_break == AtBreak::kReport) return result;
   // What was read may still be in the page cache only. Files built from it rely on it from now on.
   for (size_t i = 0; i < walk.numbers.size(); ++i) {
     if (!files.Exists(walk.Path(i))) continue;

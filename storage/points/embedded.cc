@@ -1,5 +1,7 @@
 #include "storage/points/embedded.h"
 
+#include <mutex>
+
 #include "storage/points/embedded_points.h"
 #include "storage/points/embedded_store.h"
 #include "storage/points/engine.h"
@@ -7,7 +9,7 @@
 namespace hg {
 namespace {
 
-class EmbeddedImpl : public Embedded {
+class EmbeddedImpl : public Embedded, private Maintenance {
  public:
   explicit EmbeddedImpl(std::unique_ptr<points::Engine> engine)
       : engine_(std::move(engine)), store_(*engine_), points_(*engine_) {}
@@ -15,13 +17,30 @@ class EmbeddedImpl : public Embedded {
   Store& cells() override { return store_; }
   Points& points() override { return points_; }
   [[nodiscard]] EmbeddedStats Stats() const override { return engine_->Stats(); }
-  Status Check() override { return engine_->Check(); }
+  Maintenance& maintenance() override { return *this; }
   Status Close() override { return engine_->Close(); }
 
  private:
+  Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) override {
+    return engine_->Backup(folder, [&](const CopyProgress& progress) {
+      {
+        std::lock_guard lock(progress_mutex_);
+        progress_ = progress;
+      }
+      return !watch || watch(progress);
+    });
+  }
+  [[nodiscard]] CopyProgress BackupProgress() const override {
+    std::lock_guard lock(progress_mutex_);
+    return progress_;
+  }
+  Result<CheckReport> Check() override { return engine_->Check(); }
+
   const std::unique_ptr<points::Engine> engine_;
   points::EmbeddedStore store_;
   points::EmbeddedPoints points_;
+  mutable std::mutex progress_mutex_;
+  CopyProgress progress_;  // guarded by progress_mutex_
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "storage/base/clock.h"
 #include "storage/base/file.h"
 #include "storage/base/status.h"
+#include "storage/maintenance.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 #include "storage/region/merge_policy.h"
@@ -87,8 +88,7 @@ class Embedded {
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
-  /// Verifies checksums of every file. Corruption names the first damage.
-  virtual Status Check() = 0;
+  virtual Maintenance& maintenance() = 0;
   /// Refuses writers, stops the threads, writes and syncs the log, releases the lock. Memory is
   /// flushed only where the log does not hold it (kNone). Later calls answer Unavailable.
   /// Idempotent.

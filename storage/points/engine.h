@@ -26,6 +26,7 @@
 #include "storage/base/file.h"
 #include "storage/lsm/log_recovery.h"
 #include "storage/lsm/manifest.h"
+#include "storage/maintenance.h"
 #include "storage/points/embedded.h"
 #include "storage/points/idle_readers.h"
 #include "storage/points/log_body.h"
@@ -112,7 +113,6 @@ class Engine {
   Status Flush();
   Status Compact();
   Status Compact(const Table& table);
-  Status Check();
 
   // Regions. Any call may wait for merges of the region; writers and readers go on.
   /// Divides the region that has this key, at the given key (cut to a whole group of a points
@@ -128,6 +128,9 @@ class Engine {
   Status FlushIfNeeded();
   Status MergePending(MergePool pool);
   Status SplitWhereDue();
+  /// See storage/maintenance.h.
+  Result<CheckReport> Check();
+  Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch);
   [[nodiscard]] EmbeddedStats Stats() const;
 
  private:

@@ -255,17 +255,4 @@ void Engine::ReleaseRegions(const std::vector<RegionPlace>& places) {
   work_done_.notify_all();
 }
 
-Status Engine::Check() {
-  const auto version = Pin();
-  std::set<const RunFiles*> checked;
-  for (const auto& [place, runs] : version->runs) {
-    for (const auto& run : runs) {
-      if (!checked.insert(run->files().get()).second) continue;
-      if (run->cells() != nullptr) RETURN_IF_ERROR(lsm::BlockFile::Check(run->cells()));
-      if (run->points() != nullptr) RETURN_IF_ERROR(lsm::BlockFile::Check(run->points()));
-    }
-  }
-  return {};
-}
-
 }  // namespace hg::points

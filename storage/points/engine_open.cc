@@ -6,6 +6,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/lsm/cell_file.h"
 #include "storage/points/engine.h"
+#include "storage/points/engine_backup.h"
 
 namespace hg::points {
 namespace {
@@ -107,6 +108,10 @@ Status Engine::LoadOrMakeManifest() {
   if (loaded.status().code() != StatusCode::kNotFound) return loaded.status();
   ASSIGN_OR_RETURN(const auto names, files_.List(options_.path));
   for (const std::string& name : names) {
+    if (name == kRestoringName) {
+      return Status::Corruption(options_.path +
+                                ": a restore did not come to its end: run it again");
+    }
     if (EndsWith(name, ".log") || EndsWith(name, ".cells") || EndsWith(name, ".points")) {
       return Status::Corruption(options_.path + ": " + lsm::kManifestName + " is missing beside " +
                                 name);

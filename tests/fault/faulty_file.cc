@@ -18,6 +18,7 @@ class FaultyFile : public File {
 
   Status ReadAt(uint64_t offset, size_t size, Bytes* out) const override {
     std::lock_guard lock(disk_.mutex_);
+    if (++disk_.reads_ == disk_.fail_read_at_) return Injected(path_);
     out->clear();
     if (offset < node_->content.size()) *out = node_->content.substr(offset, size);
     return {};
@@ -25,7 +26,8 @@ class FaultyFile : public File {
 
   Status WriteAt(uint64_t offset, ByteView bytes) override {
     std::lock_guard lock(disk_.mutex_);
-    const bool fails = disk_.Fails();
+    written_ = true;
+    const bool fails = disk_.Fails(node_->content.size() < offset + bytes.size());
     if (fails) bytes = bytes.substr(0, disk_.dead_ ? 0 : disk_.random_() % (bytes.size() + 1));
     if (node_->content.size() < offset + bytes.size()) node_->content.resize(offset + bytes.size());
     std::copy(bytes.begin(), bytes.end(), node_->content.begin() + static_cast<ptrdiff_t>(offset));
@@ -34,7 +36,7 @@ class FaultyFile : public File {
 
   Status Allocate(uint64_t size) override {
     std::lock_guard lock(disk_.mutex_);
-    if (disk_.Fails()) return Injected(path_);
+    if (disk_.Fails(node_->content.size() < size)) return Injected(path_);
     if (node_->content.size() < size) node_->content.resize(size);
     return {};
   }
@@ -49,7 +51,7 @@ class FaultyFile : public File {
   Status Sync() override {
     std::lock_guard lock(disk_.mutex_);
     if (disk_.Fails()) return Injected(path_);
-    if (!disk_.lie_) node_->durable = node_->content;
+    if (!disk_.LiesAt(Site())) node_->durable = node_->content;
     return {};
   }
 
@@ -59,9 +61,17 @@ class FaultyFile : public File {
   }
 
  private:
+  [[nodiscard]] SyncSite Site() const {
+    if (path_.ends_with(".cells")) return SyncSite::kCells;
+    if (path_.ends_with(".points")) return SyncSite::kPoints;
+    if (!path_.ends_with(".log")) return SyncSite::kReplacement;
+    return written_ ? SyncSite::kLogWritten : SyncSite::kLogRecovered;
+  }
+
   FaultyFileSystem& disk_;
   const std::shared_ptr<FaultyFileSystem::Node> node_;
   const std::string path_;
+  bool written_ = false;  // through this handle
 };
 
 class FaultyLock : public FileLock {
@@ -77,11 +87,51 @@ class FaultyLock : public FileLock {
   const std::string path_;
 };
 
-bool FaultyFileSystem::Fails() {
+FaultyFileSystem::FaultyFileSystem(const FaultyFileSystem& other) {
+  std::lock_guard lock(other.mutex_);
+  random_ = other.random_;
+  for (const auto& [path, node] : other.names_) {
+    names_[path] = std::make_shared<Node>(Node{node->content, node->content});
+  }
+  durable_names_ = names_;
+}
+
+bool FaultyFileSystem::Fails(bool needs_room) {
   if (dead_) return true;
-  if (++calls_ != fail_at_) return false;
+  ++calls_;
+  if (full_ ? calls_ < fail_at_ || !needs_room : calls_ != fail_at_) return false;
   failed_ = true;
   return true;
+}
+
+bool FaultyFileSystem::LiesAt(SyncSite site) {
+  ++syncs_[static_cast<size_t>(site)];
+  return lie_ || site == lie_at_;
+}
+
+uint64_t FaultyFileSystem::syncs(SyncSite site) const {
+  std::lock_guard lock(mutex_);
+  return syncs_[static_cast<size_t>(site)];
+}
+
+// By what has changed in the folder since it was synced.
+SyncSite FaultyFileSystem::FolderSite(const std::string& folder) const {
+  const auto any = [&](const auto& holds) {
+    return std::any_of(unsynced_names_.begin(), unsynced_names_.end(), [&](const auto& change) {
+      return change.to.starts_with(folder + "/") && holds(change.to);
+    });
+  };
+  if (any([](const std::string& name) { return name.ends_with("/MANIFEST"); })) {
+    return SyncSite::kFolderOfManifest;
+  }
+  if (any([](const std::string& name) {
+        return name.ends_with(".cells") || name.ends_with(".points");
+      })) {
+    return SyncSite::kFolderOfFiles;
+  }
+  return any([](const std::string& name) { return name.ends_with(".log"); })
+             ? SyncSite::kFolderOfLog
+             : SyncSite::kFolderAfterCut;
 }
 
 void FaultyFileSystem::FailCall(uint64_t n) {
@@ -90,6 +140,19 @@ void FaultyFileSystem::FailCall(uint64_t n) {
   fail_at_ = n;
   failed_ = false;
   dead_ = false;
+  full_ = false;
+}
+
+void FaultyFileSystem::FillUpAtCall(uint64_t n) {
+  FailCall(n);
+  std::lock_guard lock(mutex_);
+  full_ = true;
+}
+
+void FaultyFileSystem::FailRead(uint64_t n) {
+  std::lock_guard lock(mutex_);
+  reads_ = 0;
+  fail_read_at_ = n;
 }
 
 void FaultyFileSystem::FailAllCalls() {
@@ -124,10 +187,47 @@ Bytes FaultyFileSystem::AfterCut(const Node& node) {
   return result;
 }
 
+// Which of the changed names arrived: none, a beginning, or any. What needs another change that did
+// not arrive did not either.
+void FaultyFileSystem::ReplayNames() {
+  names_ = durable_names_;
+  const uint64_t how = random_() % 3;
+  const size_t end = how == 1 ? random_() % (unsynced_names_.size() + 1) : unsynced_names_.size();
+  for (size_t i = 0; how != 0 && i < end; ++i) {
+    const NameChange& change = unsynced_names_[i];
+    if (how == 2 && random_() % 2 == 0) continue;
+    if (!change.from.empty()) {
+      auto it = names_.find(change.from);
+      if (it == names_.end() || it->second != change.node) continue;
+      names_.erase(it);
+    }
+    if (!change.to.empty()) names_[change.to] = change.node;
+  }
+  unsynced_names_.clear();
+  durable_names_ = names_;
+}
+
 void FaultyFileSystem::PowerCut() {
   std::lock_guard lock(mutex_);
-  names_ = durable_names_;
+  ReplayNames();
   for (auto& [path, node] : names_) {
+    node->content = AfterCut(*node);
+    node->durable = node->content;
+  }
+}
+
+void FaultyFileSystem::PowerCutBelow(const std::string& folder) {
+  std::lock_guard lock(mutex_);
+  const auto inside = [&](const auto& entry) { return entry.first.starts_with(folder + "/"); };
+  std::erase_if(names_, inside);
+  for (const auto& entry : durable_names_) {
+    if (inside(entry)) names_.insert(entry);
+  }
+  std::erase_if(unsynced_names_, [&](const NameChange& change) {
+    return (change.to.empty() ? change.from : change.to).starts_with(folder + "/");
+  });
+  for (auto& [path, node] : names_) {
+    if (!path.starts_with(folder + "/")) continue;
     node->content = AfterCut(*node);
     node->durable = node->content;
   }
@@ -144,8 +244,11 @@ Result<std::unique_ptr<File>> FaultyFileSystem::Open(const std::string& path, Op
   std::lock_guard lock(mutex_);
   auto it = names_.find(path);
   if (mode == OpenMode::kCreate) {
-    if (Fails()) return Injected(path);
-    if (it == names_.end()) it = names_.emplace(path, std::make_shared<Node>()).first;
+    if (Fails(true)) return Injected(path);
+    if (it == names_.end()) {
+      it = names_.emplace(path, std::make_shared<Node>()).first;
+      unsynced_names_.push_back({"", path, it->second});
+    }
     it->second->content.clear();
   } else if (it == names_.end()) {
     return Status::NotFound(path + ": no such file");
@@ -160,6 +263,7 @@ Status FaultyFileSystem::Rename(const std::string& from, const std::string& to) 
   if (it == names_.end()) return Status::NotFound(from + ": no such file");
   auto node = it->second;
   names_.erase(it);
+  unsynced_names_.push_back({from, to, node});
   names_[to] = std::move(node);
   return {};
 }
@@ -167,7 +271,23 @@ Status FaultyFileSystem::Rename(const std::string& from, const std::string& to) 
 Status FaultyFileSystem::Remove(const std::string& path) {
   std::lock_guard lock(mutex_);
   if (Fails()) return Injected(path);
-  return names_.erase(path) > 0 ? Status() : Status::NotFound(path + ": no such file");
+  auto it = names_.find(path);
+  if (it == names_.end()) return Status::NotFound(path + ": no such file");
+  unsynced_names_.push_back({path, "", it->second});
+  names_.erase(it);
+  return {};
+}
+
+Status FaultyFileSystem::Link(const std::string& from, const std::string& to) {
+  std::lock_guard lock(mutex_);
+  if (cannot_link_) return FileSystem::Link(from, to);
+  if (Fails(true)) return Injected(to);
+  auto it = names_.find(from);
+  if (it == names_.end()) return Status::NotFound(from + ": no such file");
+  if (names_.count(to) > 0) return Status::IoError(to + ": exists");
+  unsynced_names_.push_back({"", to, it->second});
+  names_[to] = it->second;
+  return {};
 }
 
 bool FaultyFileSystem::Exists(const std::string& path) {
@@ -189,7 +309,10 @@ Result<std::vector<std::string>> FaultyFileSystem::List(const std::string& folde
 Status FaultyFileSystem::SyncFolder(const std::string& folder) {
   std::lock_guard lock(mutex_);
   if (Fails()) return Injected(folder);
-  if (lie_) return {};
+  if (LiesAt(FolderSite(folder))) return {};
+  std::erase_if(unsynced_names_, [&](const NameChange& change) {
+    return (change.to.empty() ? change.from : change.to).starts_with(folder + "/");
+  });
   auto inside = [&](const std::string& path) {
     return path.substr(0, folder.size() + 1) == folder + "/";
   };

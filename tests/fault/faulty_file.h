@@ -2,11 +2,14 @@
 // A disk in memory that behaves as badly as a real one may (the fault model of tests/fault):
 //
 //   power cut   content that was not followed by an ok Sync of its file is lost from some byte on,
-//   or page by page, by
-//               chance; names not followed by an ok SyncFolder go back to what they were
+//               or page by page, by chance; of names that were made, changed or removed and not
+//               followed by an ok SyncFolder, none, the first ones, or any are as if they had not
 //   call n      fails once with an I/O error; a write then leaves some of its bytes
-//   a lie       Sync says ok and does nothing: the canary, which every test of durability must
-//   notice
+//   a full disk from call n on whatever needs room fails
+//   read n      fails once with an I/O error
+//   a lie       Sync says ok and does nothing, everywhere or at one kind of place: the canary,
+//   which
+//               the tests of durability must notice
 
 #include <cstdint>
 #include <map>
@@ -20,13 +23,34 @@
 
 namespace hg {
 
+/// The places at which the engine syncs, as a disk can tell them apart.
+enum class SyncSite : uint8_t {
+  kLogWritten,        // a log file, for an acknowledgement or before a flush is published
+  kLogRecovered,      // a log file that was read at the start
+  kCells,             // a cell file
+  kPoints,            // a points file
+  kReplacement,       // what is to take the place of the manifest
+  kFolderOfLog,       // names of new log files
+  kFolderOfFiles,     // names of new files, before the manifest names them
+  kFolderOfManifest,  // the manifest's name
+  kFolderAfterCut,    // names of log files that a start has removed
+  kCount
+};
+
 /// Thread-safe. Open files and locks must be gone before PowerCut.
 class FaultyFileSystem : public FileSystem {
  public:
   explicit FaultyFileSystem(uint64_t seed) : random_(seed) {}
 
+  /// Another disk with the same content, all of it durable.
+  [[nodiscard]] FaultyFileSystem Copy() const { return FaultyFileSystem(*this); }
+
   /// The n-th call from now on that changes something fails; 0 = none. Counting starts anew.
   void FailCall(uint64_t n);
+  /// From the n-th call on whatever needs room fails, until FailCall.
+  void FillUpAtCall(uint64_t n);
+  /// The n-th read from now on fails; 0 = none.
+  void FailRead(uint64_t n);
   /// All calls that change something fail until FailCall: the process is as good as dead.
   void FailAllCalls();
   /// Calls that change something since FailCall.
@@ -34,13 +58,21 @@ class FaultyFileSystem : public FileSystem {
   /// True once the call has failed.
   [[nodiscard]] bool failed() const;
   void LieAboutSync(bool lie) { lie_ = lie; }
+  void LieAboutSyncAt(SyncSite site) { lie_at_ = site; }
+  /// Syncs of that kind so far.
+  [[nodiscard]] uint64_t syncs(SyncSite site) const;
   void PowerCut();
+  /// The same for the files of one folder, as if it were a disk of its own.
+  void PowerCutBelow(const std::string& folder);
+  /// Link answers Unsupported.
+  void CannotLink(bool cannot) { cannot_link_ = cannot; }
   /// Flips one bit of a file's content, durably.
   void FlipBit(const std::string& path, uint64_t byte, int bit);
 
   Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
   Status Rename(const std::string& from, const std::string& to) override;
   Status Remove(const std::string& path) override;
+  Status Link(const std::string& from, const std::string& to) override;
   bool Exists(const std::string& path) override;
   Result<std::vector<std::string>> List(const std::string& folder) override;
   Status CreateFolder(const std::string&) override { return {}; }
@@ -48,6 +80,7 @@ class FaultyFileSystem : public FileSystem {
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path, const std::string& note) override;
 
  private:
+  FaultyFileSystem(const FaultyFileSystem& other);
   friend class FaultyFile;
   friend class FaultyLock;
   struct Node {
@@ -55,21 +88,37 @@ class FaultyFileSystem : public FileSystem {
     Bytes durable;
   };
   using Names = std::map<std::string, std::shared_ptr<Node>>;
+  // A name that came (from = ""), changed or went (to = "").
+  struct NameChange {
+    std::string from;
+    std::string to;
+    std::shared_ptr<Node> node;
+  };
 
   // All expect mutex_ to be held.
-  bool Fails();
+  bool Fails(bool needs_room = false);
+  bool LiesAt(SyncSite site);
+  [[nodiscard]] SyncSite FolderSite(const std::string& folder) const;
+  void ReplayNames();
   Bytes AfterCut(const Node& node);
 
   mutable std::mutex mutex_;
   std::mt19937_64 random_;
   Names names_;
   Names durable_names_;
+  std::vector<NameChange> unsynced_names_;  // in order
   std::map<std::string, std::string> locks_;
   uint64_t calls_ = 0;
   uint64_t fail_at_ = 0;
   bool failed_ = false;
   bool dead_ = false;
+  bool full_ = false;
+  uint64_t reads_ = 0;
+  uint64_t fail_read_at_ = 0;
   bool lie_ = false;
+  SyncSite lie_at_ = SyncSite::kCount;
+  uint64_t syncs_[static_cast<size_t>(SyncSite::kCount)] = {};
+  bool cannot_link_ = false;
 };
 
 }  // namespace hg
