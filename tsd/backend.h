@@ -2,6 +2,7 @@
 // A store as the program opens it: both doors (design.md §1) with one life. The program itself
 // cannot tell which engine is behind it; main.cc and tests/support/model_tsdb.cc each bring one.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,10 +39,16 @@ class Backend {
   virtual Status Close() = 0;
 };
 
+/// What a store is opened for.
+enum class StoreUse : uint8_t {
+  kWork,  // it flushes, merges and divides by itself
+  kLook,  // its files stay as they are, but for what is asked of it
+};
+
 /// Opens the store that the settings name, with all tables of tsd/tables.h. `words` tell others
 /// what this process is. Busy: the data directory is in use; the message says by which process and
 /// shows its words.
-using BackendOpener =
-    std::function<Result<std::unique_ptr<Backend>>(const Config&, const std::string& words)>;
+using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(
+    const Config&, const std::string& words, StoreUse use)>;
 
 }  // namespace hg::tsd

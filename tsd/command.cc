@@ -14,8 +14,8 @@ int Invocation::Misused(std::string_view why) {
   return kExitUsage;
 }
 
-Status Invocation::Open() {
-  Status opened = session.Open();
+Status Invocation::Open(StoreUse use) {
+  Status opened = session.Open(use);
   if (opened.code() != StatusCode::kBusy) return opened;
   std::string message(opened.message());
   message +=

@@ -37,7 +37,7 @@ struct Invocation {
   int Misused(std::string_view why);
   /// Opens the session. A data directory that another process holds is explained with the command's
   /// own hint.
-  Status Open();
+  Status Open(StoreUse use = StoreUse::kWork);
 };
 
 /// A sub-command. Static data.

@@ -152,9 +152,10 @@ class EmbeddedBackend : public Backend {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config,
-                                                     const std::string& words) {
-  ASSIGN_OR_RETURN(const EmbeddedOptions options, ReadOptions(config, words));
+Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const std::string& words,
+                                                     StoreUse use) {
+  ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
+  options.background = use == StoreUse::kWork;
   ASSIGN_OR_RETURN(auto store, Embedded::Open(options));
   const EmbeddedStats stats = store->Stats();
   const uint64_t advised = region::RegionsAdvised(stats.memory_limit_bytes);

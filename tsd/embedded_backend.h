@@ -7,7 +7,7 @@ namespace hg::tsd {
 
 /// A BackendOpener for tsd.storage.backend = embedded. InvalidArgument: a setting is wrong, another
 /// backend is asked for, or the directory was made with another layout.
-Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config,
-                                                     const std::string& words);
+Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const std::string& words,
+                                                     StoreUse use = StoreUse::kWork);
 
 }  // namespace hg::tsd

@@ -8,7 +8,7 @@ namespace hg::tsd {
 
 Session::~Session() { (void)Close(); }
 
-Status Session::Open() {
+Status Session::Open(StoreUse use) {
   ASSIGN_OR_RETURN(layout_, ReadKeyLayout(config_));
   ASSIGN_OR_RETURN(uid::NamesOptions names, ReadNamesOptions(config_));
   ASSIGN_OR_RETURN(name_filter_, ReadNameFilter(config_));
@@ -17,7 +17,7 @@ Status Session::Open() {
       return name_filter_->Allows(kind, name);
     };
   }
-  ASSIGN_OR_RETURN(backend_, opener_(config_, words_));
+  ASSIGN_OR_RETURN(backend_, opener_(config_, words_, use));
   cells_ = std::make_unique<CountedStore>(backend_->cells());
   if (config_.Bool("tsd.core.meta.enable_realtime_uid")) {
     // The id is good without its object, so a failure here fails nobody.

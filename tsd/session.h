@@ -27,7 +27,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Opens the store. Busy: another process has the data directory; the message says which.
-  Status Open();
+  Status Open(StoreUse use = StoreUse::kWork);
   /// Clean stop; ok if it was not open. Destroying an open session closes it, too.
   Status Close();
 

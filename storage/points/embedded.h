@@ -39,7 +39,9 @@ struct EmbeddedOptions {
   int64_t flush_age_ms = 3'600'000;  // memory older than this is flushed, at most a tenth later
   /// A flush waits so long for merges where a region has merge.runs_blocking runs.
   int64_t flush_put_off_max_ms = 90'000;
-  bool background = true;  // flush and merge on own threads; off: only when asked (tests)
+  /// Flushes, merges and splits on own threads. Off: only when asked, so that a tool which looks at
+  /// a store leaves its files as they are.
+  bool background = true;
   region::MergePolicy merge;
   region::SplitPolicy split;
   int64_t check_interval_ms = 60'000;  // merges and splits are looked for, flush or not

@@ -84,7 +84,7 @@ class ModelBackend : public Backend {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config,
-                                                  const std::string& /*words*/) {
+                                                  const std::string& /*words*/, StoreUse /*use*/) {
   const std::string& directory = config.String("tsd.storage.path");
   std::error_code error;
   std::filesystem::create_directories(directory, error);

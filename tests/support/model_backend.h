@@ -8,6 +8,7 @@ namespace hg::tsd {
 
 /// A BackendOpener. What is held is read here and written at Close: nothing survives a crash, and
 /// nothing is locked.
-Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config, const std::string& words);
+Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config, const std::string& words,
+                                                  StoreUse use);
 
 }  // namespace hg::tsd

@@ -76,7 +76,7 @@ int RunAdmin(Invocation& call) {
   if (const auto url = call.line.Value("--url")) {
     answer = AskDaemon(*url, name, http::AdminChanges(name), *parameters);
   } else {
-    if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+    if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
     answer = http::RunAdminCall(call.session.cells(), name, *parameters);
   }
   if (!answer.ok()) return call.Fail(answer.status());

@@ -8,7 +8,7 @@ namespace {
 int RunCheck(Invocation& call) {
   if (!call.line.words().empty())
     return call.Misused("unexpected word: " + call.line.words().front());
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
   Maintenance* const store = call.session.backend().maintenance();
   if (store == nullptr) return call.Fail(Status::Unsupported("this store keeps no files to check"));
   const auto report = store->Check();

@@ -10,7 +10,7 @@ namespace {
 int RunDump(Invocation& call) {
   if (call.line.words().size() != 1) return call.Misused("exactly one table must be named");
   const std::string& table = call.line.words()[0];
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
 
   ScanSpec spec;
   spec.table = table;

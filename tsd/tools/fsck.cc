@@ -67,7 +67,8 @@ int RunFsck(Invocation& call) {
     call.Misused("a query or --full-scan is needed");
     return kExitFailed;
   }
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  const StoreUse use = options.fix ? StoreUse::kWork : StoreUse::kLook;
+  if (Status s = call.Open(use); !s.ok()) return call.Fail(s);
 
   const int64_t start_ms = call.clock.NowMs();
   Fsck fsck(call.session, options, start_ms / 1000, call.err);

@@ -134,7 +134,7 @@ int RunQuery(Invocation& call) {
   if (!queries.ok()) return call.Fail(queries.status());
   auto options = ReadQueryOptions(call.session.config());
   if (!options.ok()) return call.Fail(options.status());
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
   // This process has no other users.
   options->memory_bytes_max = options->query_memory_bytes_max = 0;
   const std::optional<std::string> base = call.line.Value("--graph");

@@ -231,9 +231,10 @@ int RunScan(Invocation& call) {
   if (!zone.ok()) return call.Fail(zone.status());
   const auto queries = ParseQueryWords(call.line.words(), call.clock.NowMs(), *zone);
   if (!queries.ok()) return call.Fail(queries.status());
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
-
   const bool delete_rows = call.line.Has("--delete");
+  const StoreUse use = delete_rows ? StoreUse::kWork : StoreUse::kLook;
+  if (Status s = call.Open(use); !s.ok()) return call.Fail(s);
+
   Scanner scanner(call, delete_rows || call.line.Has("--import"), delete_rows);
   if (Status s = scanner.Run(*queries); !s.ok()) return call.Fail(s);
   return kExitOk;

@@ -35,7 +35,7 @@ int RunSearch(Invocation& call) {
   if (words.empty()) return call.Misused("not enough arguments");
   if (words[0] != "lookup") return call.Misused("unknown sub command: " + words[0]);
   if (words.size() < 2) return call.Misused("not enough arguments");
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
   if (Status s = CheckLookup(call.session.names(), std::span(words).subspan(1)); !s.ok())
     return call.Fail(s);
   call.err << "tsdb search: nothing is printed, as OpenTSDB's tool prints nothing; ask a running "

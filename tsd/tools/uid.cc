@@ -93,7 +93,7 @@ int RunLookUp(Invocation& call, const Words& words, int id_width) {
   if (words.size() > 2) return call.Misused("wrong number of arguments");
   const auto kinds = KindsAsked(words, 1);
   if (!kinds.ok()) return call.Fail(kinds.status());
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
   if (const auto id = ParseId(words.back())) return LookUpId(call, *kinds, *id, id_width);
   return LookUpName(call, *kinds, words.back());
 }
@@ -134,7 +134,7 @@ int RunGrep(Invocation& call, const Words& words) {
     call.Fail(regexp.status());
     return kExitRefused;
   }
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
   const auto found = GrepRows(call, *kinds, **regexp);
   if (!found.ok()) return call.Fail(found.status());
   return *found ? kExitOk : kExitFailed;
@@ -193,7 +193,8 @@ int RunFsck(Invocation& call, const Words& words) {
       return call.Misused("unexpected word: " + word);
     }
   }
-  if (Status s = call.Open(); !s.ok()) return call.Fail(s);
+  const StoreUse use = options.fix ? StoreUse::kWork : StoreUse::kLook;
+  if (Status s = call.Open(use); !s.ok()) return call.Fail(s);
   const auto errors = RunUidFsck(call.session, options);
   if (!errors.ok()) return call.Fail(errors.status());
   return static_cast<int>(std::min<uint64_t>(*errors, 255));

@@ -77,10 +77,7 @@ TEST_CASE("regions are divided and joined; nothing stored is changed by it") {
   CHECK(program.Admin({"split", "tsdb", "--region", R"(\x00\x00\x02)"}).find("{\"at\":") == 0);
   const std::string sizes = program.Admin({"sizes"});
   CHECK(sizes.find(R"({"table":"tsdb","regions":3,)") != std::string::npos);
-  // The next program to open the folder merges what the split left, perhaps before it answers.
-  const size_t references = sizes.find(R"("references":)");
-  REQUIRE(references != std::string::npos);
-  CHECK(std::string_view("012").find(sizes[references + 13]) != std::string_view::npos);
+  CHECK(sizes.find(R"("references":2})") != std::string::npos);
   program.Admin({"compact", "tsdb"});
   CHECK(program.Admin({"sizes", "tsdb"}).find(R"("references":0})") != std::string::npos);
   CHECK(program.Dump("tsdb") == before);

@@ -1,0 +1,87 @@
+// What commands open the store for: those that only look leave its files as they are, however much
+// there is to be merged.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+
+#include "tests/support/tool_program.h"
+#include "tsd/embedded_backend.h"
+
+namespace hg::tsd {
+namespace {
+
+/// Notes what each run opens the store for.
+class Program : public ToolProgram {
+ public:
+  Program()
+      : ToolProgram(
+            [this](const Config& config, const std::string& words, StoreUse use) {
+              uses.push_back(use);
+              return OpenEmbeddedBackend(config, words, use);
+            },
+            "") {}
+
+  /// The data directory but for the log, which a start may go on with in a new file.
+  [[nodiscard]] std::map<std::string, std::string> Files() const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("data"))) {
+      const std::string name = entry.path().filename();
+      if (name.ends_with(".log") || name == "LOCK") continue;
+      std::ifstream file(entry.path(), std::ios::binary);
+      files[name] = std::string(std::istreambuf_iterator<char>(file), {});
+    }
+    return files;
+  }
+
+  std::vector<StoreUse> uses;
+};
+
+const std::string kPoints = "m 1699999200 1 host=a\nm 1700009200 1 host=b\n";
+
+TEST_CASE("commands that only read leave every file as it is, also where merges are due") {
+  Program program;
+  program.Import(kPoints);
+  REQUIRE(program.Run({"admin", "flush"}).exit == 0);
+  REQUIRE(program.Run({"admin", "split", "tsdb"}).exit == 0);
+  const auto before = program.Files();
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"query", "1699990000", "1700010000", "sum", "m"},
+           {"scan", "--import", "1699990000", "1700010000", "sum", "m"},
+           {"dump", "tsdb"},
+           {"search", "lookup", "m"},
+           {"uid", "grep", "m"},
+           {"uid", "metrics", "m"},
+           {"uid", "fsck"},
+           {"fsck", "--full-scan"},
+           {"check"},
+           {"admin", "sizes"}}) {
+    CAPTURE(words[0]);
+    program.uses.clear();
+    const Outcome outcome = program.Run(words);
+    INFO(outcome.err);
+    CHECK(outcome.exit == 0);
+    CHECK(program.uses == std::vector<StoreUse>{StoreUse::kLook});
+    CHECK(program.Files() == before);
+  }
+}
+
+TEST_CASE("commands that write much let the store flush and merge meanwhile") {
+  Program program;
+  program.Import(kPoints);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"uid", "metasync"},
+           {"uid", "fsck", "fix"},
+           {"fsck", "--full-scan", "--fix"},
+           {"scan", "--delete", "1699990000", "1700010000", "sum", "m"}}) {
+    CHECK(program.Run(words).exit == 0);
+  }
+  CHECK(program.uses.size() == 5);
+  CHECK(std::count(program.uses.begin(), program.uses.end(), StoreUse::kWork) == 5);
+}
+
+}  // namespace
+}  // namespace hg::tsd
