@@ -54,7 +54,7 @@ class RollupScan : public PointScan {
     if (!key.ok() || !points::MatchesSeries(spec_.matcher, layout_, key->metric(), key->pairs()))
       return false;
     ASSIGN_OR_RETURN(values_, Read(column_.aggregate));
-    bool any = !values_.empty() || column_.any_row;
+    bool any = !values_.empty();
     if (column_.beside) {
       ASSIGN_OR_RETURN(const std::vector<Value> beside, Read(*column_.beside));
       any |= !beside.empty();

@@ -21,9 +21,6 @@ struct RollupColumn {
   /// Only where this aggregate stands beside it: an average needs sum and count. Rows with either
   /// are given, if need be without points.
   std::optional<codec::RollupAggregate> beside;
-  /// Rows without the aggregate are given, too, without points: OpenTSDB's fuzzy row filter lets
-  /// cells of other aggregates through.
-  bool any_row = false;
 };
 
 /// Opens the scan; the series and rows are those of `spec`. The store outlives it. A row may be

@@ -74,7 +74,6 @@ Status SubQueryRun::ReadLevel(const codec::RollupLevel& level) {
   column.interval = level.interval;
   column.aggregate = rollups_.stored;
   if (rollups_.average) column.beside = rollups_.count;
-  column.any_row = filter_->reads_extra_hour();
   const bool fix = context_.options.reconcile.fix_duplicates;
   sets_.clear();
   ASSIGN_OR_RETURN(const auto scan, ScanRollup(&context_.cells, layout(), column, spec_, fix));

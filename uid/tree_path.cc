@@ -145,6 +145,10 @@ class PathFinder {
       ASSIGN_OR_RETURN(const auto pattern, JavaPattern::Compile(rule.separator));
       splits_ = pattern->Split(value);
       next_split_ = 0;
+      if (splits_->empty()) {  // a value of separators alone: the rule matches nothing
+        Say("Separator did not match, created an empty list on rule: " + rule.Label());
+        return {};
+      }
     }
     if (next_split_ >= splits_->size())
       return Status::Unsupported("Nothing is left of the split value: " + rule.Label());

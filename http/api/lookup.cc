@@ -133,7 +133,13 @@ struct Wanted {
   }
 };
 
-/// NotFound: an unknown name. InvalidArgument: a condition that says nothing.
+/// NotFound: an unknown name. InvalidArgument: an empty one.
+Result<Bytes> FindTagName(UidKind kind, const std::string& name, uid::Names& names) {
+  if (name.empty()) return Status::InvalidArgument("Missing UID name");
+  return names.Find(kind, name);
+}
+
+/// NotFound: an unknown name. InvalidArgument: an empty one, or a condition that says nothing.
 Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
   Wanted wanted;
   if (!TagWish::Any(query.metric) && !query.metric->empty()) {
@@ -149,10 +155,10 @@ Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
     }
     Bytes key, value;
     if (!any_key) {
-      ASSIGN_OR_RETURN(key, names.Find(UidKind::kTagk, *wish.key));
+      ASSIGN_OR_RETURN(key, FindTagName(UidKind::kTagk, *wish.key, names));
     }
     if (!any_value) {
-      ASSIGN_OR_RETURN(value, names.Find(UidKind::kTagv, *wish.value));
+      ASSIGN_OR_RETURN(value, FindTagName(UidKind::kTagv, *wish.value, names));
     }
     if (any_key) {
       wanted.values.push_back(std::move(value));

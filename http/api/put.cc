@@ -143,7 +143,6 @@ class PutRequest {
     if (point->interval) rollup.interval = *point->interval;
     if (point->aggregator) rollup.aggregator = *point->aggregator;
     if (point->group_by) rollup.group_by = *point->group_by;
-    rollup.aggregator_given = point->aggregator.has_value();
     rollup.group_by_given = point->group_by.has_value();
     const std::string key(services_.rollups->aggregate_key());
     if (!key.empty() || Missing(point->interval)) {

@@ -26,13 +26,13 @@ struct NamedSeries {
 /// Corruption: no metric at all (OpenTSDB's 500). InvalidArgument: anything else.
 Result<NamedSeries> Resolve(const std::string& text, uid::Names& names) {
   ASSIGN_OR_RETURN(const SeriesExpression expression, ParseSeriesExpression(text));
-  if (!expression.metric) return Status::Corruption("The metric is missing in: " + text);
-  NamedSeries series;
-  ASSIGN_OR_RETURN(series.metric, names.Find(UidKind::kMetric, *expression.metric));
   for (const TagWish& tag : expression.tags) {
     if (!tag.key || !tag.value)
       return Status::InvalidArgument("A tag needs a key and a value: " + text);
   }
+  if (!expression.metric) return Status::Corruption("The metric is missing in: " + text);
+  NamedSeries series;
+  ASSIGN_OR_RETURN(series.metric, names.Find(UidKind::kMetric, *expression.metric));
   for (const TagWish& tag : expression.tags) {
     const Result<Bytes> key = names.Find(UidKind::kTagk, *tag.key);
     const Result<Bytes> value = names.Find(UidKind::kTagv, *tag.value);

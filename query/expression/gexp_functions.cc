@@ -88,17 +88,15 @@ Status AverageByTime(int64_t window_ms, PointColumns* points) {
   return {};
 }
 
-// Java's Math.max: NaN stays.
-int64_t JavaMax(int64_t a, int64_t b) { return std::max(a, b); }
-double JavaMax(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
-}
-
-// Java's order of doubles: NaN above everything.
+// Java's order of doubles: NaN above everything, 0.0 above -0.0.
 bool IsAbove(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
-  return a > b;
+  return a > b || (a == b && std::signbit(b) && !std::signbit(a));
 }
+
+// Java's Math.max: NaN stays.
+int64_t JavaMax(int64_t a, int64_t b) { return std::max(a, b); }
+double JavaMax(double a, double b) { return IsAbove(b, a) ? b : a; }
 
 std::optional<int64_t> DigitsToInt(std::string_view digits) {
   constexpr size_t kDigitsMax = 10;

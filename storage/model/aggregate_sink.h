@@ -42,7 +42,7 @@ struct NamedRollup {
   std::string_view aggregator;  // of the interval; any case
   std::string_view group_by;    // function over series; any case
   // They were given, if only as empty texts, which are refused then.
-  bool aggregator_given = false, group_by_given = false;
+  bool group_by_given = false;
 };
 
 /// Thread-safe.

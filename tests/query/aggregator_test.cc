@@ -80,6 +80,12 @@ TEST_CASE("NaN is skipped by most functions") {
   CHECK(std::isnan(Double("last", {2, kNan})));
 }
 
+TEST_CASE("of equal numbers -0.0 comes before 0.0") {
+  CHECK_FALSE(std::signbit(Double("median", {0.0, -0.0})));
+  CHECK(std::signbit(Double("median", {-0.0, 0.0, -0.0})));
+  CHECK_FALSE(std::signbit(Double("p75", {0.0, -0.0})));
+}
+
 TEST_CASE("the difference skips leading NaNs only") {
   CHECK(Double("diff", {kNan, 2, 5}) == 3.0);
   CHECK(Double("diff", {kNan, 5}) == 0.0);

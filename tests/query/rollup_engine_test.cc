@@ -73,14 +73,14 @@ TEST_CASE("cells of the older form, with a name for the id, are read among the o
         "host=a 1499994000:3.5 1499997600:2.0");
 }
 
-TEST_CASE("with explicit tags a series of other aggregates alone is an empty group") {
+TEST_CASE("a series of other aggregates alone is no group, with explicit tags or without") {
   RollupFixture f;
   f.PutRollup("a", kSum, 1, 7);
   f.PutRollup("b", kCount, 1, 2);
   SubQuery query = f.Downsampled("1h-sum", true);
   CHECK(f.Text(query, kDay, kDay + 4 * kHour) == "host=a 1499994000:7.0");
   query.explicit_tags = true;
-  CHECK(f.Text(query, kDay, kDay + 4 * kHour) == "host=a 1499994000:7.0 |  ");
+  CHECK(f.Text(query, kDay, kDay + 4 * kHour) == "host=a 1499994000:7.0");
 }
 
 TEST_CASE("with explicit tags the row behind the window is read, and is an empty group") {

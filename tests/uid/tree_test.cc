@@ -325,5 +325,15 @@ TEST_CASE("a test tells why a pattern gave no name") {
   CHECK(f.Path().names.empty());
 }
 
+TEST_CASE("a separator that leaves nothing matches nothing") {
+  Sorted f;
+  f.Add(0, TreeRuleType::kTagk, "host");
+  f.Add(1, TreeRuleType::kMetric).separator = ".";  // any character
+  CHECK(f.Says("Separator did not match, created an empty list on rule: [1:1:0:METRIC]"));
+  CHECK(f.Path().names == std::vector<std::string>{"web01"});
+  f.tree.rules[1][1] = f.tree.rules[1][0];
+  CHECK(FindTreePath(f.tree, f.meta).status().code() == StatusCode::kUnsupported);
+}
+
 }  // namespace
 }  // namespace hg::uid

@@ -10,17 +10,28 @@ namespace hg::tsd {
 
 namespace {
 
+/// Computed from others: of averages no average can be made.
+bool IsDerived(std::string_view aggregator) {
+  const std::string name = LowerCase(aggregator);
+  return name == "avg" || name == "dev";
+}
+
 Status CheckGroupBy(const NamedRollup& rollup, std::string_view tags, bool block_derived) {
   const std::string about =
       std::string(rollup.group_by) + " with metric " + std::string(rollup.metric) + " ";
-  const std::string name = LowerCase(rollup.group_by);
-  if (query::FindAggregator(name) == nullptr)
+  if (query::FindAggregator(LowerCase(rollup.group_by)) == nullptr)
     return Status::InvalidArgument("Invalid group by aggregator " + about + std::string(tags));
-  if (block_derived && (name == "avg" || name == "dev")) {
+  if (block_derived && IsDerived(rollup.group_by)) {
     return Status::InvalidArgument("Derived group by aggregations are not allowed " + about +
                                    std::string(tags));
   }
   return {};
+}
+
+Status DerivedRollup(const NamedRollup& rollup) {
+  return Status::InvalidArgument("Derived rollup aggregations are not allowed " +
+                                 UpperCase(rollup.aggregator) + " with metric " +
+                                 std::string(rollup.metric) + " " + TagsText(rollup.tags));
 }
 
 /// A pre-aggregate must say of what.
@@ -49,8 +60,9 @@ Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const 
   const bool grouped = !rollup.group_by.empty();
   const int64_t time_s = rollup.time.raw;
   Place place;
+  const bool blocked = options_.block_derived && IsDerived(rollup.aggregator);
   if (grouped && rollup.interval.empty()) {
-    if (rollup.aggregator_given) RETURN_IF_ERROR(IdOf(rollup.aggregator).status());
+    if (blocked) return DerivedRollup(rollup);
     place.table = options_.tables.Default().pre_aggregate_table;
     const int64_t offset = time_s % kRowSpan;
     place.base = static_cast<uint32_t>(time_s - offset);
@@ -64,6 +76,7 @@ Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const 
                                std::string(rollup.interval));
   }
   ASSIGN_OR_RETURN(const uint8_t id, IdOf(rollup.aggregator));
+  if (blocked) return DerivedRollup(rollup);
   ASSIGN_OR_RETURN(const codec::RollupQualifier qualifier,
                    codec::MakeRollupQualifier(id, time_s, rollup.value.flags, level->interval));
   place.table = grouped ? level->pre_aggregate_table : level->table;

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import time
+import urllib.parse
 
 from sides import conformance
 
@@ -27,6 +28,22 @@ def begins_early(request):
     return int(found[1]) * (1 if found[2] or len(found[1]) > 10 else 1000) < 2**32
 
 
+def wrapped_now(path):
+    """Whether `/api/annotations` is asked up to now, in milliseconds, of which OpenTSDB keeps 32 bits as if of seconds."""
+    given = urllib.parse.parse_qs(path.partition("?")[2])
+    return set(given.get("end_time", ["0"])[0]) == {"0"}
+
+
+def names_not_followed(request, want, got):
+    """What ../KNOWN.md says of names and annotations, no more than that."""
+    path = request.get("path", "")
+    if got.get("status") != 200:
+        return False
+    if re.match(r"/api/(v\d/)?annotations\?", path) and request.get("method") == "GET":
+        return want.get("status") == 200 and want["body"] == "[]" and wrapped_now(path)
+    return "/lookup" in path and want.get("status") == 500 and "TSUID is too short, may be missing tags" in want["body"]
+
+
 def not_followed(request, want, got):
     """What ../KNOWN.md says of queries, no more than that."""
     if got.get("status") == 413 and re.search("tsd.query.memory|A fill policy would give", got["body"]):
@@ -46,6 +63,8 @@ def differ(request, want, got, tracking=False):
     if "lost" in got:
         return f"no answer from Hourglass ({got['lost']}), OpenTSDB: {want.get('status')} {want['body'][:200]}"
     if request.get("path", "").startswith("/api/query") and not_followed(request, want, got):
+        return None
+    if names_not_followed(request, want, got):
         return None
     if want.get("status") != got.get("status"):
         return f"status: want {want.get('status')}, got {got.get('status')}; {want['body'][:300]!r} / {got['body'][:300]!r}"
@@ -119,7 +138,9 @@ def number(value):
 def exact(want, got, path="$"):
     if number(want) and number(got):
         same = type(want) is type(got) and (
-            want == got or math.isnan(want) and math.isnan(got) or clock(want) and clock(got)
+            want == got
+            and math.copysign(1, want) == math.copysign(1, got)
+            or math.isnan(want) and math.isnan(got) or clock(want) and clock(got)
         )
         return None if same else f"{path}: want {want!r}, got {got!r}"
     if type(want) is not type(got):

@@ -101,6 +101,13 @@ TEST_CASE("a metric that is null is none, a limit that is null no limit") {
         std::string::npos);
 }
 
+TEST_CASE("an empty name of a tag is no name") {
+  Lookup f;
+  for (const char* tag : {R"({"key":"*","value":""})", R"({"key":"","value":"a"})"})
+    CHECK(f.Ask("POST", "/api/search/lookup", R"({"tags":[)" + std::string(tag) + "]}").status ==
+          500);
+}
+
 TEST_CASE("lookup says what it does not know or cannot read") {
   Lookup f;
   const auto error = [&](const char* query) {

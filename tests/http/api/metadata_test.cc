@@ -135,6 +135,7 @@ TEST_CASE("tsmeta's errors") {
   CHECK(f.StatusOf("GET", "tsmeta?tsuid=&method_override=get") == 500);
   CHECK(f.StatusOf("GET", "tsmeta?m={host=a}") == 500);
   CHECK(f.StatusOf("POST", "tsmeta?m={host=a}", R"({"notes":"x"})") == 500);
+  CHECK(f.StatusOf("GET", "tsmeta?m={dc=,host=*}") == 400);  // tags are looked at first
   CHECK(f.StatusOf("GET", "tsmeta?m=room.temp{nope=a,=b}") == 400);
   CHECK(f.StatusOf("POST", "tsmeta?m=room.temp{nope=a,=b}", R"({"notes":"x"})") == 400);
   CHECK(f.StatusOf("GET", "tsmeta?tsuid=0000") == 404);

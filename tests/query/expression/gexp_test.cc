@@ -184,6 +184,13 @@ TEST_CASE("a series that is NaN somewhere is the highest by maximum") {
   CHECK(first("highestCurrent(sum:m,1)") == "g.a{host=b}");
 }
 
+TEST_CASE("a series that ends in 0.0 is higher than one that ends in -0.0") {
+  std::vector<std::vector<Group>> found = {
+      {HostGroup(0, "g.a", "a", OfDoubles({{0, 9}, {1, -0.0}})),
+       HostGroup(0, "g.a", "b", OfDoubles({{0, 1}, {1, 0.0}}))}};
+  CHECK(Evaluate("highestCurrent(sum:m,1)", found).substr(0, 11) == "g.a{host=b}");
+}
+
 TEST_CASE("the highest series need points in the range, and a number") {
   std::vector<std::vector<Group>> found = {{A(OfInts({{0, 1}}))}};
   for (const char* function : {"highestMax", "highestCurrent"}) {

@@ -14,10 +14,11 @@ namespace {
 struct RollupsFixture : http::EdgeFixture {
   static RollupIngestOptions Hourly() {
     RollupIngestOptions options;
-    options.tables.aggregator_ids = {{"sum", 0}};
+    options.tables.aggregator_ids = {{"sum", 0}, {"avg", 5}};
     codec::RollupLevel raw;
     raw.name = "1m";
     raw.table = "tsdb";
+    raw.pre_aggregate_table = "pre";
     raw.is_default = true;
     codec::RollupLevel hourly;
     hourly.name = "1h";
@@ -38,7 +39,6 @@ struct RollupsFixture : http::EdgeFixture {
     rollup.value = PointValue::Int(1);
     rollup.interval = interval;
     rollup.aggregator = aggregator;
-    rollup.aggregator_given = true;
     rollup.group_by = group_by.value_or("");
     rollup.group_by_given = group_by.has_value();
     return rollups.Put(rollup);
@@ -58,11 +58,22 @@ TEST_CASE_FIXTURE(RollupsFixture,
   CHECK(Put("m", "1h", "p99").message() == "No ID found mapping to aggregator: p99");
   CHECK(Put("m", "", "sum").code() == StatusCode::kCorruption);
   CHECK(Put("m", "1h", "SUM").ok());
-  // Of a pre-aggregate the aggregate of an interval must be known, if it is given.
-  CHECK(Put("m", "", "avg", "sum").message() == "No ID found mapping to aggregator: avg");
   CHECK(Put("m", "1h", "sum", "").message() ==
         "Cannot write a group by data point without specifying the aggregation function. "
         "Metric=m tags={host=a}");
+}
+
+TEST_CASE_FIXTURE(RollupsFixture, "derived aggregates are refused, also beside a group's") {
+  REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
+  REQUIRE(store.CreateTable({"pre", {{"t"}}, false}).ok());
+  CHECK(Put("m", "1h", "avg").message() ==
+        "Derived rollup aggregations are not allowed AVG with metric m {host=a}");
+  CHECK(Put("m", "", "avg", "sum").message() ==
+        "Derived rollup aggregations are not allowed AVG with metric m {host=a}");
+  CHECK(Put("m", "1h", "dev").message() == "No ID found mapping to aggregator: dev");
+  // Without an interval nothing is stored under the aggregate's id.
+  CHECK(Put("m", "", "p99", "sum").ok());
+  CHECK(Put("m", "", "", "sum").ok());
 }
 
 }  // namespace hg::tsd
