@@ -19,6 +19,7 @@
 
 namespace hg {
 class HistogramSink;
+class Maintenance;
 class PointSink;
 class RollupSink;
 namespace query {
@@ -53,6 +54,8 @@ struct Services {
   std::function<std::vector<std::string>()> recent_log = {};
   /// Lets through lines of that level ("INFO") and above. False: no such level. May be empty.
   std::function<bool(const std::string& level)> set_log_level = {};
+  /// Copies and checks of the store; nullptr = it has no files of its own.
+  Maintenance* maintenance = nullptr;
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through

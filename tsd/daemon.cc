@@ -135,7 +135,8 @@ class Daemon {
                   options_.http.histogram_codec_id ? &histogram_ingest_ : nullptr,
                   options_.rollups ? static_cast<RollupSink*>(&rollup_ingest_) : &no_rollups_,
                   RecentLogLines,
-                  SetLogLevelByName},
+                  SetLogLevelByName,
+                  session.backend().maintenance()},
         server_(options_.http, services_) {
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });

@@ -9,6 +9,8 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "http/wire/maintenance_json.h"
+#include "storage/maintenance.h"
 #include "storage/region/pre_split.h"
 
 namespace hg::http {
@@ -170,6 +172,29 @@ bool FromThisMachine(const std::string& remote) {
          remote.starts_with("::ffff:127.");
 }
 
+void SendAnswer(const Result<std::string>& answer, const Request& request, ResponseWriter& out) {
+  if (!answer.ok()) return SendStatus(out, request, answer.status());
+  SendJson(out, request, *answer);
+}
+
+Result<std::string> Backup(const Request& request, Maintenance& store, ResponseWriter& out) {
+  if (request.method != Method::kPost) return ProgressJson(store.BackupProgress());
+  ASSIGN_OR_RETURN(const std::string folder, Required(request.parameters, "folder"));
+  if (!folder.starts_with('/')) {
+    return Status::InvalidArgument("folder = \"" + folder + "\" is no absolute path");
+  }
+  out.TakesLong();
+  ASSIGN_OR_RETURN(const CopyProgress done,
+                   store.Backup(folder, [&out](const CopyProgress&) { return !out.Cancelled(); }));
+  return ProgressJson(done);
+}
+
+Result<std::string> Check(Maintenance& store, ResponseWriter& out) {
+  out.TakesLong();
+  ASSIGN_OR_RETURN(const CheckReport report, store.Check());
+  return ReportJson(report);
+}
+
 }  // namespace
 
 bool AdminChanges(std::string_view call) {
@@ -199,17 +224,30 @@ Result<std::string> RunAdminCall(Store& store, std::string_view call,
 }
 
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out) {
-  if (!services.options.admin_remote && !FromThisMachine(request.remote)) {
-    return SendError(out, request, 403, "Only for clients on the same machine",
-                     "tsd.http.admin.remote lets others in");
+  if (!services.options.admin_remote) {
+    constexpr std::string_view kSetting = "tsd.http.admin.remote lets others in";
+    if (!FromThisMachine(request.remote)) {
+      return SendError(out, request, 403, "Only for clients on the same machine", kSetting);
+    }
+    // A browser on this machine speaks for whatever page it shows.
+    if (request.Header("origin") != nullptr) {
+      return SendError(out, request, 403, "Not for pages in a browser", kSetting);
+    }
   }
   const std::string call = request.Segment(1);
+  if (call == "backup" || call == "check") {
+    if (services.maintenance == nullptr) {
+      return SendError(out, request, 501, "This store has no files of its own");
+    }
+    if (call == "backup")
+      return SendAnswer(Backup(request, *services.maintenance, out), request, out);
+    if (request.method != Method::kPost) return SendMethodNotAllowed(out, request);
+    return SendAnswer(Check(*services.maintenance, out), request, out);
+  }
   if (AdminChanges(call) && request.method != Method::kPost) {
     return SendMethodNotAllowed(out, request);
   }
-  const auto answer = RunAdminCall(services.cells, call, request.parameters);
-  if (!answer.ok()) return SendStatus(out, request, answer.status());
-  SendJson(out, request, *answer);
+  SendAnswer(RunAdminCall(services.cells, call, request.parameters), request, out);
 }
 
 }  // namespace hg::http

@@ -15,7 +15,10 @@ namespace hg::http {
 struct Services;
 
 /// GET: tables, regions, sizes. POST: create, split, merge, flush, compact. 403 for clients of
-/// other machines, unless the setting lets them in.
+/// other machines and for pages in a browser, unless the setting lets them in.
+/// POST backup?folder=/absolute/path: a copy of the store (storage/maintenance.h), answered when it
+/// is whole; GET backup: how far the running one is, or how far the last one came. POST check:
+/// every damage of the files. Their answers are in wire/maintenance_json.h.
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out);
 
 /// True: the call changes how things are stored, and is for POST alone.

@@ -8,8 +8,7 @@
 //   a full disk from call n on whatever needs room fails
 //   read n      fails once with an I/O error
 //   a lie       Sync says ok and does nothing, everywhere or at one kind of place: the canary,
-//   which
-//               the tests of durability must notice
+//               which the tests of durability must notice
 
 #include <cstdint>
 #include <map>

@@ -1,33 +1,50 @@
-// check: verifies every file of the data directory.
+// check [FOLDER]: reads and verifies every file of a data directory or a backup.
 
+#include "http/wire/maintenance_json.h"
+#include "storage/points/engine_check.h"
+#include "tsd/tools/admin_client.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
 namespace {
 
+Result<CheckReport> Check(const std::string& folder) {
+  auto report = points::CheckDirectory(PosixFileSystem(), folder);
+  if (report.status().code() != StatusCode::kBusy) return report;
+  const auto url = DaemonUrl(PosixFileSystem(), folder);
+  if (!url) return report;
+  ASSIGN_OR_RETURN(const std::string answer, AskDaemon(*url, "check", true, {}));
+  return http::ParseReport(answer);
+}
+
 int RunCheck(Invocation& call) {
-  if (!call.line.words().empty())
-    return call.Misused("unexpected word: " + call.line.words().front());
-  if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
-  Maintenance* const store = call.session.backend().maintenance();
-  if (store == nullptr) return call.Fail(Status::Unsupported("this store keeps no files to check"));
-  const auto report = store->Check();
+  const std::vector<std::string>& words = call.line.words();
+  if (words.size() > 1) return call.Misused("unexpected word: " + words[1]);
+  const std::string folder =
+      words.empty() ? call.session.config().String("tsd.storage.path") : words[0];
+  const auto report = Check(folder);
   if (!report.ok()) return call.Fail(report.status());
   for (const Damage& damage : report->damages) call.out << damage.ToString() << "\n";
-  if (!report->damages.empty()) return kExitFailed;
-  call.err << "tsdb check: no damage found in " << call.session.config().String("tsd.storage.path")
-           << "\n";
-  return kExitOk;
+  for (const std::string& note : report->notes) call.err << "tsdb check: " << note << "\n";
+  call.err << "tsdb check: " << report->files << " files, " << report->bytes << " bytes: ";
+  if (report->damages.empty()) {
+    call.err << "no damage found in " << folder << "\n";
+    return kExitOk;
+  }
+  call.err << report->damages.size() << " damaged places in " << folder << "\n";
+  return kExitFailed;
 }
 
 }  // namespace
 
-const Command kCheckCommand{"check",
-                            "",
-                            "Verifies the checksums of every file of the data directory.",
-                            "Exit status 1: a line for each damage, with file and offset.",
-                            {},
-                            "",
-                            RunCheck};
+const Command kCheckCommand{
+    "check",
+    "[FOLDER]",
+    "Verifies every file of a data directory (or of a backup); of a running daemon's, too.",
+    "Reads everything and changes nothing. A line for each damage, with file, offset and what\n"
+    "cannot be read because of it; then the exit status is 1.",
+    {},
+    "POST /api/admin/check",
+    RunCheck};
 
 }  // namespace hg::tsd

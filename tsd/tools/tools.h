@@ -17,6 +17,8 @@ extern const Command kMkmetricCommand;  // uid.cc
 extern const Command kDumpCommand;      // dump.cc
 extern const Command kLoadCommand;      // load.cc
 extern const Command kCheckCommand;     // check.cc
+extern const Command kBackupCommand;    // backup.cc
+extern const Command kRestoreCommand;   // backup.cc
 extern const Command kAdminCommand;     // admin.cc
 extern const Command kVersionCommand;   // version.cc
 

@@ -4,15 +4,17 @@
 #include <string>
 
 #include "http/router.h"
+#include "storage/maintenance.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {
 namespace {
 
 BufferResponse AskFrom(ApiFixture& f, const std::string& remote, std::string_view method,
-                       std::string_view target) {
+                       std::string_view target, bool from_page = false) {
   Request request = MakeRequest(method, target);
   request.remote = remote;
+  if (from_page) request.headers.emplace_back("origin", "http://example.org");
   BufferResponse reply;
   Dispatch(request, f.services, reply);
   return reply;
@@ -27,8 +29,10 @@ TEST_CASE("only clients of this machine are answered, unless a setting lets othe
     CHECK(AskFrom(f, there, "GET", "/api/admin/tables").status == 403);
     CHECK(AskFrom(f, there, "POST", "/api/admin/flush").status == 403);
   }
+  CHECK(AskFrom(f, "127.0.0.1:51000", "POST", "/api/admin/flush", true).status == 403);
   f.options.admin_remote = true;
   CHECK(AskFrom(f, "10.0.0.1:51000", "GET", "/api/admin/tables").status == 200);
+  CHECK(AskFrom(f, "10.0.0.1:51000", "POST", "/api/admin/flush", true).status == 200);
 }
 
 TEST_CASE("what changes something is for POST alone, and calls are named") {
@@ -44,6 +48,69 @@ TEST_CASE("what changes something is for POST alone, and calls are named") {
   const BufferResponse sizes = AskFrom(f, here, "GET", "/api/admin/sizes");
   CHECK(sizes.status == 200);
   CHECK(sizes.body.find("\"memory_bytes\":") != std::string::npos);
+}
+
+// Says it did what it was asked.
+class IdleMaintenance : public Maintenance {
+ public:
+  std::string folder;
+
+  Result<CopyProgress> Backup(const std::string& to, const CopyWatch& watch) override {
+    folder = to;
+    CopyProgress progress;
+    progress.files = progress.files_total = progress.linked = 2;
+    progress.bytes = progress.bytes_total = 700;
+    if (!watch(progress)) return Status::Unavailable("stopped");
+    return progress;
+  }
+  [[nodiscard]] CopyProgress BackupProgress() const override { return {}; }
+  Result<CheckReport> Check() override {
+    CheckReport report;
+    report.files = 3;
+    report.damages.push_back({"data/000000001.points", 40, "checksum of a block differs", "rows"});
+    report.notes.emplace_back("a note");
+    return report;
+  }
+};
+
+TEST_CASE("a backup goes to an absolute path, by POST; GET tells how far it is") {
+  ApiFixture f;
+  const std::string here = "127.0.0.1:51000";
+  CHECK(AskFrom(f, here, "POST", "/api/admin/backup?folder=/b").status == 501);
+  IdleMaintenance store;
+  f.services.maintenance = &store;
+  const BufferResponse done = AskFrom(f, here, "POST", "/api/admin/backup?folder=/b/a%20c");
+  CHECK(done.status == 200);
+  CHECK(done.takes_long);
+  CHECK(store.folder == "/b/a c");
+  CHECK(
+      done.body ==
+      R"({"files":2,"filesTotal":2,"bytes":700,"bytesTotal":700,"kept":0,"linked":2,"copied":0})");
+  for (const char* bad : {"", "?folder=", "?folder=b/c", "?to=/b"}) {
+    store.folder = "none";
+    CHECK(AskFrom(f, here, "POST", std::string("/api/admin/backup") + bad).status == 400);
+    CHECK(store.folder == "none");
+  }
+  CHECK(AskFrom(f, "10.0.0.1:51000", "POST", "/api/admin/backup?folder=/b").status == 403);
+  CHECK(AskFrom(f, here, "POST", "/api/admin/backup?folder=/b", true).status == 403);
+  CHECK(store.folder == "none");
+  CHECK(AskFrom(f, here, "GET", "/api/admin/backup?folder=/b").status == 200);
+  CHECK(store.folder == "none");
+}
+
+TEST_CASE("a check tells each damage, by POST") {
+  ApiFixture f;
+  const std::string here = "127.0.0.1:51000";
+  CHECK(AskFrom(f, here, "POST", "/api/admin/check").status == 501);
+  IdleMaintenance store;
+  f.services.maintenance = &store;
+  const BufferResponse report = AskFrom(f, here, "POST", "/api/admin/check");
+  CHECK(report.status == 200);
+  CHECK(report.takes_long);
+  CHECK(report.body ==
+        R"({"files":3,"bytes":0,"damages":[{"file":"data/000000001.points","offset":40,)"
+        R"("what":"checksum of a block differs","lost":"rows"}],"notes":["a note"]})");
+  CHECK(AskFrom(f, here, "GET", "/api/admin/check").status == 405);
 }
 
 }  // namespace

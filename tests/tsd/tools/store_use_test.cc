@@ -57,7 +57,6 @@ TEST_CASE("commands that only read leave every file as it is, also where merges 
            {"uid", "metrics", "m"},
            {"uid", "fsck"},
            {"fsck", "--full-scan"},
-           {"check"},
            {"admin", "sizes"}}) {
     CAPTURE(words[0]);
     program.uses.clear();

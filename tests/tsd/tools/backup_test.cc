@@ -1,0 +1,145 @@
+// `tsdb backup`, `restore` and `check` over data directories of their own. Of a running daemon:
+// tests/fault/backup_rounds.py.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "http/wire/maintenance_json.h"
+#include "tests/support/tool_program.h"
+#include "tsd/embedded_backend.h"
+#include "tsd/tools/admin_client.h"
+
+namespace hg::tsd {
+namespace {
+
+class Program : public ToolProgram {
+ public:
+  Program() : ToolProgram(OpenEmbeddedBackend, "") {}
+
+  std::string Succeed(const std::vector<std::string>& words) const {
+    const Outcome outcome = Run(words);
+    INFO(outcome.err);
+    CHECK(outcome.exit == 0);
+    CHECK(outcome.out.empty());
+    return outcome.err;
+  }
+};
+
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a copy is restored as a store with the same rows; the same folder again costs little") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\nm 1699999201 2.5 host=b\n");
+  const std::string first = program.Dump("tsdb");
+  const std::string copy = program.Path("copy");
+  CHECK(Has(program.Succeed({"backup", copy}), "(0 files were there, "));
+  CHECK(Has(program.Succeed({"check", copy}), "no damage found"));
+  program.Import("m 1699999202 3 host=a\n");
+  const std::string restored = "--data=" + program.Path("restored");
+  program.Succeed({"restore", restored, copy});
+  CHECK(program.Run({"dump", restored, "tsdb"}).out == first);
+  CHECK(Has(program.Succeed({"check", program.Path("restored")}), "no damage found"));
+  CHECK(!Has(program.Succeed({"backup", copy}), "(0 files were there, "));
+  const std::string later = "--data=" + program.Path("later");
+  program.Succeed({"restore", later, copy});
+  CHECK(program.Run({"dump", later, "tsdb"}).out == program.Dump("tsdb"));
+}
+
+TEST_CASE("what cannot be copied, restored or checked is said, with the folder") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  const std::string copy = program.Path("copy");
+  program.Succeed({"backup", copy});
+  const auto refusal = [&](const std::vector<std::string>& words, int exit = 1) {
+    const Outcome outcome = program.Run(words);
+    CHECK(outcome.exit == exit);
+    CHECK(outcome.out.empty());
+    return outcome.err;
+  };
+  refusal({"backup"}, 2);
+  refusal({"backup", copy, copy}, 2);
+  refusal({"restore"}, 2);
+  refusal({"check", copy, copy}, 2);
+  CHECK(Has(refusal({"restore", copy}), "data: is not empty"));
+  std::filesystem::create_directories(program.Path("full/sub"));
+  CHECK(Has(refusal({"restore", "--data=" + program.Path("full"), copy}), "sub"));
+  CHECK(Has(refusal({"restore", "--data=" + program.Path("new"), program.Path("none")}), "none"));
+  CHECK(Has(refusal({"check", program.Path("full")}), "full"));
+  program.Write("full/notes.txt", "mine");
+  CHECK(Has(refusal({"backup", program.Path("full")}), "notes.txt"));
+  CHECK(std::filesystem::exists(program.Path("full/notes.txt")));
+}
+
+TEST_CASE("check prints a line for each damage, with file and offset, and fails") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  const std::string copy = program.Path("copy");
+  program.Succeed({"backup", copy});
+  int damaged = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(copy)) {
+    if (entry.path().extension() != ".points") continue;
+    // The link is the store's own file: both are damaged, as they are on a disk.
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(3);
+    file.put('\x7f');
+    ++damaged;
+  }
+  REQUIRE(damaged == 1);
+  for (const std::string& folder : {copy, program.Path("data")}) {
+    const Outcome outcome = program.Run({"check", folder});
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.out.starts_with(folder + "/"));
+    CHECK(Has(outcome.out, ".points at 0: "));
+    CHECK(Has(outcome.out, "; lost: rows from key "));
+    CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 1);
+    CHECK(Has(outcome.err, "1 damaged places"));
+  }
+  const Outcome refused = program.Run({"restore", "--data=" + program.Path("new"), copy});
+  CHECK(refused.exit == 1);
+  CHECK(Has(refused.err, ".points at 0: "));
+}
+
+TEST_CASE("the daemon of a data directory is found by the words of its lock") {
+  const Program program;
+  const std::string folder = program.Path("");
+  CHECK(!DaemonUrl(PosixFileSystem(), folder));
+  for (const auto& [words, url] :
+       {std::pair{"17 tsdb tsd at http://0.0.0.0:4242\n", "http://127.0.0.1:4242"},
+        std::pair{"17 tsdb tsd at http://10.1.2.3:80", "http://10.1.2.3:80"},
+        std::pair{"17 tsdb tsd at http://:::4242\n", "http://::1:4242"}}) {
+    program.Write("LOCK", words);
+    CHECK(DaemonUrl(PosixFileSystem(), folder) == url);
+  }
+  for (const char* other : {"", "17 tsdb import\n", "17 tsdb tsd at http://nowhere"}) {
+    program.Write("LOCK", other);
+    CHECK(!DaemonUrl(PosixFileSystem(), folder));
+  }
+}
+
+TEST_CASE("what the daemon says of copies and checks is read as it was written") {
+  CopyProgress progress;
+  progress.files = 1, progress.files_total = 2, progress.bytes = 3, progress.bytes_total = 4;
+  progress.kept = 5, progress.linked = 6, progress.copied = 7;
+  const std::string text = http::ProgressJson(progress);
+  const auto read = http::ParseProgress(text);
+  REQUIRE(read.ok());
+  CHECK(http::ProgressJson(*read) == text);
+  CheckReport report;
+  report.files = 8, report.bytes = uint64_t{1} << 40;
+  report.damages = {{"a \"b\"", 9, "w", ""}, {"c", 0, "x", "y"}};
+  report.notes = {"n"};
+  const auto parsed = http::ParseReport(http::ReportJson(report));
+  REQUIRE(parsed.ok());
+  CHECK(http::ReportJson(*parsed) == http::ReportJson(report));
+  for (const char* bad : {"", "{}", R"({"files":-1,"bytes":0,"damages":[],"notes":[]})",
+                          R"({"files":1,"bytes":0,"damages":[{"file":"f"}],"notes":[]})"}) {
+    CHECK(!http::ParseReport(bad).ok());
+    CHECK(!http::ParseProgress(bad).ok());
+  }
+}
+
+}  // namespace
+}  // namespace hg::tsd

@@ -1,0 +1,129 @@
+// backup FOLDER, restore FOLDER: copies of the store (storage/points/engine_backup.h).
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+
+#include "http/wire/maintenance_json.h"
+#include "storage/points/engine_backup.h"
+#include "tsd/tools/admin_client.h"
+#include "tsd/tools/tools.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr auto kProgressInterval = std::chrono::seconds(1);
+
+/// How far the work is, once a second.
+class ProgressLines {
+ public:
+  explicit ProgressLines(Invocation& call) : call_(call) {}
+  void Show(const CopyProgress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + kProgressInterval;
+    call_.err << "tsdb " << call_.command.name << ": " << progress.files << " of "
+              << progress.files_total << " files, " << progress.bytes << " of "
+              << progress.bytes_total << " bytes\n";
+  }
+
+ private:
+  Invocation& call_;
+  std::chrono::steady_clock::time_point next_ =
+      std::chrono::steady_clock::now() + kProgressInterval;
+};
+
+int Done(Invocation& call, const CopyProgress& done, const std::string& text) {
+  call.err << "tsdb " << call.command.name << ": " << text << ": " << done.files << " files, "
+           << done.bytes << " bytes (" << done.kept << " files were there, " << done.linked
+           << " linked, " << done.copied << " copied)\n";
+  return kExitOk;
+}
+
+Result<CopyProgress> BackupOfDaemon(Invocation& call, const std::string& url,
+                                    const std::string& folder) {
+  ProgressLines lines(call);
+  http::Parameters parameters;
+  parameters.Add("folder", folder);
+  auto answer = std::async(std::launch::async, [&url, &parameters] {
+    return AskDaemon(url, "backup", true, parameters);
+  });
+  while (answer.wait_for(kProgressInterval) != std::future_status::ready) {
+    const auto progress = AskDaemon(url, "backup", false, {});
+    if (!progress.ok()) continue;
+    if (const auto parsed = http::ParseProgress(*progress); parsed.ok()) lines.Show(*parsed);
+  }
+  ASSIGN_OR_RETURN(const std::string summary, answer.get());
+  return http::ParseProgress(summary);
+}
+
+int RunBackup(Invocation& call) {
+  if (call.line.words().size() != 1) return call.Misused("exactly one folder must be named");
+  const std::string folder = std::filesystem::absolute(call.line.words()[0]);
+  const std::string& data = call.session.config().String("tsd.storage.path");
+  const Status opened = call.Open(StoreUse::kLook);
+  if (opened.code() == StatusCode::kBusy) {
+    const auto url = DaemonUrl(PosixFileSystem(), data);
+    if (!url) return call.Fail(opened);
+    const auto done = BackupOfDaemon(call, *url, folder);
+    if (!done.ok()) return call.Fail(done.status());
+    return Done(call, *done, "the daemon at " + *url + " has copied " + data + " to " + folder);
+  }
+  if (!opened.ok()) return call.Fail(opened);
+  Maintenance* const store = call.session.backend().maintenance();
+  if (store == nullptr) return call.Fail(Status::Unsupported("this store keeps no files to copy"));
+  ProgressLines lines(call);
+  const auto done = store->Backup(folder, [&](const CopyProgress& progress) {
+    lines.Show(progress);
+    return true;
+  });
+  if (!done.ok()) return call.Fail(done.status());
+  return Done(call, *done, folder + " is a copy of " + data);
+}
+
+int RunRestore(Invocation& call) {
+  if (call.line.words().size() != 1) return call.Misused("exactly one folder must be named");
+  const std::string& folder = call.line.words()[0];
+  const std::string& data = call.session.config().String("tsd.storage.path");
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(data, error)) {
+    if (entry.is_directory()) {
+      return call.Fail(Status::InvalidArgument(data + ": is not empty (" +
+                                               entry.path().filename().string() + ")"));
+    }
+  }
+  ProgressLines lines(call);
+  const auto done =
+      points::Restore(PosixFileSystem(), folder, data, [&](const CopyProgress& progress) {
+        lines.Show(progress);
+        return true;
+      });
+  if (!done.ok()) return call.Fail(done.status());
+  return Done(call, *done, data + " is what " + folder + " was copied from; every file was read");
+}
+
+}  // namespace
+
+const Command kBackupCommand{
+    "backup",
+    "FOLDER",
+    "Copies the store as of now to a folder, of a running daemon, too.",
+    "Files are immutable: on the same disk the copy is of hard links and takes no room, elsewhere\n"
+    "their bytes are copied. The same FOLDER again gets only what is new. What an interrupted\n"
+    "first copy leaves is refused by `restore`; run `backup` again to complete it. A copy on the\n"
+    "same disk does not outlive that disk. Exit status 1: there is no new copy.",
+    {},
+    "POST /api/admin/backup?folder=FOLDER",
+    RunBackup};
+
+const Command kRestoreCommand{
+    "restore",
+    "FOLDER",
+    "Makes a data directory of what `backup` wrote to a folder.",
+    "The data directory (--data, tsd.storage.path) must be empty or missing. Every file is read\n"
+    "and verified. An interrupted restore is completed by running it again.",
+    {},
+    "",
+    RunRestore};
+
+}  // namespace hg::tsd
