@@ -96,6 +96,10 @@ Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& wor
       const int64_t log_bytes,
       config.Int("tsd.storage.log.max", static_cast<int64_t>(options.log_max_bytes), 1 << 20));
   options.log_max_bytes = static_cast<uint64_t>(log_bytes);
+  ASSIGN_OR_RETURN(const int64_t memory, config.Int("tsd.storage.memstore.percent", 40, 1, 100));
+  ASSIGN_OR_RETURN(const int64_t cache, config.Int("tsd.storage.block_cache.percent", 15, 0, 100));
+  options.memory_share = static_cast<double>(memory) / 100;
+  options.cache_share = static_cast<double>(cache) / 100;
   RETURN_IF_ERROR(ReadSplitPolicy(config, &options.split));
   RETURN_IF_ERROR(ReadMergePolicy(config, &options.merge));
   options.enable_compaction = config.Bool("tsd.storage.enable_compaction");
@@ -132,6 +136,11 @@ class EmbeddedBackend : public Backend {
     show("flushes", stats.flushes);
     show("merges", stats.merges);
     show("splits", stats.splits);
+    show("block_cache.bytes", stats.cache_bytes);
+    show("block_cache.hits", stats.cache_hits);
+    show("block_cache.misses", stats.cache_misses);
+    show("block_cache.evicted", stats.cache_evicted);
+    show("files.blocks_read", stats.blocks_read);
     show("regions", stats.regions);
     show("regions.advised", region::RegionsAdvised(stats.memory_limit_bytes));
     show("replayed_records", stats.replayed_records);

@@ -154,11 +154,15 @@ Status BlockFile::Damaged(uint64_t offset, const char* what) const {
 }
 
 Result<std::shared_ptr<const BlockFile>> BlockFile::Open(FileSystem& files, const std::string& path,
-                                                         const BlockPacker* packer) {
+                                                         const BlockReading& reading) {
   ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kRead));
-  std::shared_ptr<BlockFile> result(new BlockFile(std::move(file), path, packer));
+  std::shared_ptr<BlockFile> result(new BlockFile(std::move(file), path, reading));
   RETURN_IF_ERROR(result->Load());
   return std::shared_ptr<const BlockFile>(std::move(result));
+}
+
+BlockFile::~BlockFile() {
+  if (reading_.cache != nullptr) reading_.cache->Drop(cache_number_, index_.size());
 }
 
 Status BlockFile::Load() {
@@ -209,8 +213,25 @@ std::vector<Bytes> BlockFile::FirstKeys() const {
   return keys;
 }
 
-Status BlockFile::ReadBlock(size_t i, Bytes* block) const {
+Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use) const {
+  BlockCache* const cache = use == CacheUse::kPast ? nullptr : reading_.cache.get();
+  if (cache != nullptr) {
+    if (auto found = cache->Find(cache_number_, i)) return found;
+  }
+  Bytes block;
+  RETURN_IF_ERROR(ReadFromDisk(i, &block));
+  auto shared = std::make_shared<const Bytes>(std::move(block));
+  if (cache != nullptr && use == CacheUse::kKeep) {
+    cache->Insert(cache_number_, i, shared, reading_.in_memory);
+  }
+  return shared;
+}
+
+Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
   const BlockEntry& entry = index_[i];
+  if (reading_.counters != nullptr) {
+    reading_.counters->blocks.fetch_add(1, std::memory_order_relaxed);
+  }
   RETURN_IF_ERROR(file_->ReadAt(entry.offset, entry.size, block));
   ByteView in = *block;
   if (block->size() != entry.size || !CheckCrc(&in)) {
@@ -226,9 +247,9 @@ Status BlockFile::ReadBlock(size_t i, Bytes* block) const {
       block->swap(unpacked);
       return {};
     }
-    if (packing == kByPacker && packer_ != nullptr) {
+    if (packing == kByPacker && reading_.packer != nullptr) {
       Bytes unpacked;
-      if (!packer_->Unpack(in, &unpacked)) {
+      if (!reading_.packer->Unpack(in, &unpacked)) {
         return Damaged(entry.offset, "a packed block cannot be unpacked");
       }
       block->swap(unpacked);
@@ -263,11 +284,10 @@ size_t BlockFile::BlockOf(ByteView key) const {
 Result<bool> BlockFile::Get(ByteView key, Bytes* value) const {
   if (index_.empty() || key < index_.front().first_key) return false;
   const size_t i = BlockOf(key);
-  Bytes block;
-  RETURN_IF_ERROR(ReadBlock(i, &block));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Bytes> block, ReadBlock(i, CacheUse::kKeep));
   Bytes found;
   ByteView body;
-  for (ByteView in = block; !in.empty();) {
+  for (ByteView in = *block; !in.empty();) {
     if (!TakeEntry(&in, &found, &body)) return Damaged(index_[i].offset, "an entry is cut short");
     if (found < key) continue;
     if (found != key) return false;
@@ -280,7 +300,7 @@ Result<bool> BlockFile::Get(ByteView key, Bytes* value) const {
 Status BlockFile::ReadEntries(
     size_t block, const std::function<Status(ByteView key, ByteView value)>& visit) const {
   Bytes content;
-  RETURN_IF_ERROR(ReadBlock(block, &content));
+  RETURN_IF_ERROR(ReadFromDisk(block, &content));
   Bytes key;
   ByteView value;
   for (ByteView in = content; !in.empty();) {
@@ -293,7 +313,7 @@ Status BlockFile::ReadEntries(
 }
 
 Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
-  BlockFileScan scan(file, "", "");
+  BlockFileScan scan(file, "", "", CacheUse::kPast);
   uint64_t entries = 0;
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, scan.Next());
@@ -306,18 +326,20 @@ Status BlockFile::Check(const std::shared_ptr<const BlockFile>& file) {
   return {};
 }
 
-BlockFileScan::BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop)
+BlockFileScan::BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
+                             CacheUse use)
     : file_(std::move(file)),
       start_(std::move(start)),
       stop_(std::move(stop)),
+      use_(use),
       next_(file_->BlockOf(start_)) {}
 
 Result<bool> BlockFileScan::Next() {
   do {
     while (in_.empty()) {
       if (next_ >= file_->index_.size()) return false;
-      RETURN_IF_ERROR(file_->ReadBlock(next_++, &block_));
-      in_ = block_;
+      ASSIGN_OR_RETURN(block_, file_->ReadBlock(next_++, use_));
+      in_ = *block_;
       key_.clear();
     }
     if (!TakeEntry(&in_, &key_, &value_)) return Damaged("an entry is cut short");
@@ -331,11 +353,11 @@ Result<bool> BlockFileScan::Next() {
 void BlockFileScan::Seek(Bytes start) {
   start_ = std::move(start);
   const size_t block = file_->BlockOf(start_);
-  if (block + 1 != next_ || block_.empty()) {
+  if (block + 1 != next_ || block_ == nullptr) {
     next_ = block;
     in_ = {};
   } else if (key_ >= start_) {
-    in_ = block_;
+    in_ = *block_;
     key_.clear();
   }
 }

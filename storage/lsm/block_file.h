@@ -3,6 +3,7 @@
 // file"). A block is stored as the file's packer makes it, or as Snappy does, where that saves
 // enough, else as it is.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "storage/base/file.h"
 #include "storage/base/status.h"
+#include "storage/lsm/block_cache.h"
 
 namespace hg::lsm {
 
@@ -21,6 +23,26 @@ class BlockPacker {
   virtual bool Pack(ByteView entries, Bytes* packed) const = 0;
   /// Replaces *entries. False: the bytes cannot have been packed.
   virtual bool Unpack(ByteView packed, Bytes* entries) const = 0;
+};
+
+/// What the readers of a store's files did. Thread-safe.
+struct ReadCounters {
+  std::atomic<uint64_t> blocks{0};  // read from the disk
+};
+
+/// How a file is read.
+struct BlockReading {
+  const BlockPacker* packer = nullptr;          // for blocks that one packed; outlives the file
+  std::shared_ptr<BlockCache> cache = {};       // null: its blocks are not kept
+  bool in_memory = false;                       // they are of the cache's highest class
+  std::shared_ptr<ReadCounters> counters = {};  // null: nobody counts
+};
+
+/// What a reader of blocks does with the cache.
+enum class CacheUse : uint8_t {
+  kKeep,  // finds blocks in it, and leaves in it what it reads
+  kFind,  // finds blocks in it
+  kPast,  // reads the disk: who will not come again, and who checks the disk
 };
 
 /// One thread at a time. Add in ascending key order, then Finish; the file counts for nothing
@@ -63,9 +85,9 @@ class BlockFileWriter {
 /// Immutable, thread-safe. The index is in memory.
 class BlockFile {
  public:
-  /// `packer` (nullptr: none): for blocks that one packed; outlives the file.
   static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path,
-                                                       const BlockPacker* packer = nullptr);
+                                                       const BlockReading& reading = {});
+  ~BlockFile();
 
   /// False if there is no such entry.
   Result<bool> Get(ByteView key, Bytes* value) const;
@@ -74,7 +96,8 @@ class BlockFile {
   [[nodiscard]] std::vector<Bytes> FirstKeys() const;
   [[nodiscard]] size_t blocks() const { return index_.size(); }
   [[nodiscard]] const Bytes& first_key(size_t block) const { return index_[block].first_key; }
-  /// The entries of one block, in order; a failing visit ends it. Corruption: file and offset.
+  /// The entries of one block as it is on the disk, in order; a failing visit ends it. Corruption:
+  /// file and offset.
   Status ReadEntries(size_t block,
                      const std::function<Status(ByteView key, ByteView value)>& visit) const;
   /// Reads every block. Corruption: file and offset.
@@ -88,17 +111,22 @@ class BlockFile {
     uint64_t offset;
     uint64_t size;
   };
-  BlockFile(std::unique_ptr<File> file, std::string path, const BlockPacker* packer)
-      : file_(std::move(file)), path_(std::move(path)), packer_(packer) {}
+  BlockFile(std::unique_ptr<File> file, std::string path, const BlockReading& reading)
+      : file_(std::move(file)),
+        path_(std::move(path)),
+        reading_(reading),
+        cache_number_(reading.cache != nullptr ? reading.cache->NewFile() : 0) {}
   Status Load();
-  Status ReadBlock(size_t i, Bytes* block) const;
+  Result<std::shared_ptr<const Bytes>> ReadBlock(size_t i, CacheUse use) const;
+  Status ReadFromDisk(size_t i, Bytes* block) const;
   Status Unpack(uint64_t offset, ByteView stored, Bytes* block) const;
   /// The block that may hold the key: the last whose first key is not after it, else the first.
   [[nodiscard]] size_t BlockOf(ByteView key) const;
 
   const std::unique_ptr<File> file_;
   const std::string path_;
-  const BlockPacker* const packer_;
+  const BlockReading reading_;
+  const uint64_t cache_number_;  // of the file in the cache
   bool packs_ = true;  // blocks begin with how they are packed; in files of version 1 they do not
   uint64_t entries_ = 0;
   std::vector<BlockEntry> index_;
@@ -107,7 +135,8 @@ class BlockFile {
 /// Entries in [start, stop) ("" = no end), ascending. Keeps the file open. One thread at a time.
 class BlockFileScan {
  public:
-  BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop);
+  BlockFileScan(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
+                CacheUse use = CacheUse::kKeep);
 
   /// Moves to the next entry; false at the end.
   Result<bool> Next();
@@ -116,6 +145,8 @@ class BlockFileScan {
   /// Of the entry moved to; until the next Next.
   [[nodiscard]] const Bytes& key() const { return key_; }
   [[nodiscard]] ByteView value() const { return value_; }
+  /// What value() is in: it stays as long as this does.
+  [[nodiscard]] const std::shared_ptr<const Bytes>& block() const { return block_; }
   /// Corruption at the current block, for a value that cannot be decoded.
   [[nodiscard]] Status Damaged(const char* what) const;
 
@@ -123,8 +154,9 @@ class BlockFileScan {
   const std::shared_ptr<const BlockFile> file_;
   Bytes start_;
   const Bytes stop_;
+  const CacheUse use_;
   size_t next_;
-  Bytes block_;
+  std::shared_ptr<const Bytes> block_;  // null: none was read
   ByteView in_;
   Bytes key_;
   ByteView value_;

@@ -5,8 +5,8 @@ namespace {
 
 class CellFileSource : public RowSource {
  public:
-  CellFileSource(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop)
-      : scan_(std::move(file), std::move(start), std::move(stop)) {}
+  CellFileSource(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop, CacheUse use)
+      : scan_(std::move(file), std::move(start), std::move(stop), use) {}
 
   Result<bool> Next() override {
     ASSIGN_OR_RETURN(const bool more, scan_.Next());
@@ -33,9 +33,9 @@ Result<bool> GetRow(const BlockFile& file, ByteView key, CellRow* row) {
   return found;
 }
 
-std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start,
-                                    Bytes stop) {
-  return std::make_unique<CellFileSource>(std::move(file), std::move(start), std::move(stop));
+std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
+                                    CacheUse use) {
+  return std::make_unique<CellFileSource>(std::move(file), std::move(start), std::move(stop), use);
 }
 
 }  // namespace hg::lsm

@@ -12,6 +12,7 @@ namespace hg::lsm {
 /// False if there is no such row. Corruption: file and offset.
 Result<bool> GetRow(const BlockFile& file, ByteView key, CellRow* row);
 /// Rows in [start, stop); keeps the file open.
-std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop);
+std::unique_ptr<RowSource> ScanRows(std::shared_ptr<const BlockFile> file, Bytes start, Bytes stop,
+                                    CacheUse use = CacheUse::kKeep);
 
 }  // namespace hg::lsm

@@ -31,9 +31,10 @@ struct EmbeddedOptions {
   std::string path = "data";  // created when missing
   KeyLayout layout;
   Durability durability = Durability::kLogged;
-  int sync_interval_ms = 1000;  // background fdatasync of `logged`
-  uint64_t memory_limit_bytes = uint64_t{1}
-                                << 30;  // tsd.memory.limit; 0.4 of it may be unflushed memory
+  int sync_interval_ms = 1000;                      // background fdatasync of `logged`
+  uint64_t memory_limit_bytes = uint64_t{1} << 30;  // tsd.memory.limit
+  double memory_share = 0.4;  // of the limit: unflushed memory, names and series
+  double cache_share = 0.15;  // of the limit: blocks of files; both together at most 0.8
   uint64_t log_max_bytes = uint64_t{512} << 20;  // unflushed log at which memory is flushed
   uint64_t log_file_bytes = uint64_t{64} << 20;  // one log file
   int64_t flush_age_ms = 3'600'000;  // memory older than this is flushed, at most a tenth later
@@ -69,6 +70,11 @@ struct EmbeddedStats {
   uint64_t flushes = 0;
   uint64_t merges = 0;
   uint64_t splits = 0;
+  uint64_t cache_bytes = 0;  // of the block cache, as the next ones
+  uint64_t cache_hits = 0;
+  uint64_t cache_misses = 0;
+  uint64_t cache_evicted = 0;
+  uint64_t blocks_read = 0;       // of files, from the disk
   uint64_t regions = 0;           // of all tables
   uint64_t replayed_records = 0;  // at Open
   std::string background_error;   // last failure of a flush or merge; "" = none

@@ -312,11 +312,13 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
     if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) return {};
     const uint32_t base = ReadBig32(key.data() + series.size());
     if (base >= bases.end) return {};
-    const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + cursor->second.value().size());
+    const std::shared_ptr<const Bytes>& block = cursor->second.block();
+    const bool known = !file_rows_.empty() && file_rows_.back().block == block;
+    const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + (known ? 0 : block->capacity()));
     RETURN_IF_ERROR(memory_.Step(kFileRowSteps));
     RETURN_IF_ERROR(memory_.Add(bytes));
     file_bytes_ += bytes;
-    file_rows_.push_back({base, source, Bytes(cursor->second.value())});
+    file_rows_.push_back({base, source, block, cursor->second.value()});
   }
 }
 

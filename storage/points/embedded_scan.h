@@ -88,7 +88,8 @@ class EmbeddedScan : public PointScan {
   struct FileRow {
     uint32_t base;
     size_t source;
-    Bytes encoded;
+    std::shared_ptr<const Bytes> block;  // which `encoded` is in
+    ByteView encoded;
   };
   std::vector<FileRow> file_rows_;
   std::span<const MemoryRow> memory_rows_;  // likewise, in ahead_

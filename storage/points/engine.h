@@ -24,6 +24,7 @@
 
 #include "storage/base/clock.h"
 #include "storage/base/file.h"
+#include "storage/lsm/block_cache.h"
 #include "storage/lsm/log_recovery.h"
 #include "storage/lsm/manifest.h"
 #include "storage/maintenance.h"
@@ -170,6 +171,7 @@ class Engine {
   void Account();
 
   // engine_read.cc
+  Result<std::shared_ptr<const RunFiles>> OpenFiles(const lsm::RunEntry& entry);
   StoredRow ReadMemory(const Version& version, const Table& table, ByteView key, bool regular,
                        ByteView tsuid, uint32_t base) const;
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, ByteView key,
@@ -245,6 +247,9 @@ class Engine {
 
   // Thread-safe or guarded by themselves.
   mutable IdleReaders readers_;
+  // Shared with files, which a reader may keep open longer than the engine lives.
+  const std::shared_ptr<lsm::BlockCache> cache_;
+  const std::shared_ptr<lsm::ReadCounters> read_counters_ = std::make_shared<lsm::ReadCounters>();
   std::atomic<const Table*> points_table_{nullptr};  // set once; altered later
   Registry registry_;
   std::atomic<uint64_t> active_bytes_{0};

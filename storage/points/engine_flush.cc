@@ -125,7 +125,7 @@ Status Engine::FlushOldest() {
   version->generations.pop_back();
   lsm::Manifest manifest = manifest_;
   for (const lsm::RunEntry& entry : entries) {
-    ASSIGN_OR_RETURN(auto files, RunFiles::Open(files_, options_.path, entry));
+    ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
     Runs& runs = version->runs[{entry.table, entry.region}];
     runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
     manifest.runs.push_back(entry);

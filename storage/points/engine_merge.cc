@@ -125,7 +125,7 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
   at = runs.erase(at, at + static_cast<ptrdiff_t>(job.runs.size()));
   RemoveEntries(job.place, job.runs, &manifest);
   if (entry.number != 0) {
-    ASSIGN_OR_RETURN(auto files, RunFiles::Open(files_, options_.path, entry));
+    ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
     runs.insert(at, std::make_shared<Run>(entry, std::move(files)));
     manifest.runs.push_back(entry);
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -11,9 +12,18 @@
 namespace hg::points {
 namespace {
 
-// Unflushed memory may take this share of the limit; the rest is for caches and queries (engine.md
-// §4).
-constexpr double kMemoryShare = 0.4;
+// The rest is for queries and spellings (spec region-store.md F5).
+constexpr double kSharesMax = 0.8;
+
+Status CheckShares(const EmbeddedOptions& options) {
+  const double sum = options.memory_share + options.cache_share;
+  if (options.memory_share > 0 && options.cache_share >= 0 && sum <= kSharesMax + 1e-9) return {};
+  char shares[64];
+  std::snprintf(shares, sizeof shares, "%g and %g", options.memory_share, options.cache_share);
+  return Status::InvalidArgument(
+      "unflushed memory and the block cache may not take " + std::string(shares) +
+      " of the memory limit: more than nothing for the former, together at most 0.8");
+}
 
 Status CompareLayouts(const KeyLayout& wanted, const KeyLayout& stored, const std::string& path) {
   auto check = [&](const char* what, int want, int have) {
@@ -46,13 +56,19 @@ lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
 }  // namespace
 
 Engine::Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock)
-    : options_(options), files_(files), clock_(clock), registry_(options.layout) {
+    : options_(options),
+      files_(files),
+      clock_(clock),
+      cache_(std::make_shared<lsm::BlockCache>(static_cast<uint64_t>(
+          static_cast<double>(options.memory_limit_bytes) * options.cache_share))),
+      registry_(options.layout) {
   memory_max_ =
-      static_cast<uint64_t>(static_cast<double>(options.memory_limit_bytes) * kMemoryShare);
+      static_cast<uint64_t>(static_cast<double>(options.memory_limit_bytes) * options.memory_share);
 }
 
 Result<std::unique_ptr<Engine>> Engine::Open(const EmbeddedOptions& options, FileSystem& files,
                                              const Clock& clock) {
+  RETURN_IF_ERROR(CheckShares(options));
   std::unique_ptr<Engine> engine(new Engine(options, files, clock));
   RETURN_IF_ERROR(engine->Start());
   return engine;
@@ -172,7 +188,7 @@ Status Engine::OpenRuns(Version* version) {
   for (const lsm::RunEntry& entry : entries) {
     auto& files = opened[entry.number];
     if (files == nullptr) {
-      ASSIGN_OR_RETURN(files, RunFiles::Open(files_, options_.path, entry));
+      ASSIGN_OR_RETURN(files, OpenFiles(entry));
     }
     version->runs[{entry.table, entry.region}].push_back(std::make_shared<Run>(entry, files));
     named.push_back(Run::CellsPath("", entry.number).substr(1));
@@ -194,7 +210,8 @@ Status Engine::OpenRuns(Version* version) {
 Status Engine::LoadSeries(const Version& version) {
   std::vector<std::unique_ptr<lsm::RowSource>> sources;
   for (const auto& run : version.RunsOf(kSeriesTable, 0)) {
-    if (run->cells() != nullptr) sources.push_back(lsm::ScanRows(run->cells(), "", ""));
+    if (run->cells() == nullptr) continue;
+    sources.push_back(lsm::ScanRows(run->cells(), "", "", lsm::CacheUse::kPast));
   }
   const auto rows = lsm::MergeSources(lsm::CellOrder::kByArrival, std::move(sources));
   for (;;) {
@@ -314,6 +331,12 @@ EmbeddedStats Engine::Stats() const {
   stats.flushes = flushes_;
   stats.merges = merges_;
   stats.splits = splits_;
+  const lsm::BlockCacheStats cache = cache_->Stats();
+  stats.cache_bytes = cache.bytes;
+  stats.cache_hits = cache.hits;
+  stats.cache_misses = cache.misses;
+  stats.cache_evicted = cache.evicted;
+  stats.blocks_read = read_counters_->blocks;
   stats.regions = CountRegions(*version);
   stats.replayed_records = replayed_;
   stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;

@@ -18,6 +18,23 @@ void Engine::SetVersion(std::shared_ptr<const Version> version) {
   version_.swap(version);
 }
 
+// As the table's families want it; one file has the cells of all of them.
+Result<std::shared_ptr<const RunFiles>> Engine::OpenFiles(const lsm::RunEntry& entry) {
+  lsm::BlockReading reading;
+  reading.cache = cache_;
+  reading.counters = read_counters_;
+  if (const Table* table = TableById(entry.table)) {
+    const auto any = [table](bool FamilyDescriptor::*attribute) {
+      return std::any_of(
+          table->families.begin(), table->families.end(),
+          [&](const FamilyDescriptor& f) { return !f.name.empty() && f.*attribute; });
+    };
+    if (!any(&FamilyDescriptor::block_cache)) reading.cache = nullptr;
+    reading.in_memory = any(&FamilyDescriptor::in_memory);
+  }
+  return RunFiles::Open(files_, options_.path, entry, std::move(reading));
+}
+
 bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
                             bool with_objects, StoredRow* out) const {
   const auto family = static_cast<uint8_t>(points_table()->points_family);

@@ -36,7 +36,7 @@ Status Weigh(const std::shared_ptr<const lsm::BlockFile>& file, const Range& ran
   if (file == nullptr) return {};
   const std::vector<Bytes> blocks = file->FirstKeys();
   const size_t step = (blocks.size() + kBlocksWeighed - 1) / kBlocksWeighed;
-  lsm::BlockFileScan scan(file, "", "");
+  lsm::BlockFileScan scan(file, "", "", lsm::CacheUse::kPast);
   for (size_t block = 0; block < blocks.size(); block += step) {
     scan.Seek(blocks[block]);
     const bool last = block + 1 == blocks.size();
@@ -55,7 +55,7 @@ Status Weigh(const std::shared_ptr<const lsm::BlockFile>& file, const Range& ran
 Result<bool> AnyRow(const std::shared_ptr<const lsm::BlockFile>& file, const Bytes& start,
                     const Bytes& stop) {
   if (file == nullptr) return false;
-  lsm::BlockFileScan scan(file, start, stop);
+  lsm::BlockFileScan scan(file, start, stop, lsm::CacheUse::kPast);
   return scan.Next();
 }
 
@@ -291,7 +291,7 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
   }
   for (lsm::RunEntry& entry : written) {
     entry.region = joined.second;
-    ASSIGN_OR_RETURN(auto files, RunFiles::Open(files_, options_.path, entry));
+    ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
     Runs& runs = next->runs[joined];
     runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
     manifest.runs.push_back(entry);

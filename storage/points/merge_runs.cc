@@ -20,7 +20,7 @@ class PointsOfRegion {
         start_(from.start),
         stop_(from.stop),
         all_(!from.run->entry().reference),
-        scan_(from.run->points(), FirstMetric(from.start), "") {}
+        scan_(from.run->points(), FirstMetric(from.start), "", lsm::CacheUse::kPast) {}
 
   Result<bool> Next() {
     for (;;) {
@@ -91,7 +91,7 @@ class PointsMerge {
         RETURN_IF_ERROR(input.NextPoints());
       }
       if (from.run->cells() != nullptr) {
-        input.cells = lsm::ScanRows(from.run->cells(), from.start, from.stop);
+        input.cells = lsm::ScanRows(from.run->cells(), from.start, from.stop, lsm::CacheUse::kPast);
         RETURN_IF_ERROR(input.NextCells());
       }
     }
@@ -272,7 +272,8 @@ Status MergeCells(const MergeTask& task, RunWriter* writer) {
   if (task.bottom) tidy.marks_until_ms = task.now_ms - kMarkKeptMs;
   std::vector<std::unique_ptr<lsm::RowSource>> sources;
   for (const auto& [run, start, stop] : task.inputs) {
-    if (run->cells() != nullptr) sources.push_back(lsm::ScanRows(run->cells(), start, stop));
+    if (run->cells() == nullptr) continue;
+    sources.push_back(lsm::ScanRows(run->cells(), start, stop, lsm::CacheUse::kPast));
   }
   const auto rows = lsm::MergeSources(table.order, std::move(sources));
   for (;;) {

@@ -27,8 +27,9 @@ std::vector<StoredFile> FilesOf(const std::vector<lsm::RunEntry>& runs) {
 Result<std::shared_ptr<const lsm::BlockFile>> OpenStored(FileSystem& files,
                                                          const std::string& folder,
                                                          const StoredFile& file) {
-  return lsm::BlockFile::Open(files, folder + "/" + file.name,
-                              file.points ? &RowBlockPacker() : nullptr);
+  lsm::BlockReading reading;
+  if (file.points) reading.packer = &RowBlockPacker();
+  return lsm::BlockFile::Open(files, folder + "/" + file.name, reading);
 }
 
 }  // namespace hg::points

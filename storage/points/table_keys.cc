@@ -78,7 +78,8 @@ Status PointKeys::ListMetric(uint32_t bucket, const Bytes& metric) {
 }
 
 TableKeys::TableKeys(const Engine& engine, const Table& table,
-                     std::shared_ptr<const Version> version, Bytes start, Bytes stop)
+                     std::shared_ptr<const Version> version, Bytes start, Bytes stop,
+                     lsm::CacheUse use)
     : engine_(engine), table_(table), version_(std::move(version)) {
   for (const auto& generation : version_->generations) {
     if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
@@ -91,7 +92,7 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
     Bytes from = start, to = stop;
     if (!region::ClipKeys(regions, region, &from, &to)) continue;
     for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
-      if (run->cells() != nullptr) sources_.push_back({lsm::ScanRows(run->cells(), from, to)});
+      if (run->cells() != nullptr) sources_.push_back({lsm::ScanRows(run->cells(), from, to, use)});
     }
   }
   if (table.points_family >= 0) {

@@ -44,7 +44,7 @@ class PointKeys {
 class TableKeys {
  public:
   TableKeys(const Engine& engine, const Table& table, std::shared_ptr<const Version> version,
-            Bytes start, Bytes stop);
+            Bytes start, Bytes stop, lsm::CacheUse use);
 
   /// False at the end.
   Result<bool> Next();

@@ -65,6 +65,9 @@ class TableCursor : public ScanCursor, public IdleReader {
   /// Lets go of the version; goes on behind `last_` with a newer one.
   virtual void Unpin() = 0;
 
+  [[nodiscard]] lsm::CacheUse cache_use() const {
+    return spec_.fill_cache ? lsm::CacheUse::kKeep : lsm::CacheUse::kFind;
+  }
   [[nodiscard]] std::vector<Cell> Choose(const StoredRow& stored) const {
     return SelectCells(table_, stored, spec_, engine_.render_options());
   }
@@ -90,7 +93,8 @@ class ForwardCursor : public TableCursor {
   void Start() override {
     // The first key behind another one is that with a zero byte more.
     keys_ = std::make_unique<TableKeys>(engine_, table_, engine_.Pin(),
-                                        last_ ? *last_ + Bytes(1, 0) : spec_.start, spec_.stop);
+                                        last_ ? *last_ + Bytes(1, 0) : spec_.start, spec_.stop,
+                                        cache_use());
   }
 
   Result<bool> NextRow(Row* row) override {
@@ -155,7 +159,7 @@ class ReverseCursor : public TableCursor {
     const Bytes low = std::move(cuts_.back());
     cuts_.pop_back();
     if (!high_.empty() && low >= high_) return {};
-    TableKeys keys(engine_, table_, version_, low, high_);
+    TableKeys keys(engine_, table_, version_, low, high_, cache_use());
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, keys.Next());
       if (!more) break;

@@ -21,16 +21,17 @@ std::string Run::PointsPath(const std::string& folder, uint64_t number) {
 }
 
 Result<std::shared_ptr<const RunFiles>> RunFiles::Open(FileSystem& files, const std::string& folder,
-                                                       const lsm::RunEntry& entry) {
+                                                       const lsm::RunEntry& entry,
+                                                       lsm::BlockReading reading) {
   std::shared_ptr<RunFiles> run(new RunFiles(files, folder, entry.number));
   if (entry.cells_bytes > 0) {
     ASSIGN_OR_RETURN(run->cells_,
-                     lsm::BlockFile::Open(files, Run::CellsPath(folder, entry.number)));
+                     lsm::BlockFile::Open(files, Run::CellsPath(folder, entry.number), reading));
   }
   if (entry.points_bytes > 0) {
-    ASSIGN_OR_RETURN(
-        run->points_,
-        lsm::BlockFile::Open(files, Run::PointsPath(folder, entry.number), &RowBlockPacker()));
+    reading.packer = &RowBlockPacker();
+    ASSIGN_OR_RETURN(run->points_,
+                     lsm::BlockFile::Open(files, Run::PointsPath(folder, entry.number), reading));
   }
   return std::shared_ptr<const RunFiles>(std::move(run));
 }

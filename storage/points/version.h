@@ -22,7 +22,8 @@ namespace hg::points {
 class RunFiles {
  public:
   static Result<std::shared_ptr<const RunFiles>> Open(FileSystem& files, const std::string& folder,
-                                                      const lsm::RunEntry& entry);
+                                                      const lsm::RunEntry& entry,
+                                                      lsm::BlockReading reading);
   ~RunFiles();
 
   // Null: there is none.

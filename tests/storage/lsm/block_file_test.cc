@@ -183,5 +183,38 @@ TEST_CASE("a file of version 1, whose blocks are not packed, stays readable") {
   CHECK(ReadAll(all) == Entries{{"key1", "one"}, {"key2", ""}, {"kez", "three"}});
 }
 
+TEST_CASE("a block is read once, where the cache may keep it; a check reads the disk") {
+  FaultyFileSystem disk(1);
+  const Entries entries = SomeEntries(6, 2000);
+  (void)Write(disk, entries);
+  BlockReading reading;
+  reading.counters = std::make_shared<ReadCounters>();
+  reading.cache = std::make_shared<BlockCache>(8 << 20);
+  auto file = *BlockFile::Open(disk, "d/file", reading);
+  const size_t blocks = file->FirstKeys().size();
+  REQUIRE(blocks > 2);
+  const auto read = [&](CacheUse use) {
+    const uint64_t before = reading.counters->blocks;
+    BlockFileScan scan(file, "", "", use);
+    CHECK(ReadAll(scan) == entries);
+    return reading.counters->blocks - before;
+  };
+  CHECK(read(CacheUse::kFind) == blocks);
+  CHECK(reading.cache->Stats().bytes == 0);
+  CHECK(read(CacheUse::kKeep) == blocks);
+  CHECK(read(CacheUse::kKeep) == 0);
+  CHECK(read(CacheUse::kFind) == 0);
+  CHECK(read(CacheUse::kPast) == blocks);
+  Bytes value;
+  CHECK(*file->Get(entries.begin()->first, &value));
+  CHECK(reading.counters->blocks == 3 * blocks);
+  // What is kept may be right where the disk is not.
+  disk.FlipBit("d/file", 3, 0);
+  CHECK(read(CacheUse::kKeep) == 0);
+  CHECK(BlockFile::Check(file).code() == StatusCode::kCorruption);
+  file.reset();
+  CHECK(reading.cache->Stats().bytes == 0);
+}
+
 }  // namespace
 }  // namespace hg::lsm

@@ -54,7 +54,7 @@ std::shared_ptr<const lsm::BlockFile> OpenFixture(FaultyFileSystem& disk, const 
   auto file = disk.Open("d/file", OpenMode::kCreate);
   REQUIRE(file.ok());
   REQUIRE((*file)->WriteAt(0, bytes).ok());
-  auto opened = lsm::BlockFile::Open(disk, "d/file", &RowBlockPacker());
+  auto opened = lsm::BlockFile::Open(disk, "d/file", {&RowBlockPacker()});
   REQUIRE(opened.ok());
   return *opened;
 }
@@ -113,7 +113,7 @@ TEST_CASE("a run holds the same rows however densely it is written, and moved ro
     }
     lsm::RunEntry entry;
     REQUIRE(writer.Finish(&entry).ok());
-    auto opened = lsm::BlockFile::Open(disk, Run::PointsPath("d", number), &RowBlockPacker());
+    auto opened = lsm::BlockFile::Open(disk, Run::PointsPath("d", number), {&RowBlockPacker()});
     REQUIRE(opened.ok());
     if (bytes.count(density) != 0) CHECK(bytes[density] == entry.points_bytes);
     bytes[density] = entry.points_bytes;
