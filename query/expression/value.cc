@@ -29,12 +29,6 @@ bool WantsDouble(const Value& v) {
   return IsFloating(v);
 }
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
-}
-
 struct ToDouble {
   double* out;
   Coercion operator()(std::monostate) const { return Set(0); }
@@ -43,7 +37,7 @@ struct ToDouble {
   Coercion operator()(const Single& v) const { return Set(v.wide); }
   Coercion operator()(double v) const { return Set(v); }
   Coercion operator()(const std::string& v) const {
-    std::string_view text = Trim(v);
+    std::string_view text = JavaTrim(v);
     if (text.empty()) return Set(std::numeric_limits<double>::quiet_NaN());
     return ParseJavaDouble(text, out) ? Coercion::kDone : Coercion::kWrongText;
   }
@@ -56,7 +50,7 @@ struct ToDouble {
 Coercion AsDouble(const Value& v, double* out) { return std::visit(ToDouble{out}, v); }
 
 Coercion TextToInteger(std::string_view text, __int128* out) {
-  text = Trim(text);
+  text = JavaTrim(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   int64_t n = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -194,18 +188,6 @@ Status Arithmetic(BinaryOperator op, const Value& left, const Value& right, Valu
   return {};
 }
 
-// Java before 19 prints a float that is an integer with all digits but those that are below its
-// precision: 1.23456792E8, not the shortest 1.2345679E8 (FloatingDecimal). `n` has 25 bits or more.
-double WideInteger(int64_t n) {
-  constexpr int kFloatBits = 24;
-  const int exponent = 63 - __builtin_clzll(static_cast<uint64_t>(n));
-  const int64_t spacing = int64_t{1} << std::max(exponent - kFloatBits - 1, 0);
-  int64_t unit = 1;
-  while (unit <= spacing / 10) unit *= 10;
-  const int64_t digits = n / unit + (unit > 1 && n % unit >= unit / 2 ? 1 : 0);
-  return static_cast<double>(digits) * static_cast<double>(unit);
-}
-
 template <typename T>
 int Order(const T& l, const T& r) {
   return l < r ? -1 : r < l ? 1 : 0;
@@ -287,12 +269,6 @@ Status Bits(BinaryOperator op, const Value& left, const Value& right, Value* out
 }  // namespace
 
 Single::Single(float v) : value(v), wide(v) {
-  constexpr float kExactBelow = 16777216;               // 2^24
-  constexpr float kLongLimit = 9223372036854775808.0F;  // 2^63
-  if (std::fabs(v) >= kExactBelow && std::fabs(v) < kLongLimit) {
-    wide = std::copysign(WideInteger(static_cast<int64_t>(std::fabs(v))), v);
-    return;
-  }
   std::string text;
   AppendJavaFloat(&text, v);
   double parsed = 0;

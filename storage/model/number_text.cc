@@ -8,6 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "storage/model/java_digits.h"
+
 namespace hg {
 namespace {
 
@@ -22,14 +24,6 @@ bool LooksLikeInteger(std::string_view text) {
     if (c == '.' || c == 'e' || c == 'E') return false;
   }
   return true;
-}
-
-// java.lang.String.trim.
-std::string_view Trim(std::string_view text) {
-  const auto blank = [](char c) { return static_cast<uint8_t>(c) <= 0x20; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 template <typename Accept>
@@ -70,7 +64,7 @@ struct FloatText {
 };
 
 bool ScanFloat(std::string_view text, FloatText* out) {
-  text = Trim(text);
+  text = JavaTrim(text);
   if (!text.empty() && IsSign(text[0])) {
     out->negative = text[0] == '-';
     text.remove_prefix(1);
@@ -143,68 +137,13 @@ bool HasTwoPoints(std::string_view text) {
 }
 
 bool FailNotANumber(std::string_view text, NumberError* error) {
-  if (HasTwoPoints(Trim(text))) return Fail(NumberFault::kNotANumber, "multiple points", error);
-  return Fail(NumberFault::kNotANumber, "For input string: \"" + std::string(Trim(text)) + "\"",
+  if (HasTwoPoints(JavaTrim(text))) return Fail(NumberFault::kNotANumber, "multiple points", error);
+  return Fail(NumberFault::kNotANumber, "For input string: \"" + std::string(JavaTrim(text)) + "\"",
               error);
 }
 
 bool FailNotFinite(bool negative, NumberError* error) {
   return Fail(NumberFault::kNotFinite, negative ? "-Infinity" : "Infinity", error);
-}
-
-// Decimal digits of a finite number > 0: 0.d1d2d3… × 10^point.
-struct Decimal {
-  char digits[32];
-  int count = 0;
-  int point = 0;
-};
-
-Decimal ReadScientific(const char* p, const char* end) {
-  Decimal d;
-  for (; p != end && *p != 'e'; ++p) {
-    if (*p != '.') d.digits[d.count++] = *p;
-  }
-  ++p;                 // 'e'
-  if (*p == '+') ++p;  // which from_chars does not take
-  int exponent = 0;
-  std::from_chars(p, end, exponent);
-  d.point = exponent + 1;
-  return d;
-}
-
-template <typename Float>
-Decimal ShortestDigits(Float v) {
-  char text[40];
-  auto written = std::to_chars(text, text + sizeof(text), v, std::chars_format::scientific);
-  Decimal d = ReadScientific(text, written.ptr);
-  // Java shows two digits at least, and of those that read back to a subnormal number the
-  // closest: 4.9E-324, not 5.0.
-  if (d.count == 1 && std::fpclassify(v) == FP_SUBNORMAL) {
-    written = std::to_chars(text, text + sizeof(text), v, std::chars_format::scientific, 1);
-    d = ReadScientific(text, written.ptr);
-  }
-  return d;
-}
-
-// Digits of a whole number from 2^53 up to 2^63 as JVMs before 19 print them: its own, the last one
-// or two rounded away where that cannot make it another number.
-Decimal WholeDigits(double v) {
-  const int exponent = std::ilogb(v);
-  const uint64_t unit = exponent >= 61 ? 100 : exponent >= 58 ? 10 : 1;
-  const uint64_t whole = (static_cast<uint64_t>(v) + unit / 2) / unit * unit;
-  Decimal d;
-  d.count = static_cast<int>(std::to_chars(d.digits, std::end(d.digits), whole).ptr - d.digits);
-  d.point = d.count;
-  while (d.count > 1 && d.digits[d.count - 1] == '0') --d.count;
-  return d;
-}
-
-template <typename Float>
-Decimal PrintedDigits(Float magnitude) {
-  if constexpr (std::is_same_v<Float, double>) {
-    if (magnitude >= 0x1p53 && magnitude < 0x1p63) return WholeDigits(magnitude);
-  }
-  return ShortestDigits(magnitude);
 }
 
 // Appends the digits at positions [from, to) counted from the decimal point's left end; outside of
@@ -250,7 +189,7 @@ void AppendJava(std::string* out, Float v) {
     out->append(text, end);
     return;
   }
-  const Decimal d = PrintedDigits(std::abs(v));
+  const Decimal d = JavaDigits(std::abs(v));
   if (d.point >= -2 && d.point <= 7) {  // 10^-3 ≤ |v| < 10^7
     if (d.point <= 0) {
       *out += "0.";
@@ -294,6 +233,13 @@ void RoundHalfUp(Decimal* d, int decimals) {
 }
 
 }  // namespace
+
+std::string_view JavaTrim(std::string_view text) {
+  const auto blank = [](char c) { return static_cast<uint8_t>(c) <= 0x20; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 bool ParseLong(std::string_view text, int64_t* out, NumberError* error) {
   if (text.empty()) return Fail(NumberFault::kEmpty, "Empty string", error);
@@ -361,7 +307,7 @@ void AppendJavaFloat(std::string* out, float v) { AppendJava(out, v); }
 void AppendFixed6(std::string* out, double v) {
   constexpr int kDecimals = 6;
   if (AppendSpecial(out, v, "0.000000")) return;
-  Decimal d = PrintedDigits(std::abs(v));
+  Decimal d = JavaDigits(std::abs(v));
   RoundHalfUp(&d, kDecimals);
   if (d.point <= 0) out->push_back('0');
   AppendDigits(out, d, 0, d.point);

@@ -56,9 +56,7 @@ bool ParseJavaDouble(std::string_view text, double* out);
 /// The same of Float.parseFloat: rounded once, to a single.
 bool ParseJavaFloat(std::string_view text, float* out);
 
-/// Appends Double.toString: 1.0, 1.0E7, -0.0, NaN, Infinity; with the shortest digits that read
-/// back to the same number, but from 2^53 up to 2^63 with those of OpenTSDB's JVMs (before 19),
-/// which may be some more.
+/// Appends Double.toString: 1.0, 1.0E7, -0.0, NaN, Infinity; digits as in java_digits.h.
 void AppendJavaDouble(std::string* out, double v);
 /// Appends Float.toString.
 void AppendJavaFloat(std::string* out, float v);
@@ -66,5 +64,8 @@ void AppendJavaFloat(std::string* out, float v);
 void AppendFixed6(std::string* out, double v);
 
 std::string JavaDouble(double v);
+
+/// java.lang.String.trim: without the blanks and control characters at both ends.
+std::string_view JavaTrim(std::string_view text);
 
 }  // namespace hg
