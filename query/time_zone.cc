@@ -1,7 +1,9 @@
 #include "query/time_zone.h"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
 
 #define USE_OS_TZDB 1
 #define HAS_STRING_VIEW 1
@@ -16,14 +18,55 @@ const date::time_zone* Zone(const void* p) { return static_cast<const date::time
 
 int64_t MillisOf(std::chrono::seconds s) { return Millis(s).count(); }
 
+// Ids of Java's own (java.time.ZoneId.SHORT_IDS).
+constexpr struct {
+  std::string_view id, zone;
+} kJavaIds[] = {
+    {"ACT", "Australia/Darwin"},
+    {"AET", "Australia/Sydney"},
+    {"AGT", "America/Argentina/Buenos_Aires"},
+    {"ART", "Africa/Cairo"},
+    {"AST", "America/Anchorage"},
+    {"BET", "America/Sao_Paulo"},
+    {"BST", "Asia/Dhaka"},
+    {"CAT", "Africa/Harare"},
+    {"CNT", "America/St_Johns"},
+    {"CST", "America/Chicago"},
+    {"CTT", "Asia/Shanghai"},
+    {"EAT", "Africa/Addis_Ababa"},
+    {"ECT", "Europe/Paris"},
+    {"IET", "America/Indiana/Indianapolis"},
+    {"IST", "Asia/Kolkata"},
+    {"JST", "Asia/Tokyo"},
+    {"MIT", "Pacific/Apia"},
+    {"NET", "Asia/Yerevan"},
+    {"NST", "Pacific/Auckland"},
+    {"PLT", "Asia/Karachi"},
+    {"PNT", "America/Phoenix"},
+    {"PRT", "America/Puerto_Rico"},
+    {"PST", "America/Los_Angeles"},
+    {"SST", "Pacific/Guadalcanal"},
+    {"VST", "Asia/Ho_Chi_Minh"},
+};
+
+// What the system's database has and Java does not know.
+bool IsUnknownToJava(std::string_view id) {
+  return id == "GMT+0" || id == "GMT-0" || id == "ROC" || id == "Factory" || id == "localtime" ||
+         id == "posixrules" || id.starts_with("posix/") || id.starts_with("right/");
+}
+
 }  // namespace
 
 Result<TimeZone> TimeZone::Find(std::string_view id) {
   if (id == "UTC" || id == "GMT") return TimeZone();
+  const Status unknown = Status::InvalidArgument("Invalid timezone name: " + std::string(id));
+  if (IsUnknownToJava(id)) return unknown;
+  const auto* own = std::find_if(std::begin(kJavaIds), std::end(kJavaIds),
+                                 [&](const auto& entry) { return entry.id == id; });
   try {
-    return TimeZone(date::locate_zone(id));
+    return TimeZone(date::locate_zone(own == std::end(kJavaIds) ? id : own->zone));
   } catch (const std::exception&) {
-    return Status::InvalidArgument("Invalid timezone name: " + std::string(id));
+    return unknown;
   }
 }
 

@@ -15,8 +15,8 @@ class TimeZone {
  public:
   /// UTC.
   TimeZone() = default;
-  /// A zone of the system's tz database, links and "EST" included, "GMT+5" not. InvalidArgument:
-  /// unknown.
+  /// A zone of the system's tz database, links and "EST" included, "GMT+5" not, and Java's own
+  /// three letters ("PST"). InvalidArgument: unknown, also what only some JVMs know ("SystemV/…").
   static Result<TimeZone> Find(std::string_view id);
   /// The process' own zone; UTC if it cannot be told.
   static TimeZone Local();

@@ -63,6 +63,15 @@ TEST_CASE("zones are those of the tz database") {
   CHECK_FALSE(TimeZone::Find("").ok());
 }
 
+TEST_CASE("Java's zones of three letters are known, what only the system knows is not") {
+  constexpr int64_t kJuly = 1'500'000'000'000;
+  CHECK(TimeZone::Find("PST")->OffsetAt(kJuly) == -7 * 3'600'000);
+  CHECK(TimeZone::Find("CST")->OffsetAt(kJuly) == -5 * 3'600'000);
+  CHECK(TimeZone::Find("BST")->OffsetAt(kJuly) == 6 * 3'600'000);  // Bangladesh
+  for (const char* id : {"GMT+0", "ROC", "Factory", "posix/UTC", "right/UTC"})
+    CHECK_FALSE(TimeZone::Find(id).ok());
+}
+
 TEST_CASE("an error shows a whole character of UTF-8") {
   Result<int64_t> time = ParseTime("1\xC3\xA9", 0, *TimeZone::Find("UTC"));
   CHECK(std::string(time.status().message()).find("'\xC3\xA9'") != std::string::npos);
