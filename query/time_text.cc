@@ -81,9 +81,7 @@ Result<int64_t> ParseDate(std::string_view text, const TimeZone& zone) {
     return unparseable;
   int64_t local =
       DaysFromCivil(year, month, day) * 86'400'000 + ((hour * 60 + minute) * 60 + second) * 1000;
-  int64_t ms = zone.FromLocal(local);
-  if (ms < 0) return Status::InvalidArgument("Negative timestamps are not supported.");
-  return ms;
+  return zone.FromLocal(local);
 }
 
 }  // namespace

@@ -151,8 +151,8 @@ Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
     out.queries.push_back(std::move(query));
   }
   for (int64_t t : {out.start_ms, out.end_ms}) {
-    if (t < 0) return Status::InvalidArgument("Invalid timestamp: " + std::to_string(t));
-    if (t > kTimestampMax) return Status::Unsupported("Invalid timestamp: " + std::to_string(t));
+    if (t < 0 || t > kTimestampMax)
+      return Status::Unsupported("Invalid timestamp: " + std::to_string(t));
   }
   return out;
 }

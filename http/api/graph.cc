@@ -44,17 +44,22 @@ void SendRedirect(const Request& request, ResponseWriter& out) {
   SendBody(out, 200, "text/html; charset=UTF-8", page);
 }
 
-/// Unlike /api/query, an unknown name is the server's failure here.
+/// What is wrong with the words of the request is 400. Unlike at /api/query, what goes wrong when
+/// it runs is the server's failure: an unknown name, an infinity, duplicates.
 int FailureStatus(const Status& status) {
   return status.code() == StatusCode::kInvalidArgument ? 400 : 500;
 }
+constexpr int kRunFailed = 500;
 
-void Fail(const Request& request, Services& services, const Status& status, ResponseWriter& out) {
-  const int code = FailureStatus(status);
+void Fail(const Request& request, Services& services, const Status& status, ResponseWriter& out,
+          int code) {
   auto& counter =
       code == 400 ? services.counters.query_invalid : services.counters.query_exceptions;
   counter.fetch_add(1, std::memory_order_relaxed);
   SendError(out, request, code, status.message());
+}
+void Fail(const Request& request, Services& services, const Status& status, ResponseWriter& out) {
+  Fail(request, services, status, out, FailureStatus(status));
 }
 
 bool IsRelative(const std::optional<std::string>& time) {
@@ -193,8 +198,8 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   const Result<query::Answer> answer =
       services.queries.Run(*query, {.trim = true, .query = running->get()});
   if (!answer.ok()) {
-    Fail(request, services, answer.status(), out);
-    return (*running)->SetEnd({answer.status(), FailureStatus(answer.status()), !out.Cancelled()});
+    Fail(request, services, answer.status(), out, kRunFailed);
+    return (*running)->SetEnd({answer.status(), kRunFailed, !out.Cancelled()});
   }
   RecordScans(services, *answer);
   SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {

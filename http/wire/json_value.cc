@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "storage/model/number_text.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
@@ -97,9 +98,13 @@ std::optional<int64_t> JsonValue::AsInt() const {
 }
 
 std::optional<bool> JsonValue::AsBool() const {
-  if (text == "true") return true;
-  if (text == "false") return false;
-  if (kind == Kind::kString && (text.empty() || text == "null")) return false;
+  if (kind == Kind::kBool) return text == "true";
+  if (kind == Kind::kString) {
+    const std::string_view word = JavaTrim(text);
+    if (word == "true" || word == "True") return true;
+    if (word == "false" || word == "False" || word == "null" || word.empty()) return false;
+    return {};
+  }
   if (kind != Kind::kNumber || text.find_first_of(".eENI") != std::string::npos) return {};
   const std::optional<double> number = AsDouble();
   if (!number) return {};

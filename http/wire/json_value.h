@@ -39,8 +39,8 @@ struct JsonValue {
   /// The value as an integer: a number or string of decimal digits in range; a fraction is cut off
   /// a number only. "" and "null" are 0.
   [[nodiscard]] std::optional<int64_t> AsInt() const;
-  /// The value as a boolean: true, false, "true", "false", "" and "null" (false), a whole number
-  /// (0 is false).
+  /// The value as a boolean: true, false, "true", "True", "false", "False", "" and "null" (false),
+  /// blanks around them do not count; a whole number (0 is false).
   [[nodiscard]] std::optional<bool> AsBool() const;
   /// The value as a double: a number, or a string that is one.
   [[nodiscard]] std::optional<double> AsDouble() const;

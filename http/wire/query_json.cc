@@ -65,6 +65,7 @@ Status ReadRateOptions(const JsonValue& value, std::optional<RateOptions>* out) 
     if (key == "counter" || key == "isCounter") {
       RETURN_IF_ERROR(ReadBool(key, v, &options.counter));
     } else if (key == "counterMax") {
+      if (v.is_null()) options.counter_max = 0;  // what Java makes of it
       RETURN_IF_ERROR(ReadInt(key, v, &options.counter_max));
     } else if (key == "resetValue") {
       RETURN_IF_ERROR(ReadInt(key, v, &options.reset_value));
@@ -157,6 +158,10 @@ Status ReadMember(const std::string& key, const JsonValue& v, SubQuery* out) {
   if (key == "showHistogramBuckets") return ReadBool(key, v, &out->show_histogram_buckets);
   if (key == "useFuzzyFilter") return ReadBool(key, v, &out->use_fuzzy_filter);
   if (key == "useMultiGets") return ReadBool(key, v, &out->use_multi_gets);
+  if (key == "index") {  // a number, whichever
+    int64_t ignored = 0;
+    return ReadInt(key, v, &ignored);
+  }
   return {};
 }
 

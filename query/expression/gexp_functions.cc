@@ -143,13 +143,13 @@ Status Scale(std::string_view factor, PointColumns* points) {
       !ParseJavaDouble(factor, &f)) {
     return Status::InvalidArgument("Unparseable scale factor value: " + std::string(factor));
   }
-  constexpr double kIntegerLimit = 9223372036854775808.0;  // 2^63
-  bool integral = f == std::floor(f) && std::fabs(f) < kIntegerLimit;
+  const bool integral = f == std::floor(f);
   if (!integral) MakeDouble(points);
+  const auto integer = static_cast<uint64_t>(SaturatingCast(f));
   for (size_t i = 0; i < points->size(); ++i) {
     uint64_t& bits = points->bits[i];
     bits = points->double_at(i) ? std::bit_cast<uint64_t>(f * std::bit_cast<double>(bits))
-                                : bits * static_cast<uint64_t>(static_cast<int64_t>(f));
+                                : bits * integer;
   }
   return {};
 }

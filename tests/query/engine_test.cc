@@ -263,6 +263,8 @@ TEST_CASE_FIXTURE(EngineFixture, "requests that cannot be are refused") {
   CHECK(code([](Request* r) { r->queries[0].metric = ""; }) == StatusCode::kInvalidArgument);
   CHECK(code([](Request* r) { r->queries[0].downsample = "1m"; }) == StatusCode::kInvalidArgument);
   CHECK(code([](Request* r) { r->end = "99999999999999"; }) == StatusCode::kUnsupported);
+  CHECK(code([](Request* r) { r->start = "1969/12/31"; }) == StatusCode::kUnsupported);
+  CHECK(code([](Request* r) { r->start = "-1"; }) == StatusCode::kInvalidArgument);
   CHECK(code([](Request* r) { r->timezone = "GMT+5"; }) == StatusCode::kOk);
   CHECK(code([](Request* r) {
           r->timezone = "GMT+5";

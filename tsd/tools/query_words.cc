@@ -152,6 +152,7 @@ Result<WordQueries> ParseQueryWords(const std::vector<std::string>& words, int64
   WordReader reader(words);
   ASSIGN_OR_RETURN(const std::string start, reader.Take("a start time"));
   ASSIGN_OR_RETURN(const int64_t start_ms, query::ParseTime(start, now_ms, zone));
+  if (start_ms < 0) return Status::InvalidArgument("the start " + start + " is before 1970");
   out.start_s = start_ms / 1000;
   if (words.size() > kQueryWordsMin && LooksLikeTime(reader.Peek())) {
     ASSIGN_OR_RETURN(const int64_t end_ms, query::ParseTime(reader.Peek(), now_ms, zone));

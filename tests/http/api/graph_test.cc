@@ -69,6 +69,9 @@ TEST_CASE("errors of /q are 400 or 500, in the form asked for") {
   CHECK(error("start=bad&m=sum:a&ascii").starts_with("400 <!DOCTYPE html>"));
   CHECK(error("start=1h-ago&m=sum:a&png").starts_with("500 <!DOCTYPE html>"));
   CHECK(f.counters.query_exceptions == 2);
+  f.AddSeries("room.temp", {{"host", "a"}});
+  CHECK(error("start=1699999000&end=1700001000&m=sum:60s-sum-scalar:room.temp&ascii")
+            .starts_with("500 <!DOCTYPE html>"));
 }
 
 TEST_CASE("png is a picture of the size asked for") {

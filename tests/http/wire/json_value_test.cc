@@ -43,6 +43,16 @@ TEST_CASE("empty texts and \"null\" are nothing as numbers and as booleans, frac
   CHECK(root.items[3].AsBool() == true);
 }
 
+TEST_CASE("booleans may be texts, with a capital and with blanks around") {
+  const JsonValue root = Parsed(R"([" true ","True","False","  ","TRUE","yes"])");
+  CHECK(root.items[0].AsBool() == true);
+  CHECK(root.items[1].AsBool() == true);
+  CHECK(root.items[2].AsBool() == false);
+  CHECK(root.items[3].AsBool() == false);
+  CHECK_FALSE(root.items[4].AsBool().has_value());
+  CHECK_FALSE(root.items[5].AsBool().has_value());
+}
+
 TEST_CASE("a bare value stands for an object of one member, if it is of the wanted kind") {
   const auto one = [](const char* text, JsonValue::Kind kind) {
     return ObjectOfOne(Parsed(text), kind, "a");

@@ -49,6 +49,7 @@ TEST_CASE("rate options refuse unknown keys and cut fractions") {
           ->queries[0];
   CHECK(*sub.rate_options == query::RateOptions{true, 65535, 5, false});
   CHECK_FALSE(ReadSub(R"("rateOptions":{"counter":true,"max":1})").ok());
+  CHECK(ReadSub(R"("rateOptions":{"counterMax":null})")->queries[0].rate_options->counter_max == 0);
 }
 
 TEST_CASE("documents of the wrong shape are refused") {
@@ -58,6 +59,7 @@ TEST_CASE("documents of the wrong shape are refused") {
       R"~("filters":[{"type":"regexp","tagk":"a","filter":"("}])~",
       R"~("filters":[{"type":"literal_or","tagk":"a"}])~",
       R"~("filters":{})~",
+      R"~("index":"x")~",
       R"~("tags":{"a":""})~",
       R"~("tags":null)~",
       R"~("tags":{"a":"bad(x)"})~",

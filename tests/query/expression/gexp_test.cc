@@ -104,6 +104,8 @@ TEST_CASE("scale keeps integers if the factor is one") {
       {A(OfInts({{0, 5}, {10, -3}})), B(OfDoubles({{0, 1.5}}))}};
   CHECK(Evaluate("scale(sum:m,3)", found) == "g.a{host=a} 0:15 10:-9; g.a{host=b} 0:4.5");
   CHECK(Evaluate("scale(sum:m,2.0)", found) == "g.a{host=a} 0:10 10:-6; g.a{host=b} 0:3.0");
+  CHECK(Evaluate("scale(sum:m,99999999999999999999)", found) ==  // cut to 2^63 - 1, and wrapped
+        "g.a{host=a} 0:9223372036854775803 10:-9223372036854775805; g.a{host=b} 0:1.5E20");
   CHECK(Evaluate("scale(sum:m,-0.5)", found) == "g.a{host=a} 0:-2.5 10:1.5; g.a{host=b} 0:-0.75");
   for (const char* text : {"scale(sum:m,1e3)", "scale(sum:m,x)", "scale(sum:m,--1)", "scale(sum:m)",
                            "scale(2,sum:m)"}) {
