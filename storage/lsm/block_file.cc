@@ -15,6 +15,7 @@ namespace {
 constexpr ByteView kMagicBegin = "HGBLOCK";
 constexpr char kVersion = 3;
 constexpr char kVersionOfPlainBlocks = 1;
+constexpr char kVersionOfPackers = 3;  // since then blocks may be packed by a packer
 constexpr size_t kBlockBytes = 32 << 10;
 
 enum Packing : char { kPlain = 0, kSnappy = 1, kByPacker = 2 };
@@ -176,7 +177,7 @@ Status BlockFile::Load() {
       bytes.back() < kVersionOfPlainBlocks) {
     return Damaged(trailer_offset, "not the trailer of a block file of a known version");
   }
-  packs_ = bytes.back() != kVersionOfPlainBlocks;
+  version_ = bytes.back();
   ByteView in = ByteView(bytes).substr(0, kTrailerBytes - 8);
   if (!CheckCrc(&in)) return Damaged(trailer_offset, "checksum of the trailer differs");
   const uint64_t index_offset = TakeLittle(&in, 8);
@@ -237,7 +238,7 @@ Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
   if (block->size() != entry.size || !CheckCrc(&in)) {
     return Damaged(entry.offset, "checksum of a block differs");
   }
-  if (packs_) {
+  if (version_ != kVersionOfPlainBlocks) {
     if (in.empty()) return Damaged(entry.offset, "an empty block");
     const char packing = in.front();
     in.remove_prefix(1);
@@ -247,7 +248,7 @@ Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
       block->swap(unpacked);
       return {};
     }
-    if (packing == kByPacker && reading_.packer != nullptr) {
+    if (packing == kByPacker && version_ >= kVersionOfPackers && reading_.packer != nullptr) {
       Bytes unpacked;
       if (!reading_.packer->Unpack(in, &unpacked)) {
         return Damaged(entry.offset, "a packed block cannot be unpacked");
@@ -257,6 +258,13 @@ Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
     }
     if (packing != kPlain) return Damaged(entry.offset, "a block packed in an unknown way");
     block->erase(0, 1);
+  } else {
+    // No sum covers the version: what is taken for plain must begin as the index says.
+    Bytes key;
+    ByteView value;
+    if (ByteView entries = in; !TakeEntry(&entries, &key, &value) || key != entry.first_key) {
+      return Damaged(entry.offset, "another block than the index names");
+    }
   }
   block->resize(in.size());
   return {};

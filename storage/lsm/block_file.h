@@ -127,7 +127,7 @@ class BlockFile {
   const std::string path_;
   const BlockReading reading_;
   const uint64_t cache_number_;  // of the file in the cache
-  bool packs_ = true;  // blocks begin with how they are packed; in files of version 1 they do not
+  char version_ = 0;  // of the format (FORMAT.md)
   uint64_t entries_ = 0;
   std::vector<BlockEntry> index_;
 };

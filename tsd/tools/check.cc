@@ -31,7 +31,8 @@ int RunCheck(Invocation& call) {
     call.err << "no damage found in " << folder << "\n";
     return kExitOk;
   }
-  call.err << report->damages.size() << " damaged places in " << folder << "\n";
+  call.err << report->damages.size() << " damaged places in " << folder
+           << "; restore a backup, or set them aside with `tsdb repair`\n";
   return kExitFailed;
 }
 

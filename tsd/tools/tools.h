@@ -19,6 +19,7 @@ extern const Command kLoadCommand;      // load.cc
 extern const Command kCheckCommand;     // check.cc
 extern const Command kBackupCommand;    // backup.cc
 extern const Command kRestoreCommand;   // backup.cc
+extern const Command kRepairCommand;    // repair.cc
 extern const Command kAdminCommand;     // admin.cc
 extern const Command kVersionCommand;   // version.cc
 

@@ -171,6 +171,20 @@ TEST_CASE("a block that cannot be unpacked is damage with a place") {
   }
 }
 
+// No sum covers the version. Values without bytes: taken for blocks of version 1, these would be
+// read as other entries up to the end of the block.
+TEST_CASE("a file whose version was damaged is not read as one of version 1") {
+  FaultyFileSystem disk(1);
+  (void)Write(disk, {{"a", ""}, {"b", ""}, {"c", ""}});
+  disk.FlipBit("d/file", *(*disk.Open("d/file", OpenMode::kRead))->Size() - 1, 1);
+  const auto file = BlockFile::Open(disk, "d/file");
+  REQUIRE(file.ok());
+  BlockFileScan scan(*file, "", "");
+  const auto next = scan.Next();
+  CHECK(next.status().code() == StatusCode::kCorruption);
+  CHECK(next.status().message().find("d/file at 0") != std::string::npos);
+}
+
 TEST_CASE("a file of version 1, whose blocks are not packed, stays readable") {
   Bytes bytes;
   REQUIRE(FromHex(kVersion1File, &bytes));

@@ -102,6 +102,35 @@ TEST_CASE("check prints a line for each damage, with file and offset, and fails"
   CHECK(Has(refused.err, ".points at 0: "));
 }
 
+TEST_CASE("repair sets aside what is damaged, says what is lost, and the rest is served") {
+  const Program program;
+  program.Import("m 1699999200 1 host=a\n");
+  REQUIRE(program.Run({"admin", "flush"}).exit == 0);
+  program.Import("m 1699999201 2 host=a\n");
+  REQUIRE(program.Run({"admin", "flush"}).exit == 0);
+  CHECK(Has(program.Succeed({"repair"}), "nothing was damaged"));
+  const auto points = [&] { return program.Scan({"1699990000", "1700010000", "sum", "m"}); };
+  REQUIRE(points() == "m 1699999200 1 host=a\nm 1699999201 2 host=a\n");
+  std::string last;
+  for (const auto& entry : std::filesystem::directory_iterator(program.Path("data"))) {
+    if (entry.path().extension() == ".points") last = std::max(last, entry.path().string());
+  }
+  {
+    std::fstream file(last, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(3);
+    file.put('\x7f');
+  }
+  CHECK(program.Run({"check"}).exit == 1);
+  const Outcome repaired = program.Run({"repair"});
+  CHECK(repaired.exit == 0);
+  CHECK(repaired.out.starts_with(last + " at 0: "));
+  CHECK(Has(repaired.err, "is set aside as " + program.Path("data/lost/")));
+  CHECK(program.Run({"check"}).exit == 0);
+  CHECK(points() == "m 1699999200 1 host=a\n");
+  CHECK(program.Run({"repair", "a", "b"}).exit == 2);
+  CHECK(Has(program.Run({"repair", program.Path("none")}).err, "none"));
+}
+
 TEST_CASE("the daemon of a data directory is found by the words of its lock") {
   const Program program;
   const std::string folder = program.Path("");

@@ -1,0 +1,360 @@
+// Damaged files: whatever byte is wrong, a read is right or names the file, the check finds it, and
+// the repair keeps what is whole.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "storage/codec/row_key.h"
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/manifest.h"
+#include "storage/points/engine_check.h"
+#include "storage/points/engine_repair.h"
+#include "tests/fault/damaged_store.h"
+
+namespace hg {
+namespace {
+
+TEST_CASE(
+    "whatever byte of a file is wrong, a read is right or names the file, and the check finds it") {
+  FaultyFileSystem disk(1);
+  const std::vector<std::string> states = WriteStore(disk);
+  const std::string& whole = states.back();
+  const auto names = disk.List("data");
+  const auto undamaged = points::CheckDirectory(disk, "data");
+  REQUIRE(undamaged.ok());
+  REQUIRE(undamaged->damages.empty());
+  std::set<std::string> kinds;
+  for (const std::string& name : *names) {
+    const bool is_log = name.ends_with(".log");
+    const std::string path = "data/" + name;
+    const Bytes content = *ReadWholeFile(disk, path);
+    // A bit of each byte, all bits of the last one: in files of blocks the version of the format,
+    // which no sum covers.
+    for (uint64_t flip = 0; flip < content.size() + 7; flip += is_log ? 3 : 1) {
+      const uint64_t byte = std::min(flip, content.size() - 1);
+      const int bit = static_cast<int>(flip % 8);
+      FaultyFileSystem damaged = disk.Copy();
+      damaged.FlipBit(path, byte, bit);
+      CAPTURE(path);
+      CAPTURE(byte);
+      CAPTURE(bit);
+      const auto report = points::CheckDirectory(damaged, "data");
+      REQUIRE(report.ok());
+      const Reading reading = Read(damaged);
+      if (!reading.status.ok()) {
+        CHECK(reading.status.code() == StatusCode::kCorruption);
+        CHECK(reading.status.message().find(is_log ? ".log" : name) != std::string_view::npos);
+      } else if (is_log) {
+        // Behind the last record nothing proves that there was more: it is a torn end.
+        CHECK(std::find(states.begin(), states.end(), reading.shown) != states.end());
+      } else {
+        CHECK(reading.shown == whole);
+      }
+      // Version 2 is version 3 where no block is packed.
+      const bool same = !is_log && byte + 1 == content.size() && bit == 0 && reading.status.ok() &&
+                        name != lsm::kManifestName;
+      if (!same && (!is_log || !reading.status.ok())) {
+        REQUIRE(!report->damages.empty());
+        CHECK(report->damages[0].file.find(is_log ? ".log" : name) != std::string::npos);
+        CHECK(report->damages[0].offset <= content.size());
+      } else if (reading.shown != whole) {
+        CHECK(report->notes != undamaged->notes);  // where the log ends
+      }
+      kinds.insert(name.substr(name.find_last_of('.') + 1));
+    }
+  }
+  CHECK(kinds == std::set<std::string>{"MANIFEST", "cells", "log", "points"});
+}
+
+// Enough for several blocks in one points file and one cell file. Of two metrics.
+void WriteManyRows(Embedded& store) {
+  std::mt19937_64 random(1);
+  for (uint64_t i = 0; i < 400; ++i) {
+    Bytes tsuid;
+    for (const uint64_t id : {1 + i % 2, uint64_t{1}, i + 1}) AppendBig(&tsuid, id, 3);
+    const auto number = store.points().Register(tsuid);
+    REQUIRE(number.ok());
+    std::vector<PointEntry> batch;
+    for (int64_t second = 0; second < 60; ++second) {
+      batch.push_back(MakePointEntry(*number, Timestamp{kWorkloadBase + second * 7},
+                                     PointValue::Int(static_cast<int64_t>(random()))));
+    }
+    REQUIRE(store.points().Append(batch).ok());
+    const Bytes key = codec::MakeRowKey(store.points().layout(), tsuid, kWorkloadBase);
+    std::string text;
+    for (uint64_t j = 0; j < 40; ++j) text += ToHex(std::to_string(i * 1'000'003 * (j + 1)));
+    REQUIRE(store.cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), text)}}}).ok());
+  }
+  REQUIRE(store.cells().Flush().ok());
+}
+
+std::vector<Bytes> Keys() {
+  std::vector<Bytes> keys;
+  for (uint64_t i = 0; i < 400; ++i) {
+    Bytes tsuid;
+    for (const uint64_t id : {1 + i % 2, uint64_t{1}, i + 1}) AppendBig(&tsuid, id, 3);
+    keys.push_back(codec::MakeRowKey(KeyLayout(), tsuid, kWorkloadBase));
+  }
+  return keys;
+}
+
+struct RowCount {
+  size_t readable = 0;
+  size_t complete = 0;  // with all that was written
+};
+
+RowCount CountRows(Embedded& store) {
+  RowCount count;
+  for (const Bytes& key : Keys()) {
+    const auto row = store.cells().Get("tsdb", key);
+    if (!row.ok()) {
+      CHECK(row.status().code() == StatusCode::kCorruption);
+      continue;
+    }
+    ++count.readable;
+    count.complete += row->cells.size() == 61 ? 1 : 0;
+  }
+  return count;
+}
+
+// The largest file of its kind.
+std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) {
+  std::string name;
+  for (const std::string& candidate : FilesEndingWith(disk, kind)) {
+    if (name.empty() || ReadWholeFile(disk, "data/" + candidate)->size() >
+                            ReadWholeFile(disk, "data/" + name)->size()) {
+      name = candidate;
+    }
+  }
+  return name;
+}
+
+// Damages the middle of a file, repairs it, and looks what is left at each step.
+void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
+  const std::string name = LargestFile(disk, kind);
+  const size_t size = ReadWholeFile(disk, "data/" + name)->size();
+  REQUIRE(size > 100'000);
+  disk.FlipBit("data/" + name, size / 2, 3);
+  const auto report = points::CheckDirectory(disk, "data");
+  REQUIRE(report.ok());
+  REQUIRE(report->damages.size() == 1);
+  CHECK(report->damages[0].file == "data/" + name);
+  CHECK(report->damages[0].offset <= size / 2);
+  CHECK(report->damages[0].offset > size / 2 - 50'000);
+  CHECK(!report->damages[0].lost.empty());
+  size_t readable = 0;
+  {
+    auto store = Open(disk);
+    const RowCount count = CountRows(*store);
+    CHECK(count.readable > 200);
+    CHECK(count.readable < 400);
+    CHECK(count.complete == count.readable);
+    readable = count.readable;
+    const auto online = store->maintenance().Check();
+    REQUIRE(online.ok());
+    REQUIRE(online->damages.size() == 1);
+    CHECK(online->damages[0].ToString() == report->damages[0].ToString());
+  }
+  const auto repaired = points::RepairDirectory(disk, "data");
+  REQUIRE(repaired.ok());
+  REQUIRE(repaired->lost.size() == 1);
+  CHECK(repaired->lost[0] == report->damages[0].ToString());
+  CHECK(disk.Exists("data/lost/" + name));
+  CHECK(!disk.Exists("data/" + name));
+  CHECK(points::CheckDirectory(disk, "data")->damages.empty());
+  {
+    auto store = Open(disk);
+    const RowCount count = CountRows(*store);
+    CHECK(count.readable == 400);
+    // Next to the first row of a damaged block stands one whose get looks into it, too.
+    CHECK(count.complete >= readable);
+    CHECK(count.complete < 400);
+    REQUIRE(store->cells().Compact().ok());
+    CHECK(CountRows(*store).complete == count.complete);
+  }
+  const auto again = points::RepairDirectory(disk, "data");
+  REQUIRE(again.ok());
+  CHECK(again->done.empty());
+}
+
+TEST_CASE("a damaged block costs its own rows, and the repair sets it aside and keeps all others") {
+  for (const char* kind : {".points", ".cells"}) {
+    for (const bool merged : {false, true}) {
+      CAPTURE(kind);
+      CAPTURE(merged);
+      FaultyFileSystem disk(1);
+      {
+        auto store = Open(disk);
+        WriteManyRows(*store);
+        if (merged) REQUIRE(store->cells().Compact().ok());
+      }
+      DamageAndRepair(disk, kind);
+    }
+  }
+}
+
+TEST_CASE("a damaged file that two regions share is repaired once, for both") {
+  for (const char* kind : {".points", ".cells"}) {
+    CAPTURE(kind);
+    FaultyFileSystem disk(1);
+    {
+      auto store = Open(disk);
+      WriteManyRows(*store);
+      REQUIRE(store->cells().Split("tsdb", "", Bytes("\0\0\2", 3)).ok());
+      REQUIRE(store->cells().Regions("tsdb")->size() == 2);
+    }
+    DamageAndRepair(disk, kind);
+    auto store = Open(disk);
+    const auto regions = store->cells().Regions("tsdb");
+    REQUIRE(regions->size() == 2);
+    for (const RegionInfo& region : *regions) CHECK(region.references == 0);  // merged since
+  }
+}
+
+TEST_CASE("a file without its index is set aside whole, and a missing one is told") {
+  FaultyFileSystem disk(1);
+  {
+    auto store = Open(disk);
+    WriteManyRows(*store);
+  }
+  const std::string name = FilesEndingWith(disk, ".points").back();
+  disk.FlipBit("data/" + name, ReadWholeFile(disk, "data/" + name)->size() - 10, 0);
+  CHECK(TryOpen(disk).status().code() == StatusCode::kCorruption);
+  REQUIRE(points::RepairDirectory(disk, "data").ok());
+  CHECK(disk.Exists("data/lost/" + name));
+  auto store = Open(disk);
+  const auto row = store->cells().Get("tsdb", Keys()[7]);
+  REQUIRE(row.ok());
+  CHECK(row->cells.size() == 1);  // the note
+  store.reset();
+  std::string cells;
+  for (const std::string& candidate : FilesEndingWith(disk, ".cells")) {
+    if (ReadWholeFile(disk, "data/" + candidate)->size() > 100'000) cells = candidate;
+  }
+  REQUIRE(disk.Remove("data/" + cells).ok());
+  const auto report = points::CheckDirectory(disk, "data");
+  REQUIRE(report->damages.size() == 1);
+  CHECK(report->damages[0].file == "data/" + cells);
+  REQUIRE(points::RepairDirectory(disk, "data").ok());
+  CHECK(Open(disk)->cells().Get("tsdb", Keys()[7])->cells.empty());
+}
+
+// The file of the series: the one whose keys are numbers.
+std::string SeriesFile(FaultyFileSystem& disk) {
+  for (const std::string& name : FilesEndingWith(disk, ".cells")) {
+    const auto file = lsm::BlockFile::Open(disk, "data/" + name);
+    REQUIRE(file.ok());
+    if ((*file)->first_key(0).size() == 4) return name;
+  }
+  FAIL("no file of series");
+  return "";
+}
+
+TEST_CASE("a lost registry of series is rebuilt from the rows; the log keeps the series it names") {
+  FaultyFileSystem disk(1);
+  std::string before;
+  {
+    auto store = Open(disk);
+    for (uint64_t step = 1; step <= 40; ++step) {
+      REQUIRE(WriteSome(step, store->cells(), store->points()).ok());
+    }
+    REQUIRE(store->cells().Flush().ok());
+    before = DumpCells(store->cells());
+  }
+  const std::string series = SeriesFile(disk);
+  {
+    FaultyFileSystem damaged = disk.Copy();
+    damaged.FlipBit("data/" + series, 3, 1);
+    CHECK(TryOpen(damaged).status().code() == StatusCode::kCorruption);
+    const auto repaired = points::RepairDirectory(damaged, "data");
+    INFO(repaired.status().ToString());
+    REQUIRE(repaired.ok());
+    CHECK(damaged.Exists("data/lost/" + series));
+    auto store = Open(damaged);
+    CHECK(DumpCells(store->cells()) == before);
+    CHECK(store->Stats().series == kWorkloadSeries);
+    REQUIRE(WriteSome(41, store->cells(), store->points()).ok());
+    CHECK(store->Stats().series == kWorkloadSeries);
+  }
+  // With points in the log: of a series that the log made itself, and of those that the lost file
+  // numbered, which nobody can tell.
+  const auto write = [](Embedded& store, const Bytes& tsuid, int64_t count) {
+    const auto number = store.points().Register(tsuid);
+    REQUIRE(number.ok());
+    for (int64_t i = 0; i < count; ++i) {
+      const PointEntry entry =
+          MakePointEntry(*number, Timestamp{kWorkloadBase + 7200 + i}, PointValue::Int(i));
+      REQUIRE(store.points().Append({&entry, 1}).ok());
+    }
+  };
+  const Bytes fresh = WorkloadTsuid(9);
+  {
+    auto store = Open(disk);
+    write(*store, fresh, 5);
+    write(*store, WorkloadTsuid(1), 3);
+    REQUIRE(store->Close().ok());
+  }
+  disk.FlipBit("data/" + series, 3, 1);
+  const auto repaired = points::RepairDirectory(disk, "data");
+  INFO(repaired.status().ToString());
+  REQUIRE(repaired.ok());
+  CHECK(std::any_of(repaired->lost.begin(), repaired->lost.end(), [](const std::string& line) {
+    return line.starts_with("3 points of the log");
+  }));
+  auto store = Open(disk);
+  CHECK(store->Stats().series == kWorkloadSeries + 1);
+  const Bytes key = codec::MakeRowKey(KeyLayout(), fresh, kWorkloadBase + 7200);
+  CHECK(store->cells().Get("tsdb", key)->cells.size() == 5);
+  CHECK(points::CheckDirectory(disk, "data").status().code() == StatusCode::kBusy);
+}
+
+TEST_CASE("a log damaged in its middle is refused, and the repair keeps what stands before") {
+  FaultyFileSystem disk(1);
+  const std::vector<std::string> states = WriteStore(disk);
+  const std::string log = FilesEndingWith(disk, ".log").front();
+  disk.FlipBit("data/" + log, 40, 2);
+  CHECK(TryOpen(disk).status().code() == StatusCode::kCorruption);
+  const auto repaired = points::RepairDirectory(disk, "data");
+  INFO(repaired.status().ToString());
+  REQUIRE(repaired.ok());
+  CHECK(repaired->lost.size() == 1);
+  CHECK(disk.Exists("data/lost/" + log));
+  auto store = Open(disk);
+  CHECK(DumpCells(store->cells()) == states[39]);  // of the last flush
+  REQUIRE(WriteSome(99, store->cells(), store->points()).ok());
+  REQUIRE(store->cells().Flush().ok());
+}
+
+TEST_CASE("without a manifest there is nothing to repair, and a failing repair changes nothing") {
+  FaultyFileSystem disk(1);
+  const std::vector<std::string> states = WriteStore(disk);
+  {
+    FaultyFileSystem damaged = disk.Copy();
+    damaged.FlipBit("data/MANIFEST", 20, 0);
+    const auto refused = points::RepairDirectory(damaged, "data");
+    CHECK(refused.status().code() == StatusCode::kCorruption);
+    CHECK(refused.status().message().find("MANIFEST") != std::string_view::npos);
+  }
+  disk.FlipBit("data/" + SeriesFile(disk), 3, 1);
+  for (uint64_t n = 1;; ++n) {
+    CAPTURE(n);
+    FaultyFileSystem damaged = disk.Copy();
+    damaged.FailCall(n);
+    const Status repaired = points::RepairDirectory(damaged, "data").status();
+    const bool reached = damaged.failed();
+    damaged.FailCall(0);
+    damaged.PowerCut();
+    if (!repaired.ok()) REQUIRE(points::RepairDirectory(damaged, "data").ok());
+    const auto report = points::CheckDirectory(damaged, "data");
+    REQUIRE(report.ok());
+    CHECK(report->damages.empty());
+    CHECK(TryOpen(damaged).ok());
+    if (!reached) break;
+  }
+}
+
+}  // namespace
+}  // namespace hg
