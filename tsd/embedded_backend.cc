@@ -141,6 +141,7 @@ class EmbeddedBackend : public Backend {
     show("block_cache.misses", stats.cache_misses);
     show("block_cache.evicted", stats.cache_evicted);
     show("files.blocks_read", stats.blocks_read);
+    show("files.skipped_by_bloom", stats.skipped_by_bloom);
     show("regions", stats.regions);
     show("regions.advised", region::RegionsAdvised(stats.memory_limit_bytes));
     show("replayed_records", stats.replayed_records);

@@ -1,6 +1,7 @@
 #include "storage/lsm/block_file.h"
 
 #include <snappy.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -8,24 +9,30 @@
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
 #include "storage/base/varint.h"
+#include "storage/lsm/bloom.h"
 
 namespace hg::lsm {
 namespace {
 
 constexpr ByteView kMagicBegin = "HGBLOCK";
-constexpr char kVersion = 3;
-constexpr char kVersionOfPlainBlocks = 1;
+constexpr char kVersion = 4;
+constexpr char kVersionWithoutHead = 3;
 constexpr char kVersionOfPackers = 3;  // since then blocks may be packed by a packer
-constexpr size_t kBlockBytes = 32 << 10;
+constexpr char kVersionOfPlainBlocks = 1;
 
-enum Packing : char { kPlain = 0, kSnappy = 1, kByPacker = 2 };
 // Three bytes stand for 64 at most: more is no output of Snappy, and must not ask for memory.
 constexpr size_t kSnappyRatioMax = 22;
+// A block is as long as its entries make it; damaged ones ask for no more memory.
+constexpr size_t kZstdBlockMax = 64 << 20;
+constexpr int kZstdLevel = 3;
+constexpr size_t kMagicBytes = 8;
 // index offset, index size, entries, index crc, crc of the trailer so far, magic
-constexpr size_t kTrailerBytes = 8 + 8 + 8 + 4 + 4 + 8;
+constexpr size_t kTrailerBytes = 8 + 8 + 8 + 4 + 4 + kMagicBytes;
+// filter offset, filter size, first and last time, filter crc, packing; then the others
+constexpr size_t kTrailerHeadBytes = 8 + 8 + 8 + 8 + 4 + 1;
 
 // Other forms cost readers something. A packer leaves alone what it cannot make smaller.
-constexpr size_t kSnappySaves = 8, kPackerSaves = 32;  // this part of a block at least
+constexpr size_t kCompressionSaves = 8, kPackerSaves = 32;  // this part of a block at least
 
 void AppendLittle(Bytes* out, uint64_t v, int width) {
   for (int i = 0; i < width; ++i) out->push_back(static_cast<char>(v >> (8 * i)));
@@ -67,15 +74,15 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
 
 }  // namespace
 
-BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file, const BlockPacker* packer)
-    : file_(std::move(file)), packer_(packer) {}
+BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file, const BlockWriting& writing)
+    : file_(std::move(file)), writing_(writing) {}
 BlockFileWriter::~BlockFileWriter() = default;
 
 Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::Create(FileSystem& files,
                                                                  const std::string& path,
-                                                                 const BlockPacker* packer) {
+                                                                 const BlockWriting& writing) {
   ASSIGN_OR_RETURN(auto file, files.Open(path, OpenMode::kCreate));
-  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(std::move(file), packer));
+  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(std::move(file), writing));
 }
 
 Status BlockFileWriter::Write(ByteView bytes) {
@@ -100,26 +107,44 @@ Status BlockFileWriter::Add(ByteView key, ByteView value) {
   block_ += value;
   last_key_ = key;
   ++entries_;
-  return block_.size() >= kBlockBytes ? EndBlock() : Status();
+  if (writing_.bloom) hashes_.push_back(BloomHash(key));
+  return block_.size() >= writing_.block_bytes ? EndBlock() : Status();
 }
 
 // False if the packer cannot, or what it made does not come back, or it saves too little.
 bool BlockFileWriter::PackBlock() {
-  packed_.assign(1, kByPacker);
-  if (packer_ == nullptr || !packer_->Pack(block_, &packed_)) return false;
+  packed_.assign(1, static_cast<char>(Packing::kByPacker));
+  if (writing_.packer == nullptr || !writing_.packer->Pack(block_, &packed_)) return false;
   Bytes back;
   return packed_.size() <= block_.size() - block_.size() / kPackerSaves &&
-         packer_->Unpack(ByteView(packed_).substr(1), &back) && back == block_;
+         writing_.packer->Unpack(ByteView(packed_).substr(1), &back) && back == block_;
+}
+
+// False if it is not to be compressed, or that saves too little.
+bool BlockFileWriter::CompressBlock() {
+  Bytes compressed;
+  if (writing_.packing == Packing::kSnappy) {
+    snappy::Compress(block_.data(), block_.size(), &compressed);
+  } else if (writing_.packing == Packing::kZstd && block_.size() <= kZstdBlockMax) {
+    compressed.resize(ZSTD_compressBound(block_.size()));
+    const size_t size = ZSTD_compress(compressed.data(), compressed.size(), block_.data(),
+                                      block_.size(), kZstdLevel);
+    if (ZSTD_isError(size) != 0) return false;
+    compressed.resize(size);
+  } else {
+    return false;
+  }
+  if (compressed.size() > block_.size() - block_.size() / kCompressionSaves) return false;
+  packed_.assign(1, static_cast<char>(writing_.packing));
+  packed_ += compressed;
+  return true;
 }
 
 Status BlockFileWriter::EndBlock() {
   if (block_.empty()) return {};
-  if (!PackBlock()) {
-    Bytes compressed;
-    snappy::Compress(block_.data(), block_.size(), &compressed);
-    const bool smaller = compressed.size() <= block_.size() - block_.size() / kSnappySaves;
-    packed_.assign(1, smaller ? kSnappy : kPlain);
-    packed_ += smaller ? compressed : block_;
+  if (!PackBlock() && !CompressBlock()) {
+    packed_.assign(1, static_cast<char>(Packing::kPlain));
+    packed_ += block_;
   }
   AppendCrc(&packed_);
   index_.push_back({block_first_, offset_, packed_.size()});
@@ -137,7 +162,16 @@ Status BlockFileWriter::Finish() {
     AppendVarint(&index, entry.offset);
     AppendVarint(&index, entry.size);
   }
+  const Bytes bloom = writing_.bloom ? MakeBloom(hashes_) : Bytes();
+  const Packing packing = writing_.packer != nullptr ? Packing::kByPacker : writing_.packing;
   Bytes trailer;
+  AppendLittle(&trailer, offset_, 8);
+  AppendLittle(&trailer, bloom.size(), 8);
+  AppendLittle(&trailer, static_cast<uint64_t>(times_.min_ms), 8);
+  AppendLittle(&trailer, static_cast<uint64_t>(times_.max_ms), 8);
+  AppendLittle(&trailer, crc32c::Value(bloom), 4);
+  AppendLittle(&trailer, static_cast<uint64_t>(packing), 1);
+  RETURN_IF_ERROR(Write(bloom));
   AppendLittle(&trailer, offset_, 8);
   AppendLittle(&trailer, index.size(), 8);
   AppendLittle(&trailer, entries_, 8);
@@ -169,17 +203,37 @@ BlockFile::~BlockFile() {
 Status BlockFile::Load() {
   ASSIGN_OR_RETURN(const uint64_t size, file_->Size());
   if (size < kTrailerBytes) return Damaged(0, "shorter than a trailer");
-  const uint64_t trailer_offset = size - kTrailerBytes;
   Bytes bytes;
-  RETURN_IF_ERROR(file_->ReadAt(trailer_offset, kTrailerBytes, &bytes));
-  if (bytes.size() != kTrailerBytes ||
-      ByteView(bytes).substr(kTrailerBytes - 8, 7) != kMagicBegin || bytes.back() > kVersion ||
-      bytes.back() < kVersionOfPlainBlocks) {
-    return Damaged(trailer_offset, "not the trailer of a block file of a known version");
+  RETURN_IF_ERROR(file_->ReadAt(size - kMagicBytes, kMagicBytes, &bytes));
+  if (bytes.size() != kMagicBytes || ByteView(bytes).substr(0, kMagicBytes - 1) != kMagicBegin ||
+      bytes.back() > kVersion || bytes.back() < kVersionOfPlainBlocks) {
+    return Damaged(size - kMagicBytes, "not the trailer of a block file of a known version");
   }
   version_ = bytes.back();
-  ByteView in = ByteView(bytes).substr(0, kTrailerBytes - 8);
-  if (!CheckCrc(&in)) return Damaged(trailer_offset, "checksum of the trailer differs");
+  const bool has_head = version_ > kVersionWithoutHead;
+  const size_t trailer_bytes = kTrailerBytes + (has_head ? kTrailerHeadBytes : 0);
+  if (size < trailer_bytes) return Damaged(0, "shorter than a trailer");
+  const uint64_t trailer_offset = size - trailer_bytes;
+  RETURN_IF_ERROR(file_->ReadAt(trailer_offset, trailer_bytes - kMagicBytes, &bytes));
+  ByteView in = bytes;
+  if (in.size() != trailer_bytes - kMagicBytes || !CheckCrc(&in)) {
+    return Damaged(trailer_offset, "checksum of the trailer differs");
+  }
+  uint64_t bloom_offset = 0;
+  uint64_t bloom_size = 0;
+  uint32_t bloom_crc = 0;
+  if (has_head) {
+    bloom_offset = TakeLittle(&in, 8);
+    bloom_size = TakeLittle(&in, 8);
+    times_.min_ms = static_cast<int64_t>(TakeLittle(&in, 8));
+    times_.max_ms = static_cast<int64_t>(TakeLittle(&in, 8));
+    bloom_crc = static_cast<uint32_t>(TakeLittle(&in, 4));
+    const uint64_t packing = TakeLittle(&in, 1);
+    if (packing > static_cast<uint64_t>(Packing::kZstd)) {
+      const std::string what = "blocks packed by the unknown method " + std::to_string(packing);
+      return Damaged(trailer_offset, what.c_str());
+    }
+  }
   const uint64_t index_offset = TakeLittle(&in, 8);
   const uint64_t index_size = TakeLittle(&in, 8);
   entries_ = TakeLittle(&in, 8);
@@ -187,25 +241,49 @@ Status BlockFile::Load() {
   if (index_offset > trailer_offset || index_size != trailer_offset - index_offset) {
     return Damaged(trailer_offset, "the index lies outside of the file");
   }
-  RETURN_IF_ERROR(file_->ReadAt(index_offset, index_size, &bytes));
-  if (bytes.size() != index_size || crc32c::Value(bytes) != index_crc) {
-    return Damaged(index_offset, "checksum of the index differs");
+  if (has_head && (bloom_offset > index_offset || bloom_size != index_offset - bloom_offset)) {
+    return Damaged(trailer_offset, "the filter lies outside of the file");
   }
-  for (in = bytes; !in.empty();) {
+  RETURN_IF_ERROR(LoadBloom(bloom_offset, bloom_size, bloom_crc));
+  return LoadIndex(index_offset, index_size, index_crc);
+}
+
+Status BlockFile::LoadBloom(uint64_t offset, uint64_t size, uint32_t crc) {
+  if (size == 0) return {};
+  RETURN_IF_ERROR(file_->ReadAt(offset, size, &bloom_));
+  if (bloom_.size() == size && crc32c::Value(bloom_) == crc) return {};
+  return Damaged(offset, "checksum of the filter differs");
+}
+
+Status BlockFile::LoadIndex(uint64_t offset, uint64_t size, uint32_t crc) {
+  Bytes bytes;
+  RETURN_IF_ERROR(file_->ReadAt(offset, size, &bytes));
+  if (bytes.size() != size || crc32c::Value(bytes) != crc) {
+    return Damaged(offset, "checksum of the index differs");
+  }
+  for (ByteView in = bytes; !in.empty();) {
     uint64_t key_size;
     BlockEntry entry;
     if (!GetVarint64(&in, &key_size) || key_size > in.size()) {
-      return Damaged(index_offset, "the index is cut short");
+      return Damaged(offset, "the index is cut short");
     }
     entry.first_key = in.substr(0, key_size);
     in.remove_prefix(key_size);
-    if (!GetVarint64(&in, &entry.offset) || !GetVarint64(&in, &entry.size) ||
-        entry.size > index_offset || entry.offset > index_offset - entry.size) {
-      return Damaged(index_offset, "the index names a block outside of the file");
+    if (!GetVarint64(&in, &entry.offset) || !GetVarint64(&in, &entry.size) || entry.size > offset ||
+        entry.offset > offset - entry.size) {
+      return Damaged(offset, "the index names a block outside of the file");
     }
     index_.push_back(std::move(entry));
   }
   return {};
+}
+
+bool BlockFile::MayHold(ByteView key) const {
+  if (bloom_.empty() || BloomPasses(bloom_, BloomHash(key))) return true;
+  if (reading_.counters != nullptr) {
+    reading_.counters->skipped_by_bloom.fetch_add(1, std::memory_order_relaxed);
+  }
+  return false;
 }
 
 std::vector<Bytes> BlockFile::FirstKeys() const {
@@ -240,23 +318,14 @@ Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
   }
   if (version_ != kVersionOfPlainBlocks) {
     if (in.empty()) return Damaged(entry.offset, "an empty block");
-    const char packing = in.front();
+    const auto packing = static_cast<Packing>(in.front());
     in.remove_prefix(1);
-    if (packing == kSnappy) {
+    if (packing != Packing::kPlain) {
       Bytes unpacked;
-      RETURN_IF_ERROR(Unpack(entry.offset, in, &unpacked));
+      RETURN_IF_ERROR(Unpack(entry.offset, packing, in, &unpacked));
       block->swap(unpacked);
       return {};
     }
-    if (packing == kByPacker && version_ >= kVersionOfPackers && reading_.packer != nullptr) {
-      Bytes unpacked;
-      if (!reading_.packer->Unpack(in, &unpacked)) {
-        return Damaged(entry.offset, "a packed block cannot be unpacked");
-      }
-      block->swap(unpacked);
-      return {};
-    }
-    if (packing != kPlain) return Damaged(entry.offset, "a block packed in an unknown way");
     block->erase(0, 1);
   } else {
     // No sum covers the version: what is taken for plain must begin as the index says.
@@ -270,16 +339,35 @@ Status BlockFile::ReadFromDisk(size_t i, Bytes* block) const {
   return {};
 }
 
-Status BlockFile::Unpack(uint64_t offset, ByteView stored, Bytes* block) const {
+Status BlockFile::Unpack(uint64_t offset, Packing packing, ByteView stored, Bytes* block) const {
   size_t size = 0;
-  if (!snappy::GetUncompressedLength(stored.data(), stored.size(), &size) ||
-      size / kSnappyRatioMax > stored.size()) {
-    return Damaged(offset, "a compressed block of an impossible length");
+  switch (packing) {
+    case Packing::kSnappy:
+      if (!snappy::GetUncompressedLength(stored.data(), stored.size(), &size) ||
+          size / kSnappyRatioMax > stored.size()) {
+        return Damaged(offset, "a compressed block of an impossible length");
+      }
+      if (snappy::Uncompress(stored.data(), stored.size(), block)) return {};
+      return Damaged(offset, "a block cannot be decompressed");
+    case Packing::kZstd: {
+      // Also what it says of frames without a length, and of what is no frame.
+      const unsigned long long frame = ZSTD_getFrameContentSize(stored.data(), stored.size());
+      if (frame > kZstdBlockMax) {
+        return Damaged(offset, "a compressed block of an impossible length");
+      }
+      block->resize(frame);
+      size = ZSTD_decompress(block->data(), frame, stored.data(), stored.size());
+      if (size == frame) return {};
+      return Damaged(offset, "a block cannot be decompressed");
+    }
+    case Packing::kByPacker:
+      if (reading_.packer == nullptr || version_ < kVersionOfPackers) break;
+      if (reading_.packer->Unpack(stored, block)) return {};
+      return Damaged(offset, "a packed block cannot be unpacked");
+    default:
+      break;
   }
-  if (!snappy::Uncompress(stored.data(), stored.size(), block)) {
-    return Damaged(offset, "a block cannot be decompressed");
-  }
-  return {};
+  return Damaged(offset, "a block packed in an unknown way");
 }
 
 size_t BlockFile::BlockOf(ByteView key) const {
@@ -290,7 +378,7 @@ size_t BlockFile::BlockOf(ByteView key) const {
 }
 
 Result<bool> BlockFile::Get(ByteView key, Bytes* value) const {
-  if (index_.empty() || key < index_.front().first_key) return false;
+  if (index_.empty() || key < index_.front().first_key || !MayHold(key)) return false;
   const size_t i = BlockOf(key);
   ASSIGN_OR_RETURN(const std::shared_ptr<const Bytes> block, ReadBlock(i, CacheUse::kKeep));
   Bytes found;

@@ -1,10 +1,12 @@
 #pragma once
-// An immutable file of rows sorted by key, in checksummed blocks with an index (FORMAT.md "Block
-// file"). A block is stored as the file's packer makes it, or as Snappy does, where that saves
-// enough, else as it is.
+// An immutable file of rows sorted by key, in checksummed blocks with an index and, where asked
+// for, a filter of its keys (FORMAT.md "Block file"). A block is stored as the file's packer makes
+// it, or compressed, where that saves enough, else as it is.
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,9 +27,34 @@ class BlockPacker {
   virtual bool Unpack(ByteView packed, Bytes* entries) const = 0;
 };
 
+/// How a block is stored: the first byte of it.
+enum class Packing : uint8_t { kPlain = 0, kSnappy = 1, kByPacker = 2, kZstd = 3 };
+
+/// How a file is written.
+struct BlockWriting {
+  const BlockPacker* packer = nullptr;  // tried first; outlives the writer
+  Packing packing = Packing::kSnappy;   // kPlain, kSnappy or kZstd: of the other blocks
+  size_t block_bytes = 32 << 10;  // before that: a block ends with the entry that reaches them
+  bool bloom = false;             // with a filter: gets of absent keys seldom read a block
+};
+
+/// From the first to the last time of what a file holds, both included; min > max: nothing, or
+/// nobody knows.
+struct TimeSpan {
+  int64_t min_ms = std::numeric_limits<int64_t>::max();
+  int64_t max_ms = std::numeric_limits<int64_t>::min();
+
+  [[nodiscard]] bool known() const { return min_ms <= max_ms; }
+  void Add(int64_t time_ms) {
+    min_ms = std::min(min_ms, time_ms);
+    max_ms = std::max(max_ms, time_ms);
+  }
+};
+
 /// What the readers of a store's files did. Thread-safe.
 struct ReadCounters {
-  std::atomic<uint64_t> blocks{0};  // read from the disk
+  std::atomic<uint64_t> blocks{0};            // read from the disk
+  std::atomic<uint64_t> skipped_by_bloom{0};  // gets that did not look into a file
 };
 
 /// How a file is read.
@@ -49,12 +76,14 @@ enum class CacheUse : uint8_t {
 /// before.
 class BlockFileWriter {
  public:
-  /// `packer` (nullptr: none) outlives the writer; who reads the file needs it, too.
+  /// Who reads the file needs the packer, too.
   static Result<std::unique_ptr<BlockFileWriter>> Create(FileSystem& files, const std::string& path,
-                                                         const BlockPacker* packer = nullptr);
+                                                         const BlockWriting& writing = {});
   ~BlockFileWriter();
 
   Status Add(ByteView key, ByteView value);
+  /// A time of the entries added; without a call the file does not say from when they are.
+  void AddTime(int64_t time_ms) { times_.Add(time_ms); }
   /// Writes the rest and syncs the file (not its folder).
   Status Finish();
   [[nodiscard]] uint64_t entries() const { return entries_; }
@@ -66,13 +95,16 @@ class BlockFileWriter {
     uint64_t offset;
     uint64_t size;
   };
-  BlockFileWriter(std::unique_ptr<File> file, const BlockPacker* packer);
+  BlockFileWriter(std::unique_ptr<File> file, const BlockWriting& writing);
   bool PackBlock();
+  bool CompressBlock();
   Status EndBlock();
   Status Write(ByteView bytes);
 
   std::unique_ptr<File> file_;
-  const BlockPacker* const packer_;
+  const BlockWriting writing_;
+  TimeSpan times_;
+  std::vector<uint64_t> hashes_;  // of the keys, for the filter
   uint64_t offset_ = 0;
   uint64_t entries_ = 0;
   Bytes block_;
@@ -82,7 +114,7 @@ class BlockFileWriter {
   std::vector<BlockEntry> index_;
 };
 
-/// Immutable, thread-safe. The index is in memory.
+/// Immutable, thread-safe. Index and filter are in memory.
 class BlockFile {
  public:
   static Result<std::shared_ptr<const BlockFile>> Open(FileSystem& files, const std::string& path,
@@ -92,6 +124,7 @@ class BlockFile {
   /// False if there is no such entry.
   Result<bool> Get(ByteView key, Bytes* value) const;
   [[nodiscard]] uint64_t entries() const { return entries_; }
+  [[nodiscard]] const TimeSpan& times() const { return times_; }
   /// What its blocks begin with, in order.
   [[nodiscard]] std::vector<Bytes> FirstKeys() const;
   [[nodiscard]] size_t blocks() const { return index_.size(); }
@@ -117,9 +150,12 @@ class BlockFile {
         reading_(reading),
         cache_number_(reading.cache != nullptr ? reading.cache->NewFile() : 0) {}
   Status Load();
+  Status LoadBloom(uint64_t offset, uint64_t size, uint32_t crc);
+  Status LoadIndex(uint64_t offset, uint64_t size, uint32_t crc);
+  [[nodiscard]] bool MayHold(ByteView key) const;  // false: it certainly does not
   Result<std::shared_ptr<const Bytes>> ReadBlock(size_t i, CacheUse use) const;
   Status ReadFromDisk(size_t i, Bytes* block) const;
-  Status Unpack(uint64_t offset, ByteView stored, Bytes* block) const;
+  Status Unpack(uint64_t offset, Packing packing, ByteView stored, Bytes* block) const;
   /// The block that may hold the key: the last whose first key is not after it, else the first.
   [[nodiscard]] size_t BlockOf(ByteView key) const;
 
@@ -127,6 +163,8 @@ class BlockFile {
   const std::string path_;
   const BlockReading reading_;
   const uint64_t cache_number_;  // of the file in the cache
+  Bytes bloom_;                  // empty: there is none
+  TimeSpan times_;
   char version_ = 0;  // of the format (FORMAT.md)
   uint64_t entries_ = 0;
   std::vector<BlockEntry> index_;

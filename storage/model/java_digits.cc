@@ -16,8 +16,7 @@ using boost::multiprecision::cpp_int;
 template <typename Float>
 Decimal ShortestDigits(Float v) {
   char text[40];
-  const char* end =
-      std::to_chars(text, text + sizeof(text), v, std::chars_format::scientific).ptr;
+  const char* end = std::to_chars(text, text + sizeof(text), v, std::chars_format::scientific).ptr;
   Decimal d;
   const char* p = text;
   for (; p != end && *p != 'e'; ++p) {
@@ -98,7 +97,7 @@ Decimal DigitsWithinMargin(Float v) {
     const cpp_int digit = left / unit;
     left -= digit * unit;
     d.digits[d.count++] = static_cast<char>('0' + static_cast<int>(digit));
-    const bool enough = left < margin, enough_above = left + margin > unit;
+    const bool enough = left<margin, enough_above = left + margin> unit;
     if (d.count >= count_min && (enough || enough_above)) {
       const cpp_int twice = 2 * left;
       const bool odd = (d.digits[d.count - 1] - '0') % 2 == 1;

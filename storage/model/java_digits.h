@@ -15,8 +15,8 @@ struct Decimal {
 /// Of a finite number > 0: mostly the shortest digits that read back to the same number. A few more
 /// of a power of two, whose neighbours are taken to be twice as near as they are; where the
 /// shortest ones lie halfway to a neighbour; and of integers with more bits than the type holds,
-/// which are printed exactly but for the digits below their precision. Not followed: from 2^84 up to
-/// 2^85 (of singles from 2^83) an overflow makes Java round the last of 17 (8) digits down.
+/// which are printed exactly but for the digits below their precision. Not followed: from 2^84 up
+/// to 2^85 (of singles from 2^83) an overflow makes Java round the last of 17 (8) digits down.
 Decimal JavaDigits(double magnitude);
 Decimal JavaDigits(float magnitude);
 

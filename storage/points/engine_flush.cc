@@ -225,9 +225,9 @@ void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& j
 }
 
 Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
-  RunWriter writer(
-      files_, options_.path, layout(),
-      NewRun(job->table->id, job->regions->Id(job->region), generation, &job->entries));
+  RunWriter writer(files_, options_.path, layout(),
+                   NewRun(job->table->id, job->regions->Id(job->region), generation, &job->entries),
+                   job->table);
   const auto rows =
       lsm::ScanMemory(*generation.Cells(job->table->id), job->regions->Start(job->region),
                       job->regions->Stop(job->region));
@@ -266,7 +266,8 @@ uint64_t Engine::NewRun(uint32_t table, uint32_t region, const Generation& gener
 
 Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
   if (generation.series_begin == generation.series_end) return {};
-  RunWriter writer(files_, options_.path, layout(), NewRun(kSeriesTable, 0, generation, entries));
+  RunWriter writer(files_, options_.path, layout(), NewRun(kSeriesTable, 0, generation, entries),
+                   nullptr);
   for (uint32_t number = generation.series_begin; number < generation.series_end; ++number) {
     Bytes key;
     AppendBig(&key, number, 4);
@@ -286,7 +287,8 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
     return RowFileOrder(layout(), registry_.Tsuid(a), registry_.Tsuid(b));
   });
   RunWriter writer(files_, options_.path, layout(),
-                   NewRun(table.id, job->regions->Id(job->region), generation, &job->entries));
+                   NewRun(table.id, job->regions->Id(job->region), generation, &job->entries),
+                   &table);
   // Marks of row histories and cells of rows without a history, by key.
   std::map<Bytes, lsm::CellRow> beside;
   std::vector<const RowHourMemory*> hours;

@@ -168,13 +168,13 @@ Result<lsm::RunEntry> Engine::WriteMerged(RegionPlace place, std::vector<MergeIn
   }
   entry.made_ms = clock_.NowMs();
 
-  RunWriter writer(files_, options_.path, layout(), entry.number, RowDensity::kPacked);
+  const Table* const table = TableById(place.first);
+  RunWriter writer(files_, options_.path, layout(), entry.number, table, RowDensity::kPacked);
   region::Pace pace;
   uint64_t seen_bytes = 0;
   static const Table kSeries;
   MergeTask task;
-  task.table = TableById(place.first);
-  if (task.table == nullptr) task.table = &kSeries;
+  task.table = table != nullptr ? table : &kSeries;
   task.inputs = std::move(inputs);
   task.bottom = bottom;
   task.now_ms = entry.made_ms;

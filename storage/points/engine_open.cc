@@ -337,6 +337,7 @@ EmbeddedStats Engine::Stats() const {
   stats.cache_misses = cache.misses;
   stats.cache_evicted = cache.evicted;
   stats.blocks_read = read_counters_->blocks;
+  stats.skipped_by_bloom = read_counters_->skipped_by_bloom;
   stats.regions = CountRegions(*version);
   stats.replayed_records = replayed_;
   stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;

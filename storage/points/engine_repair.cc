@@ -95,7 +95,8 @@ class Repair {
   }
 
   Status Rewrite(const lsm::RunEntry& run, lsm::RunEntry* fresh) {
-    RunWriter writer(files_, folder_, manifest_.layout, fresh->number, RowDensity::kPacked);
+    RunWriter writer(files_, folder_, manifest_.layout, fresh->number, nullptr,
+                     RowDensity::kPacked);
     for (const StoredFile& file : FilesOf({run})) {
       Bytes last;
       const auto done = ReadableEntries(file, [&](ByteView key, ByteView value) -> Status {
@@ -209,7 +210,7 @@ class Repair {
     entry.number = manifest_.next_number++;
     entry.first_sequence = 1;
     entry.last_sequence = manifest_.flushed;
-    RunWriter writer(files_, folder_, manifest_.layout, entry.number);
+    RunWriter writer(files_, folder_, manifest_.layout, entry.number, nullptr);
     for (uint32_t number = 0; number < series_.size(); ++number) {
       Bytes key;
       AppendBig(&key, number, 4);

@@ -9,6 +9,7 @@
 #include "storage/lsm/cell_row.h"
 #include "storage/lsm/manifest.h"
 #include "storage/points/part.h"
+#include "storage/points/stored_row.h"
 
 namespace hg::points {
 
@@ -18,8 +19,11 @@ enum class RowDensity : uint8_t { kPlain, kPacked };
 /// One thread at a time. After a failure the files are rubbish.
 class RunWriter {
  public:
+  /// `table`: whose rows they are, for how its families want their files; outlives the writer.
+  /// Null: of the table of series, or of a table that is not at hand; a merge will see to its
+  /// wishes.
   RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
-            RowDensity density = RowDensity::kPlain);
+            const Table* table, RowDensity density = RowDensity::kPlain);
 
   /// Ascending by key.
   Status AddCells(ByteView key, const lsm::CellRow& row);
@@ -34,10 +38,14 @@ class RunWriter {
   [[nodiscard]] uint64_t bytes() const;
 
  private:
+  [[nodiscard]] lsm::BlockWriting Writing() const;
+  void NoteTimes(ByteView key, const lsm::CellRow& row);
+
   FileSystem& files_;
   const std::string folder_;
   const KeyLayout layout_;
   const uint64_t number_;
+  const Table* const table_;
   const RowDensity density_;
   std::unique_ptr<lsm::BlockFileWriter> cells_;
   std::unique_ptr<lsm::BlockFileWriter> points_;

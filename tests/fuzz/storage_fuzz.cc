@@ -200,12 +200,22 @@ void BlockFiles(ByteView in, uint8_t cut) {
     AppendVarint(&index, file.size());
   }
   Bytes trailer;
+  if (cut >= 192) {
+    AppendLittle(&trailer, file.size(), 8);
+    AppendLittle(&trailer, index.size(), 8);
+    AppendLittle(&trailer, cut, 8);  // first and last time
+    AppendLittle(&trailer, in.size(), 8);
+    AppendLittle(&trailer, crc32c::Value(index), 4);
+    AppendLittle(&trailer, cut % 5, 1);
+    file += index;
+  }
   AppendLittle(&trailer, file.size(), 8);
   AppendLittle(&trailer, index.size(), 8);
   AppendLittle(&trailer, cut, 8);
   AppendLittle(&trailer, crc32c::Value(index), 4);
   trailer = WithCrc(std::move(trailer));
-  trailer.append(cut < 128 ? "HGBLOCK\1" : "HGBLOCK\2", 8);  // plain blocks; with their packing
+  // Plain blocks; blocks with their packing; a filter of the index' bytes before it, too.
+  trailer.append(cut < 128 ? "HGBLOCK\1" : cut < 192 ? "HGBLOCK\2" : "HGBLOCK\4", 8);
   FaultyFileSystem disk(1);
   WriteFile(&disk, "f", file + index + trailer);
   const auto opened = lsm::BlockFile::Open(disk, "f");

@@ -60,7 +60,7 @@ std::shared_ptr<const lsm::BlockFile> OpenFixture(FaultyFileSystem& disk, const 
 }
 
 TEST_CASE("points files of every version are read") {
-  for (const char* name : {"points_v2.hex", "points_v3.hex"}) {
+  for (const char* name : {"points_v2.hex", "points_v3.hex", "points_v4.hex"}) {
     CAPTURE(name);
     FaultyFileSystem disk(1);
     const auto file = OpenFixture(disk, name);
@@ -97,7 +97,7 @@ TEST_CASE("a run holds the same rows however densely it is written, and moved ro
   std::map<RowDensity, uint64_t> bytes;
   std::shared_ptr<const lsm::BlockFile> file;
   for (const RowDensity density : {RowDensity::kPlain, RowDensity::kPacked, RowDensity::kPacked}) {
-    RunWriter writer(disk, "d", kLayout, ++number, density);
+    RunWriter writer(disk, "d", kLayout, ++number, nullptr, density);
     if (file == nullptr) {
       for (const auto& [id, part] : rows) {
         REQUIRE(writer.AddPoints(Tsuid(id.first), id.second, part).ok());
