@@ -1,199 +1,186 @@
-// Each call to the disk fails in turn, then the power is cut: what was acknowledged is there,
-// nothing is invented, and no later write survives an earlier one.
+// Each call to the disk fails in turn, then the process dies or the power is cut: what was
+// acknowledged is there, nothing is invented, and no later write survives an earlier one.
 
 #include <doctest/doctest.h>
 
-#include <memory>
+#include <string>
 #include <vector>
 
-#include "storage/codec/row_key.h"
-#include "storage/points/embedded.h"
-#include "storage/points/points_over_cells.h"
-#include "tests/fault/faulty_file.h"
+#include "tests/fault/fault_round.h"
 #include "tests/fault/workload.h"
-#include "tests/support/manual_clock.h"
-#include "tests/support/model_store.h"
 
 namespace hg {
 namespace {
 
-class Round {
- public:
-  Round(uint64_t seed, Durability durability) : disk_(seed) {
-    options_.path = "disk";
-    options_.durability = durability;
-    options_.background = false;
-    options_.enable_compaction = false;
-    options_.sync_interval_ms = 3'600'000;
-    options_.log_file_bytes = 600;  // many files, recycled often
-    for (const TableDescriptor& table : options_.tables) REQUIRE(model_.CreateTable(table).ok());
-    states_.push_back(DumpCells(model_));
-  }
+enum class Death { kProcess, kPower };
+enum class Failing { kOneCall, kAllFromThere, kFullDisk };
 
-  FaultyFileSystem& disk() { return disk_; }
-
-  // Runs until the first failure or the end.
-  void Run() {
-    if (!Open()) return;
-    for (uint64_t step = 1; step <= 40; ++step) {
-      if (step % 9 == 0) {
-        if (store_->cells().Flush().ok()) {
-          acknowledged_ = states_.size() - 1;
-        } else if (!Healthy()) {
-          return;
-        }
-      } else if (step % 14 == 0) {
-        if (!store_->cells().Compact().ok() && !Healthy()) return;
-      } else if (step % 11 == 0) {
-        // Between metrics, then within one; nothing of it is refused.
-        Bytes key =
-            codec::MakeRowKey(model_points_.layout(), WorkloadTsuid(1), kWorkloadBase + 3600);
-        key.resize(step == 11 ? 3 : 7);
-        if (!store_->cells().Split("tsdb", key, key).ok() && !Healthy()) return;
-      } else if (step % 13 == 0) {
-        const auto regions = store_->cells().Regions("tsdb");
-        if (regions.ok() && regions->size() > 1 &&
-            !store_->cells().MergeRegions("tsdb", (*regions)[1].start).ok() && !Healthy()) {
-          return;
-        }
-      } else if (step % 17 == 0) {
-        Close();
-        if (!Open()) return;
-      } else {
-        REQUIRE(WriteSome(step, model_, model_points_).ok());
-        states_.push_back(DumpCells(model_));
-        if (!WriteSome(step, store_->cells(), store_->points()).ok()) return;
-        if (!only_flushes_count_) acknowledged_ = states_.size() - 1;
-      }
-    }
-  }
-
-  void Close() { store_.reset(); }
-  void Die() {
-    disk_.FailAllCalls();
-    store_.reset();
-  }
-  /// Acknowledgements promise nothing; a flush and what came before it does.
-  void CountFlushesOnly() { only_flushes_count_ = true; }
-
-  // Opens without faults; the state must be one of those between the last acknowledged and the last
-  // tried write.
-  bool StateIsPossible(std::string* difference) {
-    disk_.FailCall(0);
-    auto opened = Embedded::Open(options_, disk_, clock_);
-    if (!opened.ok()) {
-      *difference = opened.status().ToString();
-      return false;
-    }
-    store_ = std::move(*opened);
-    const std::string state = DumpCells(store_->cells());
-    for (size_t i = acknowledged_; i < states_.size(); ++i) {
-      if (states_[i] == state) return true;
-    }
-    *difference = "stored:\n" + state + "acknowledged:\n" + states_[acknowledged_];
-    return false;
-  }
-
-  // After a repaired disk everything goes on.
-  bool StillWrites() {
-    return WriteSome(1000, store_->cells(), store_->points()).ok() &&
-           store_->cells().Flush().ok() && store_->cells().Compact().ok();
-  }
-
- private:
-  bool Open() {
-    auto opened = Embedded::Open(options_, disk_, clock_);
-    if (!opened.ok()) return false;
-    store_ = std::move(*opened);
-    return true;
-  }
-  // A failed flush or merge leaves the store as it was unless the log itself has failed.
-  bool Healthy() {
-    if (!store_->cells().Sync().ok()) return false;
-    acknowledged_ = states_.size() - 1;
-    return true;
-  }
-
-  FaultyFileSystem disk_;
-  ManualClock clock_{1'700'000'000'000};
-  EmbeddedOptions options_;
-  ModelStore model_{clock_};
-  points::PointsOverCells model_points_{&model_, {}};
-  std::vector<std::string> states_;
-  size_t acknowledged_ = 0;
-  bool only_flushes_count_ = false;
-  std::unique_ptr<Embedded> store_;
+struct Faults {
+  Durability durability = Durability::kSynced;
+  Failing failing = Failing::kOneCall;
+  Death death = Death::kPower;
+  bool flushes_only = false;
 };
 
-TEST_CASE("every call may fail and the power be cut: what was acknowledged as synced is there") {
+// The whole life of a round whose n-th call fails. False in *reached: the workload ended before it.
+Status LiveThrough(const Faults& faults, uint64_t n, FaultRound* round, bool* reached) {
+  if (faults.flushes_only) round->CountFlushesOnly();
+  if (faults.failing == Failing::kFullDisk) {
+    round->disk().FillUpAtCall(n);
+  } else if (faults.failing == Failing::kAllFromThere) {
+    round->disk().DieAtCall(n);
+  } else {
+    round->disk().FailCall(n);
+  }
+  round->Run();
+  *reached = round->disk().failed();
+  round->Die();
+  if (faults.death == Death::kPower) round->disk().PowerCut();
+  RETURN_IF_ERROR(Prepend(round->Reopen(), "after the first death"));
+  for (const bool with_files : {false, true}) {
+    RETURN_IF_ERROR(Prepend(round->GoOn(with_files), "going on"));
+    if (faults.durability != Durability::kSynced) continue;
+    RETURN_IF_ERROR(Prepend(round->CutAndCompare(), "after a later power cut"));
+  }
+  return {};
+}
+
+void FailEveryCall(const Faults& faults) {
   for (uint64_t n = 1;; ++n) {
-    INFO("call " << n);
-    Round round(n, Durability::kSynced);
-    round.disk().FailCall(n);
-    round.Run();
-    const bool reached = round.disk().failed();
-    round.Die();
-    round.disk().PowerCut();
-    std::string difference;
-    const bool possible = round.StateIsPossible(&difference);
-    INFO(difference);
-    REQUIRE(possible);
-    REQUIRE(round.StillWrites());
-    if (!reached) {
-      CHECK(n > 100);  // the workload has come to an end without the failure
-      break;
-    }
+    CAPTURE(n);
+    FaultRound round(n, faults.durability);
+    bool reached = false;
+    const Status lived = LiveThrough(faults, n, &round, &reached);
+    INFO(lived.ToString());
+    REQUIRE(lived.ok());
+    if (reached) continue;
+    CHECK(n > 100);  // the workload has come to an end without the failure
+    return;
   }
 }
 
+TEST_CASE("every call may fail and the power be cut: what was acknowledged as synced is there") {
+  FailEveryCall({Durability::kSynced, Failing::kOneCall, Death::kPower});
+}
+
+TEST_CASE("the power may be cut at every call: what was acknowledged as synced is there") {
+  FailEveryCall({Durability::kSynced, Failing::kAllFromThere, Death::kPower});
+}
+
 TEST_CASE("every call may fail and the process die: what was acknowledged as logged is there") {
-  for (uint64_t n = 1;; ++n) {
-    INFO("call " << n);
-    Round round(n, Durability::kLogged);
-    round.disk().FailCall(n);
-    round.Run();
-    const bool reached = round.disk().failed();
-    round.Die();
-    std::string difference;
-    const bool possible = round.StateIsPossible(&difference);
-    INFO(difference);
-    REQUIRE(possible);
-    REQUIRE(round.StillWrites());
-    if (!reached) break;
-  }
+  FailEveryCall({Durability::kLogged, Failing::kOneCall, Death::kProcess});
+}
+
+TEST_CASE(
+    "every call may fail and the process die, the power later: what was acknowledged as synced is "
+    "there") {
+  FailEveryCall({Durability::kSynced, Failing::kOneCall, Death::kProcess});
 }
 
 TEST_CASE(
     "every call may fail and the power be cut: at logged what is left is a beginning of what was "
     "written") {
+  FailEveryCall({Durability::kLogged, Failing::kOneCall, Death::kPower, true});
+}
+
+TEST_CASE(
+    "the disk may be full from any call on: what was acknowledged is there, with room it goes on") {
+  FailEveryCall({Durability::kLogged, Failing::kFullDisk, Death::kProcess});
+  FailEveryCall({Durability::kSynced, Failing::kFullDisk, Death::kPower});
+}
+
+TEST_CASE("every read may fail: an answer is right or an error, and a merge changes nothing then") {
+  FaultRound writer(1, Durability::kSynced);
+  writer.Run();
+  writer.Die();
+  FaultyFileSystem whole = writer.disk().Copy();
+  EmbeddedOptions options;
+  options.path = "disk";
+  options.background = false;
+  options.enable_compaction = false;
+  options.sync_interval_ms = 3'600'000;
+  std::string expected;
+  {
+    FaultyFileSystem disk = whole.Copy();
+    expected = DumpCells((*Embedded::Open(options, disk))->cells());
+  }
   for (uint64_t n = 1;; ++n) {
-    INFO("call " << n);
-    Round round(n, Durability::kLogged);
-    round.CountFlushesOnly();
-    round.disk().FailCall(n);
-    round.Run();
-    const bool reached = round.disk().failed();
-    round.Die();
-    round.disk().PowerCut();
-    std::string difference;
-    const bool possible = round.StateIsPossible(&difference);
-    INFO(difference);
-    REQUIRE(possible);
-    REQUIRE(round.StillWrites());
-    if (!reached) break;
+    CAPTURE(n);
+    FaultyFileSystem disk = whole.Copy();
+    disk.FailRead(n);
+    bool failed = false;
+    {
+      const auto store = Embedded::Open(options, disk);
+      failed = !store.ok();
+      if (store.ok()) {
+        const auto shown = TryDumpCells((*store)->cells());
+        if (shown.ok()) CHECK(*shown == expected);
+        const Status merged = (*store)->cells().Compact();
+        failed = failed || !shown.ok() || !merged.ok();
+        disk.FailRead(0);
+        CHECK(DumpCells((*store)->cells()) == expected);
+      }
+    }
+    disk.FailRead(0);
+    CHECK(DumpCells((*Embedded::Open(options, disk))->cells()) == expected);
+    if (!failed) {
+      CHECK(n > 5);
+      break;
+    }
+  }
+}
+
+// A kind of sync, and the faults under which its absence shows.
+struct Canary {
+  SyncSite site;
+  std::string name;
+  Failing failing = Failing::kOneCall;
+  Death death = Death::kPower;
+};
+
+// The canaries: without any one of the syncs the tests above fail.
+TEST_CASE("a disk that lies about one kind of sync is noticed, whichever it is") {
+  const std::vector<Canary> canaries = {
+      {SyncSite::kLogWritten, "a log file"},
+      {SyncSite::kLogRecovered, "a log file read at the start", Failing::kOneCall, Death::kProcess},
+      {SyncSite::kCells, "a cell file"},
+      {SyncSite::kPoints, "a points file"},
+      {SyncSite::kReplacement, "what takes the manifest's place"},
+      {SyncSite::kFolderOfLog, "the folder after new log files"},
+      {SyncSite::kFolderOfFiles, "the folder before the manifest", Failing::kAllFromThere},
+      {SyncSite::kFolderOfManifest, "the folder after the manifest"}};
+  CHECK(canaries.size() == static_cast<size_t>(SyncSite::kCount));
+  for (const Canary& canary : canaries) {
+    CAPTURE(canary.name);
+    const Faults faults{Durability::kSynced, canary.failing, canary.death};
+    bool noticed = false;
+    uint64_t asked = 0;
+    // What arrives without a sync is chance: several seeds for each call.
+    for (uint64_t n = 1, reached = 1; reached != 0 && !noticed; ++n) {
+      reached = 0;
+      for (uint64_t chance = 0; chance < 3 && !noticed; ++chance) {
+        FaultRound round(3 * n + chance, faults.durability);
+        round.disk().LieAboutSyncAt(canary.site);
+        bool failed = false;
+        noticed = !LiveThrough(faults, n, &round, &failed).ok();
+        reached += failed ? 1 : 0;
+        asked += round.disk().syncs(canary.site);
+      }
+    }
+    CHECK(asked > 0);
+    CHECK(noticed);
   }
 }
 
 TEST_CASE("a disk that lies about syncing is noticed") {
   size_t lost = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    Round round(seed, Durability::kSynced);
+    FaultRound round(seed, Durability::kSynced);
     round.disk().LieAboutSync(true);
     round.Run();
     round.Die();
     round.disk().PowerCut();
-    std::string difference;
-    lost += round.StateIsPossible(&difference) ? 0 : 1;
+    lost += round.Reopen().ok() ? 0 : 1;
   }
   CHECK(lost > 0);
 }

@@ -101,6 +101,7 @@ bool FaultyFileSystem::Fails(bool needs_room) {
   ++calls_;
   if (full_ ? calls_ < fail_at_ || !needs_room : calls_ != fail_at_) return false;
   failed_ = true;
+  dead_ = dies_;
   return true;
 }
 
@@ -131,7 +132,7 @@ SyncSite FaultyFileSystem::FolderSite(const std::string& folder) const {
   }
   return any([](const std::string& name) { return name.ends_with(".log"); })
              ? SyncSite::kFolderOfLog
-             : SyncSite::kFolderAfterCut;
+             : SyncSite::kFolderOfFiles;
 }
 
 void FaultyFileSystem::FailCall(uint64_t n) {
@@ -140,7 +141,14 @@ void FaultyFileSystem::FailCall(uint64_t n) {
   fail_at_ = n;
   failed_ = false;
   dead_ = false;
+  dies_ = false;
   full_ = false;
+}
+
+void FaultyFileSystem::DieAtCall(uint64_t n) {
+  FailCall(n);
+  std::lock_guard lock(mutex_);
+  dies_ = true;
 }
 
 void FaultyFileSystem::FillUpAtCall(uint64_t n) {

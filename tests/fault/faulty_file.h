@@ -32,7 +32,6 @@ enum class SyncSite : uint8_t {
   kFolderOfLog,       // names of new log files
   kFolderOfFiles,     // names of new files, before the manifest names them
   kFolderOfManifest,  // the manifest's name
-  kFolderAfterCut,    // names of log files that a start has removed
   kCount
 };
 
@@ -46,6 +45,8 @@ class FaultyFileSystem : public FileSystem {
 
   /// The n-th call from now on that changes something fails; 0 = none. Counting starts anew.
   void FailCall(uint64_t n);
+  /// From the n-th call on all fail: the process or the power went in the midst of it.
+  void DieAtCall(uint64_t n);
   /// From the n-th call on whatever needs room fails, until FailCall.
   void FillUpAtCall(uint64_t n);
   /// The n-th read from now on fails; 0 = none.
@@ -111,6 +112,7 @@ class FaultyFileSystem : public FileSystem {
   uint64_t fail_at_ = 0;
   bool failed_ = false;
   bool dead_ = false;
+  bool dies_ = false;
   bool full_ = false;
   uint64_t reads_ = 0;
   uint64_t fail_read_at_ = 0;

@@ -1,0 +1,159 @@
+// The canaries of the checksums: each one is what finds damage. Where a byte is wrong and the sum
+// that covers it is made to fit, as if nobody had compared it, something wrong is read without an
+// error; damage_test shows that with the sums in place it never is.
+
+#include "storage/base/crc32c.h"
+#include "storage/codec/row_key.h"
+#include "storage/lsm/log_format.h"
+#include "storage/lsm/manifest.h"
+#include "tests/fault/damaged_store.h"
+
+namespace hg {
+namespace {
+
+void PutLittle(Bytes* content, size_t at, uint32_t value) {
+  for (size_t i = 0; i < 4; ++i) (*content)[at + i] = static_cast<char>(value >> (8 * i));
+}
+
+uint64_t LittleAt(const Bytes& content, size_t at) {
+  uint64_t value = 0;
+  for (size_t i = 8; i > 0; --i) value = value << 8 | ByteAt(content, at + i - 1);
+  return value;
+}
+
+// Sums the bytes anew; the sum stands behind them.
+void Seal(Bytes* content, size_t begin, size_t end) {
+  PutLittle(content, end, crc32c::Value(ByteView(*content).substr(begin, end - begin)));
+}
+
+std::vector<Bytes> Keys() {
+  std::vector<Bytes> keys;
+  for (uint64_t i = 0; i < kWorkloadSeries; ++i) {
+    for (uint32_t hour = 0; hour < 2; ++hour) {
+      keys.push_back(codec::MakeRowKey(KeyLayout(), WorkloadTsuid(i), kWorkloadBase + hour * 3600));
+    }
+  }
+  return keys;
+}
+
+void WriteWhole(FaultyFileSystem& disk, const std::string& path, const Bytes& content) {
+  const auto file = disk.Open(path, OpenMode::kCreate);
+  REQUIRE(file.ok());
+  REQUIRE((*file)->WriteAt(0, content).ok());
+  REQUIRE((*file)->Sync().ok());
+}
+
+// Changes each byte of [begin, end) of a file, lets `forge` make the sums fit, and counts how often
+// something else than `right` is read, and no error.
+template <typename Forge>
+size_t WrongReads(const FaultyFileSystem& disk, const std::string& path, size_t begin, size_t end,
+                  const std::string& right, const Forge& forge) {
+  size_t wrong = 0;
+  for (size_t at = begin; at < end && wrong == 0; ++at) {
+    for (const int bit : {0, 3}) {
+      FaultyFileSystem damaged = disk.Copy();
+      Bytes content = *ReadWholeFile(damaged, path);
+      content[at] = static_cast<char>(content[at] ^ (1 << bit));
+      forge(&content);
+      WriteWhole(damaged, path, content);
+      const Reading reading = Read(damaged, Keys());
+      wrong += reading.status.ok() && reading.shown != right ? 1 : 0;
+    }
+  }
+  return wrong;
+}
+
+// The trailer of a block file (FORMAT.md), and where in it things are.
+constexpr size_t kTrailerBytes = 77;
+constexpr size_t kFilterSum = 32;
+constexpr size_t kIndexOffset = 37;
+constexpr size_t kIndexSum = 61;
+constexpr size_t kTrailerSum = 65;
+
+TEST_CASE("nothing else than its checksum finds a wrong byte of a block, an index, or a filter") {
+  FaultyFileSystem disk(1);
+  WriteStore(disk);
+  {
+    auto store = Open(disk);
+    REQUIRE(store->cells().Flush().ok());
+    REQUIRE(store->cells().Compact().ok());
+  }
+  const std::string right = Read(disk, Keys()).shown;
+  size_t in_blocks = 0;
+  size_t in_indexes = 0;
+  size_t in_filters = 0;
+  for (const char* kind : {".cells", ".points"}) {
+    for (const std::string& name : FilesEndingWith(disk, kind)) {
+      const std::string path = "data/" + name;
+      const Bytes whole = *ReadWholeFile(disk, path);
+      const size_t trailer = whole.size() - kTrailerBytes;
+      const size_t filter = LittleAt(whole, trailer);
+      const size_t index = LittleAt(whole, trailer + kIndexOffset);
+      // Sums a part behind the blocks, then the trailer that holds its sum.
+      const auto reseal = [&](size_t begin, size_t end, size_t sum) {
+        return [=](Bytes* content) {
+          const auto part = ByteView(*content).substr(begin, end - begin);
+          PutLittle(content, trailer + sum, crc32c::Value(part));
+          Seal(content, trailer, trailer + kTrailerSum);
+        };
+      };
+      // One block: it ends with its sum where the filter begins.
+      in_blocks += WrongReads(disk, path, 1, filter - 4, right,
+                              [&](Bytes* content) { Seal(content, 0, filter - 4); });
+      in_indexes +=
+          WrongReads(disk, path, index, trailer, right, reseal(index, trailer, kIndexSum));
+      in_filters += WrongReads(disk, path, filter, index, right, reseal(filter, index, kFilterSum));
+    }
+  }
+  CHECK(in_blocks > 0);
+  CHECK(in_indexes > 0);
+  CHECK(in_filters > 0);
+}
+
+TEST_CASE(
+    "nothing else than their checksums finds a wrong byte of a record's body, or of its head") {
+  FaultyFileSystem disk(1);
+  WriteStore(disk);
+  const std::string right = Read(disk, Keys()).shown;
+  const std::string name = FilesEndingWith(disk, ".log").front();
+  const std::string path = "data/" + name;
+  uint64_t number = 0;
+  REQUIRE(lsm::ParseLogFileName(name, &number));
+  const Bytes whole = *ReadWholeFile(disk, path);
+  lsm::LogRecordHeader header;
+  ByteView body;
+  size_t bodies = 0;
+  size_t heads = 0;
+  for (size_t at = lsm::kLogFileHeaderBytes;
+       lsm::DecodeLogRecord(number, ByteView(whole).substr(at), &header, &body);
+       at += lsm::kLogRecordHeaderBytes + body.size()) {
+    const size_t begin = at + lsm::kLogRecordHeaderBytes;
+    const size_t size = body.size();
+    bodies += WrongReads(disk, path, begin, begin + size, right, [&](Bytes* content) {
+      lsm::LogRecordHeader forged = header;
+      forged.body_crc = crc32c::Value(ByteView(*content).substr(begin, size));
+      lsm::EncodeLogRecordHeader(number, forged, content->data() + at);
+    });
+    // The sequence, as one of its bytes.
+    heads += WrongReads(disk, path, at + 8, at + 16, right, [&](Bytes* content) {
+      lsm::LogRecordHeader forged = header;
+      forged.sequence = LittleAt(*content, at + 8);
+      lsm::EncodeLogRecordHeader(number, forged, content->data() + at);
+    });
+  }
+  CHECK(bodies > 0);
+  CHECK(heads > 0);
+}
+
+TEST_CASE("nothing else than its checksum finds a wrong byte of the manifest") {
+  FaultyFileSystem disk(1);
+  WriteStore(disk);
+  const std::string right = Read(disk, Keys()).shown;
+  const std::string path = std::string("data/") + lsm::kManifestName;
+  const size_t size = ReadWholeFile(disk, path)->size();
+  CHECK(WrongReads(disk, path, 8, size - 4, right,
+                   [&](Bytes* content) { Seal(content, 0, size - 4); }) > 0);
+}
+
+}  // namespace
+}  // namespace hg
