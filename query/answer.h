@@ -65,12 +65,21 @@ struct QueryStats {
   int64_t before_print_ns = 0;  // until the first byte was printed
 };
 
+/// What becomes of a sub-query that was read but cannot be evaluated.
+enum class OnFailure : unsigned char {
+  kFail,              // the request fails
+  kLeaveNothing,      // no groups, and the failure in its info (expressions, which may not need it)
+  kLeaveWhatPrecedes  // the groups before the failing one, of that the points before an infinite
+                      // one, and the failure in its info (the command line, which prints as it
+                      // goes)
+};
+
 /// SubQueryInfo::rollup_table of what was not read from rollups.
 inline constexpr std::string_view kRawTable = "raw";
 
 /// One sub-query's part beside its groups.
 struct SubQueryInfo {
-  Status failure;                       // of its evaluation, if RunOptions::keep_failures
+  Status failure;                       // of its evaluation; see OnFailure
   std::vector<Bytes> filter_keys;       // UIDs of the filtered tag keys, ascending, each once
   std::string rollup_table{kRawTable};  // the interval that was read, such as "1h"
   SubQueryStats stats;

@@ -58,8 +58,8 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   }
   RunningQuery& running = run.query != nullptr ? *run.query : *own;
   RETURN_IF_ERROR(running.Look());
-  RunContext context{query,    options_,          points_, names_, clock_,   limits_file_,
-                     run.trim, run.keep_failures, running, cells_, helpers_, helper_count_};
+  RunContext context{query,    options_,       points_, names_, clock_,   limits_file_,
+                     run.trim, run.on_failure, running, cells_, helpers_, helper_count_};
   std::deque<SubQueryRun> runs;
   for (size_t i = 0; i < query.queries.size(); ++i) runs.emplace_back(context, i);
   RETURN_IF_ERROR(RunAll(&runs));

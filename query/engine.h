@@ -33,9 +33,7 @@ struct RunOptions {
   /// False: every point of the scanned hours is given (the command line, expressions). True: only
   /// [start, end].
   bool trim = true;
-  /// True: a sub-query that was read but cannot be evaluated leaves no groups and its failure in
-  /// its info, instead of failing the request. Expressions are evaluated as far as they are shown.
-  bool keep_failures = false;
+  OnFailure on_failure = OnFailure::kFail;
   /// The query that the work and the answer belong to, begun by running(); it outlives the answer.
   /// nullptr: one of nobody, that ends with the call.
   RunningQuery* query = nullptr;

@@ -18,7 +18,8 @@ double DoubleAt(const PointColumns& p, size_t i) {
                         : static_cast<double>(static_cast<int64_t>(p.bits[i]));
 }
 
-Status Infinite(double value, int64_t t) {
+Status Infinite(const MergeOptions& options, double value, int64_t t) {
+  if (options.infinite_ms != nullptr) *options.infinite_ms = t;
   return Status::InvalidArgument(std::string("Got Infinity: ") +
                                  (value > 0 ? "Infinity" : "-Infinity") + " at " +
                                  std::to_string(t));
@@ -97,7 +98,7 @@ Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& s
     if (is_double) {
       double v = DoubleAt(series, i);
       double value = RunDouble(*options.aggregator, {&v, 1}, &scratch);
-      if (std::isinf(value)) return Infinite(value, t);
+      if (std::isinf(value)) return Infinite(options, value, t);
       RETURN_IF_ERROR(out.Add(t, std::bit_cast<uint64_t>(value), true));
     } else {
       int64_t v = static_cast<int64_t>(series.bits[i]);
@@ -213,7 +214,7 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
     }
     for (size_t i = 0; i < out.bits.size(); ++i) {
       const double value = folded.At(i);
-      if (std::isinf(value)) return Infinite(value, out.time_ms[i]);
+      if (std::isinf(value)) return Infinite(options, value, out.time_ms[i]);
       out.bits[i] = std::bit_cast<uint64_t>(value);
     }
     return out;
@@ -229,7 +230,7 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
     } else {
       for (size_t s = 0; s < series.size(); ++s) doubles[s] = DoubleAt(*series[s], i);
       double value = RunDouble(*options.aggregator, doubles, &scratch);
-      if (std::isinf(value)) return Infinite(value, times[i]);
+      if (std::isinf(value)) return Infinite(options, value, times[i]);
       out.bits[i - begin] = std::bit_cast<uint64_t>(value);
     }
   }
@@ -384,7 +385,7 @@ Result<PointColumns> MergeGeneral(const MergeOptions& options,
     }
     walk.Doubles(&doubles);
     double value = RunDouble(*options.aggregator, doubles, &scratch);
-    if (std::isinf(value)) return Infinite(value, t);
+    if (std::isinf(value)) return Infinite(options, value, t);
     RETURN_IF_ERROR(out.Add(t, std::bit_cast<uint64_t>(value), true));
   }
   return out.Take();

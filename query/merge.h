@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "query/aggregator.h"
@@ -22,6 +23,8 @@ struct MergeOptions {
   int64_t trim_begin_ms =
       std::numeric_limits<int64_t>::min();  // nor those outside the query's range, both inclusive
   int64_t trim_end_ms = std::numeric_limits<int64_t>::max();
+  /// Where the instant of an infinite result is left, if wanted.
+  std::optional<int64_t>* infinite_ms = nullptr;
   /// Told of the steps; the result is charged to it and stays so. nullptr: nobody watches.
   WorkWatch* watch = nullptr;
 };

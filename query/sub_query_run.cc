@@ -69,8 +69,9 @@ Status SubQueryRun::Run() {
   info_.stats.scan = "metric " + ToHexUpper(spec_.metric) + ", rows [" +
                      std::to_string(spec_.rows.begin) + ", " + std::to_string(spec_.rows.end) + ")";
   Status evaluated = sub_.histograms ? EvaluateHistograms() : Evaluate();
-  if (!context_.keep_failures || evaluated.code() != StatusCode::kInvalidArgument) return evaluated;
-  groups_.clear();
+  if (context_.on_failure == OnFailure::kFail || evaluated.code() != StatusCode::kInvalidArgument)
+    return evaluated;
+  if (context_.on_failure == OnFailure::kLeaveNothing) groups_.clear();
   info_.failure = std::move(evaluated);
   return {};
 }
@@ -241,7 +242,9 @@ Status SubQueryRun::Evaluate() {
                  filter_->group_by(), window_);
   info_.stats.group_ns = Lap();
 
+  std::optional<int64_t> infinite_ms;
   MergeOptions merge;
+  merge.infinite_ms = &infinite_ms;
   merge.watch = &context_.watch;
   merge.aggregator = sub_.aggregator;
   merge.rate = sub_.text.rate;
@@ -257,7 +260,13 @@ Status SubQueryRun::Evaluate() {
     out.query_index = index_;
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->points);
-    ASSIGN_OR_RETURN(out.points, MergeSeries(merge, columns));
+    Result<PointColumns> points = MergeSeries(merge, columns);
+    const Status failed = points.status();
+    if (infinite_ms && context_.on_failure == OnFailure::kLeaveWhatPrecedes) {
+      merge.last_ms = *infinite_ms - 1;
+      points = MergeSeries(merge, columns);
+    }
+    ASSIGN_OR_RETURN(out.points, std::move(points));
     info_.stats.emitted_points += out.points.size();
     out.aggregate_ns = Lap();
     RETURN_IF_ERROR(Describe(layout(), group, &names_, &out));
@@ -265,6 +274,7 @@ Status SubQueryRun::Evaluate() {
     info_.stats.aggregate_ns += out.aggregate_ns;
     info_.stats.names_ns += out.names_ns;
     groups_.push_back(std::move(out));
+    RETURN_IF_ERROR(failed);
   }
   std::vector<Series>().swap(series_);
   sets_.clear();

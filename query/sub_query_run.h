@@ -36,7 +36,7 @@ struct RunContext {
   const Clock& clock;
   LimitsFile& limits_file;
   bool trim = true;
-  bool keep_failures = false;
+  OnFailure on_failure = OnFailure::kFail;
   WorkWatch& watch;
   Store& cells;
   WorkerPool& helpers;  // for parts of the work, side by side

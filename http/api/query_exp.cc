@@ -35,9 +35,10 @@ Result<Asked> ReadAndCheck(const Request& request, Services& services) {
 
 Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& services,
                                                query::RunningQuery& running) {
-  ASSIGN_OR_RETURN(
-      query::Answer answer,
-      services.queries.Run(asked.query, {.trim = false, .keep_failures = true, .query = &running}));
+  ASSIGN_OR_RETURN(query::Answer answer,
+                   services.queries.Run(asked.query, {.trim = false,
+                                                      .on_failure = query::OnFailure::kLeaveNothing,
+                                                      .query = &running}));
   RecordScans(services, answer);
   return query::RunExpressions(asked.plan, asked.query, answer, services.queries.layout(),
                                &running);

@@ -32,9 +32,10 @@ void RefusePost(const Request& request, Services& services, ResponseWriter& out)
 Result<query::Answer> Evaluate(const query::ValidQuery& query,
                                const std::vector<query::GexpCall>& calls, Services& services,
                                query::RunningQuery& running) {
-  ASSIGN_OR_RETURN(
-      query::Answer answer,
-      services.queries.Run(query, {.trim = false, .keep_failures = true, .query = &running}));
+  ASSIGN_OR_RETURN(query::Answer answer,
+                   services.queries.Run(query, {.trim = false,
+                                                .on_failure = query::OnFailure::kLeaveNothing,
+                                                .query = &running}));
   query::Answer results;
   results.queries = answer.queries;
   results.global_annotations = std::move(answer.global_annotations);

@@ -282,12 +282,18 @@ TEST_CASE_FIXTURE(EngineFixture,
   const ValidQuery query = *engine.Validate(request);
   CHECK_FALSE(engine.Run(query, {}).ok());
   RunOptions run;
-  run.keep_failures = true;
+  run.on_failure = OnFailure::kLeaveNothing;
   const Result<Answer> answer = engine.Run(query, run);
   REQUIRE(answer.ok());
   CHECK(answer->groups.size() == 1);
   CHECK(answer->queries[0].failure.ok());
   CHECK_FALSE(answer->queries[1].failure.ok());
+  run.on_failure = OnFailure::kLeaveWhatPrecedes;
+  const Result<Answer> partial = engine.Run(query, run);
+  REQUIRE(partial.ok());
+  REQUIRE(partial->groups.size() == 2);
+  CHECK(partial->groups[1].points.size() == 0);
+  CHECK_FALSE(partial->queries[1].failure.ok());
 }
 
 TEST_CASE_FIXTURE(EngineFixture, "histograms are summed by sum itself, not by what adds as well") {

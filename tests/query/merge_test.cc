@@ -109,6 +109,26 @@ TEST_CASE("only the asked range is evaluated, so only there infinity fails") {
   CHECK(MergeSeries(options, pointers)->size() == 0);
 }
 
+TEST_CASE("the instant of an infinity is told") {
+  const std::vector<std::vector<PointColumns>> groups = {
+      {OfDoubles({{1, 1}, {2, 1e308}, {3, 1}}), OfDoubles({{1, 1}, {2, 1e308}, {3, 1}})},
+      {OfDoubles({{1, 1}, {2, 1e308}}), OfDoubles({{2, 1e308}, {3, 1}})},
+      {OfDoubles({{1, 1}, {2, std::numeric_limits<double>::infinity()}})}};
+  for (const auto& series : groups) {
+    std::vector<const PointColumns*> pointers;
+    for (const PointColumns& s : series) pointers.push_back(&s);
+    std::optional<int64_t> infinite_ms;
+    MergeOptions options;
+    options.aggregator = FindAggregator("sum");
+    options.infinite_ms = &infinite_ms;
+    CHECK_FALSE(MergeSeries(options, pointers).ok());
+    REQUIRE(infinite_ms.has_value());
+    CHECK(*infinite_ms == 2000);
+    options.last_ms = *infinite_ms - 1;
+    CHECK(MergeSeries(options, pointers)->size() == 1);
+  }
+}
+
 TEST_CASE("integers at the edge wrap when interpolated") {
   std::vector<PointColumns> series = {OfInts({{0, INT64_MIN}, {2, INT64_MAX}}), OfInts({{1, 0}})};
   // (x - x0) · (y1 - y0) = 1000 · -1, divided by 2000: 0.

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <filesystem>
+#include <sstream>
 
 #include "storage/base/bytes.h"
 #include "tests/support/model_backend.h"
@@ -500,6 +501,27 @@ TEST_CASE("query prints time in milliseconds, value and the group's tags") {
         "m 1699999200000 1 {host=a}\n"
         "m 1699999201000 2.000000 {host=a}\n"
         "m 1699999202000 2.500000 {host=a}\n");
+}
+
+TEST_CASE("query prints what precedes an infinity before it fails") {
+  const Program source, program;
+  source.Import("m 1699999200 1 host=a\nm 1699999202 2 host=a\nm 1699999200 3 host=b\n");
+  std::string cells = "tsdb\t0000016553ede0000001000002\tt\t002f\t7ff0000000000000\n";
+  for (const char* table : {"tsdb", "tsdb-uid"}) {
+    std::istringstream lines(source.Run({"dump", table}).out);
+    for (std::string line; std::getline(lines, line);)
+      cells += std::string(table) + "\t" + line + "\n";
+  }
+  REQUIRE(program.Run({"load"}, cells).exit == 0);
+  const Outcome groups = program.Run({"query", "1699999200", "sum", "m", "host=*"});
+  CHECK(groups.exit == 1);
+  CHECK(groups.out ==
+        "m 1699999200000 1 {host=a}\n"
+        "m 1699999202000 2 {host=a}\n"
+        "m 1699999200000 3.000000 {host=b}\n");
+  const Outcome merged = program.Run({"query", "1699999200", "sum", "m", "max", "m", "host=a"});
+  CHECK(merged.exit == 1);
+  CHECK(merged.out == "m 1699999200000 4.000000 {}\n");
 }
 
 TEST_CASE("a time beyond 2^32 seconds is taken for milliseconds, so nothing is before it") {

@@ -103,11 +103,12 @@ Status RunQueries(Invocation& call, const WordQueries& queries, const query::Opt
     if (queries.end_s) valid.end_ms = *queries.end_s;
     query::RunOptions run;
     run.trim = false;
+    run.on_failure = query::OnFailure::kLeaveWhatPrecedes;
     ASSIGN_OR_RETURN(const query::Answer answer, engine.Run(valid, run));
-    if (plot == nullptr) {
+    if (plot == nullptr)
       for (const query::Group& group : answer.groups) PrintGroup(group, call.out);
-      continue;
-    }
+    for (const query::SubQueryInfo& info : answer.queries) RETURN_IF_ERROR(info.failure);
+    if (plot == nullptr) continue;
     http::graph::Plot part = http::graph::PlotOf(valid, answer, plot->style, plot->zone, {});
     plot->begin_ms = queries.start_s * 1000;
     plot->end_ms = queries.end_s ? *queries.end_s * 1000 : part.end_ms;
