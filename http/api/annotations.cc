@@ -125,7 +125,7 @@ void ListGlobals(const Request& request, Services& services, ResponseWriter& out
       ParseRequestTime(NonEmptyParameter(request, "end_time").value_or("0ms"), services);
   if (!end_ms.ok()) return SendError(out, request, 500, end_ms.status().message());
   // Up to now is meant where there is none, and now is in milliseconds then.
-  const int64_t end = *end_ms < 1000 ? services.clock.NowMs() : *end_ms / 1000;
+  const int64_t end = *end_ms / 1000 == 0 ? services.clock.NowMs() : *end_ms / 1000;
 
   const auto found = services.annotations.Globals(*start_ms / 1000, end);
   if (!found.ok() && found.status().code() == StatusCode::kInvalidArgument)

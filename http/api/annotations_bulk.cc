@@ -18,8 +18,8 @@ namespace {
 struct RangeDelete {
   std::optional<std::vector<std::string>> tsuids;
   bool global = false;
-  int64_t start_ms = -1;  // -1: not given
-  int64_t end_ms = 0;
+  std::optional<int64_t> start_ms;
+  std::optional<int64_t> end_ms;
 };
 
 void SendBadItem(ResponseWriter& out, const Request& request, const codec::Annotation& item,
@@ -69,7 +69,7 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
 
 /// Reads a time if there is a text; false: the error was sent.
 bool ReadTime(const std::optional<std::string>& text, const Request& request,
-              const Services& services, ResponseWriter& out, int64_t* ms) {
+              const Services& services, ResponseWriter& out, std::optional<int64_t>* ms) {
   if (!text) return true;
   const Result<int64_t> time = ParseRequestTime(*text, services);
   if (time.ok()) {
@@ -144,7 +144,7 @@ void DeleteMany(const Request& request, Services& services, ResponseWriter& out)
   const auto range = request.body.empty() ? FromParameters(request, services, out)
                                           : FromBody(request, services, out);
   if (!range) return;
-  if (range->start_ms < 0) return SendError(out, request, 400, "Missing the start time value");
+  if (!range->start_ms) return SendError(out, request, 400, "Missing the start time value");
   if (!range->global && (!range->tsuids || range->tsuids->empty()))
     return SendError(out, request, 400, "Missing the TSUIDs or global annotations flag");
 
@@ -156,7 +156,7 @@ void DeleteMany(const Request& request, Services& services, ResponseWriter& out)
   uint64_t deleted = 0;
   for (const std::string& owner : owners) {
     const Result<uint64_t> count =
-        services.annotations.DeleteRange(owner, range->start_ms, range->end_ms);
+        services.annotations.DeleteRange(owner, *range->start_ms, *range->end_ms);
     if (count.status().code() == StatusCode::kUnsupported)
       return SendError(out, request, 400, count.status().message());
     if (!count.ok()) return SendStatus(out, request, count.status());
@@ -175,8 +175,8 @@ void DeleteMany(const Request& request, Services& services, ResponseWriter& out)
     json.Null();
   }
   json.Member("global", range->global);
-  json.Member("startTime", range->start_ms);
-  json.Member("endTime", range->end_ms);
+  json.Member("startTime", *range->start_ms);
+  json.Member("endTime", *range->end_ms);
   json.Member("totalDeleted", static_cast<int64_t>(deleted));
   json.EndObject();
   SendJson(out, request, body);

@@ -52,9 +52,7 @@ Result<query::TimeZone> RequestZone(const std::string& id, const Services& servi
 
 Result<int64_t> ParseRequestTime(std::string_view text, const Services& services) {
   ASSIGN_OR_RETURN(const query::TimeZone zone, RequestZone("", services));
-  ASSIGN_OR_RETURN(const int64_t ms, query::ParseTime(text, services.clock.NowMs(), zone));
-  if (ms < 0) return Status::InvalidArgument("Negative timestamps are not supported.");
-  return ms;
+  return query::ParseTime(text, services.clock.NowMs(), zone);
 }
 
 Result<Bytes> ParseHex(const std::string& text) {

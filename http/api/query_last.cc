@@ -1,5 +1,6 @@
 #include "http/api/query_last.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,9 +56,13 @@ void HandleQueryLast(const Request& request, Services& services, ResponseWriter&
   std::optional<query::LastPointQuery> asked = ReadAsked(request, services, out);
   if (!asked) return;
   if (asked->queries.empty()) return SendError(out, request, 400, "Missing sub queries");
-  if (asked->back_scan_hours < 0) {
+  // A metric's series are not looked for further back then, without a word.
+  const auto by_tsuid = [](const query::LastPointSubQuery& sub) { return !sub.tsuids.empty(); };
+  if (asked->back_scan_hours < 0 &&
+      std::any_of(asked->queries.begin(), asked->queries.end(), by_tsuid)) {
     return SendError(out, request, 400, "Backscan must be zero or a positive number");
   }
+  asked->back_scan_hours = std::max<int64_t>(asked->back_scan_hours, 0);
   auto running = services.queries.running().Begin(Shown(*asked), ClientOf(request, out));
   if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
   Result<std::vector<query::LastPoint>> points = services.queries.Last(*asked, running->get());

@@ -209,7 +209,14 @@ Status ReadSeries(std::string_view text, query::LastPointSubQuery* out) {
       return Status::Unsupported("When parsing tag '" + std::string(tag) +
                                  "': invalid tag: " + std::string(tag));
     }
-    out->tags.emplace_back(parts[0], parts[1]);
+    const auto same = std::find_if(out->tags.begin(), out->tags.end(),
+                                   [&](const auto& known) { return known.first == parts[0]; });
+    if (same == out->tags.end()) {
+      out->tags.emplace_back(parts[0], parts[1]);
+    } else if (same->second != parts[1]) {
+      return Status::Unsupported("When parsing tag '" + std::string(tag) +
+                                 "': duplicate tag: " + std::string(tag));
+    }
   }
   return {};
 }
@@ -282,9 +289,10 @@ Result<std::vector<query::GexpCall>> ReadExpressions(const Parameters& parameter
 Result<query::LastPointQuery> ReadLastPointQuery(const Parameters& parameters) {
   query::LastPointQuery out;
   out.resolve_names = parameters.Has("resolve");
-  if (const std::string* text = parameters.Find("back_scan"); text != nullptr && !text->empty()) {
+  if (const std::string* text = parameters.Find("back_scan"); text != nullptr) {
     std::optional<int64_t> hours = ParseLong(*text);
-    if (!hours) return Status::InvalidArgument("Unable to parse back_scan parameter");
+    if (!hours || *hours != static_cast<int32_t>(*hours))
+      return Status::InvalidArgument("Unable to parse back_scan parameter");
     out.back_scan_hours = *hours;
   }
   for (const std::string& text : parameters.All("timeseries")) {

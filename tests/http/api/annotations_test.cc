@@ -118,6 +118,11 @@ TEST_CASE("a wrong request gets the status that OpenTSDB gives") {
       {"DELETE", "/api/annotation?start_time=1&tsuid=0001", "", 500},
       {"POST", "/api/annotation/bulk", "[null]", 500},
       {"GET", "/api/annotations?start_time=abc", "", 500},
+      {"GET", "/api/annotations?start_time=1969/12/31", "", 400},
+      {"GET", "/api/annotations?start_time=5&end_time=1969/12/31", "", 500},
+      {"GET", "/api/annotation?start_time=1969/12/31", "", 400},
+      {"GET", "/api/annotation?start_time=-1", "", 500},
+      {"DELETE", "/api/annotation/bulk?start_time=1969/12/31&global", "", 200},
       {"GET", "/api/annotations", "", 400},
   };
   for (const auto& c : cases) {

@@ -123,6 +123,16 @@ TEST_CASE("last points by series and by TSUID") {
   CHECK(query.queries[1].tsuids.size() == 2);
   CHECK(query.back_scan_hours == 24);
   CHECK(query.resolve_names);
+  for (const char* hours : {"", "2147483648"}) {
+    Parameters beyond;
+    beyond.Add("back_scan", hours);
+    CHECK_FALSE(ReadLastPointQuery(beyond).ok());
+  }
+  Parameters twice;
+  twice.Add("timeseries", "m{host=a,host=a}");
+  CHECK(ReadLastPointQuery(twice)->queries[0].tags.size() == 1);
+  twice.Add("timeseries", "m{host=a,host=b}");
+  CHECK(ReadLastPointQuery(twice).status().code() == StatusCode::kUnsupported);
   parameters.Add("back_scan", "x");
   CHECK_FALSE(ReadLastPointQuery(parameters).ok());
 }
