@@ -20,6 +20,7 @@
 #include "http/wire/query_uri.h"
 #include "query/engine.h"
 #include "query/validate.h"
+#include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
@@ -66,6 +67,14 @@ bool IsRelative(const std::optional<std::string>& time) {
   return !time || *time == "now" || time->ends_with("-ago");
 }
 
+/// Whether a time is one that a zone counts for.
+bool HasDate(const query::Request& request) {
+  const auto date = [](const std::optional<std::string>& time) {
+    return time && time->find_first_of("/:") != std::string::npos;
+  };
+  return date(request.start) || date(request.end);
+}
+
 /// Seconds for which a cache may keep the reply.
 int64_t MaxAge(const query::ValidQuery& query, int64_t now_ms) {
   if (query.end_ms > now_ms) return 0;
@@ -90,7 +99,8 @@ void SendLines(const query::ValidQuery& query, const query::Answer& answer,
   std::string text;
   for (const query::Group& group : answer.groups) {
     std::string tags;
-    for (const auto& [key, value] : group.tags) tags += " " + key + "=" + value;
+    for (const size_t i : ResultTagOrder(group.tags))
+      tags += " " + group.tags[i].first + "=" + group.tags[i].second;
     const query::PointColumns& points = group.points;
     for (size_t i = 0; i < points.size(); ++i) {
       const auto number = std::bit_cast<double>(points.bits[i]);
@@ -139,21 +149,18 @@ void SendNumbers(const Request& request, const query::ValidQuery& query,
   SendJson(out, request, body);
 }
 
-/// Which sub-queries are measured on the right: as many `o` as sub-queries, or none. Options that
-/// the settings do not list are refused, as OpenTSDB would hand them to a program.
+/// Which sub-queries are measured on the right, by the `o` in their order. Options that the
+/// settings do not list are refused, as OpenTSDB would hand them to a program.
 Result<std::vector<bool>> SecondAxes(const Request& request, size_t queries,
                                      const std::vector<std::string>& allowed) {
-  const std::vector<std::string> options = request.parameters.All("o");
-  if (!options.empty() && options.size() != queries)
-    return Status::InvalidArgument(std::to_string(options.size()) + " `o' parameters, but " +
-                                   std::to_string(queries) + " `m' parameters.");
   std::vector<bool> second;
-  for (const std::string& option : options) {
+  for (const std::string& option : request.parameters.All("o")) {
     if (std::find(allowed.begin(), allowed.end(), option) == allowed.end())
       return Status::InvalidArgument("Invalid o parameter: \"" + option +
                                      "\" is not in tsd.gnuplot.options.allowlist");
     second.push_back(option == "axis x1y2");
   }
+  second.resize(queries);
   return second;
 }
 
@@ -180,15 +187,20 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   const auto took_ms = [&] { return (services.clock.MonotonicNs() - began_ns) / 1000000; };
   services.counters.graph_requests.fetch_add(1, std::memory_order_relaxed);
   Result<query::Request> asked = ReadQuery(request.parameters);
-  if (!asked.ok()) return Fail(request, services, asked.status(), out);
+  if (!asked.ok()) return Fail(request, services, asked.status(), out, 400);
   Result<graph::Style> style = graph::ReadStyle(request.parameters);
   if (!style.ok()) return Fail(request, services, style.status(), out);
+  // Lines are not drawn: what their `o` say is not looked at.
   const Result<std::vector<bool>> axes =
-      SecondAxes(request, asked->queries.size(), services.options.graph_options);
+      lines ? std::vector<bool>()
+            : SecondAxes(request, asked->queries.size(), services.options.graph_options);
   if (!axes.ok()) return Fail(request, services, axes.status(), out);
   asked->timezone = NonEmptyParameter(request, "tz");
   const Result<query::TimeZone> zone = RequestZone(asked->timezone.value_or(""), services);
-  if (!zone.ok()) return Fail(request, services, zone.status(), out);
+  if (!zone.ok()) {
+    if (HasDate(*asked)) return Fail(request, services, zone.status(), out);
+    asked->timezone.reset();
+  }
   asked->no_annotations = true;
   query::ValidationTrace trace;
   const Result<query::ValidQuery> query = services.queries.Validate(*asked, &trace);
@@ -205,8 +217,10 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
     if (lines) return SendLines(*query, *answer, services, watched);
     if (numbers) return SendNumbers(request, *query, *answer, took_ms(), services, watched);
-    SendPicture(request, *query, graph::PlotOf(*query, *answer, *style, *zone, *axes), services,
-                watched);
+    SendPicture(
+        request, *query,
+        graph::PlotOf(*query, *answer, *style, zone.ok() ? *zone : query::TimeZone(), *axes),
+        services, watched);
   });
   services.counters.graphs.Record(took_ms());
 }

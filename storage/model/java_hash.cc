@@ -61,6 +61,12 @@ std::vector<size_t> JavaMapOrder(std::span<const uint32_t> hashes, size_t capaci
   return order;
 }
 
+std::vector<size_t> ResultTagOrder(std::span<const std::pair<std::string, std::string>> tags) {
+  std::vector<uint32_t> hashes;
+  for (const auto& [key, value] : tags) hashes.push_back(JavaHashUtf8(key));
+  return JavaMapOrder(hashes, HashQCapacity(tags.size()));
+}
+
 bool JavaLess(std::string_view a, std::string_view b) {
   bool valid = true;
   while (!a.empty() && !b.empty()) {

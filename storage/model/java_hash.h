@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hg {
@@ -29,6 +31,9 @@ size_t HashQCapacity(size_t n);
 /// The positions 0…n−1 (keys in order of insertion, given by their hashes) in the order a map of
 /// that capacity iterates.
 std::vector<size_t> JavaMapOrder(std::span<const uint32_t> hashes, size_t capacity);
+
+/// The positions of a query result's tags in the order in which its map iterates.
+std::vector<size_t> ResultTagOrder(std::span<const std::pair<std::string, std::string>> tags);
 
 /// True if a comes before b in Java's order of strings: by UTF-16 units. Both are UTF-8.
 bool JavaLess(std::string_view a, std::string_view b);

@@ -52,13 +52,10 @@ query::Request ToRequest(const WordQueries& times, const WordQuery& words) {
   return request;
 }
 
-/// Tags of a group in the order in which OpenTSDB's map of them is printed (http-api.md, appendix
-/// A: hashQ).
+/// Tags of a group in the order in which OpenTSDB's map of them is printed.
 std::string GroupTags(const query::Group& group) {
-  std::vector<uint32_t> hashes;
-  for (const auto& [key, value] : group.tags) hashes.push_back(JavaHashUtf8(key));
   TagNames tags;
-  for (size_t i : JavaMapOrder(hashes, HashQCapacity(hashes.size()))) tags.push_back(group.tags[i]);
+  for (const size_t i : ResultTagOrder(group.tags)) tags.push_back(group.tags[i]);
   return TagMapText(tags);
 }
 
