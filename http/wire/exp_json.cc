@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "query/filter.h"
+
 namespace hg::http {
 namespace {
 
@@ -59,6 +61,7 @@ Status ReadFill(const JsonValue& object, std::string_view key, std::optional<Num
     *out = fill;
     return {};
   }
+  policy = query::LowerUtf8(*policy);
   if (*policy == "none" || *policy == "nan" || *policy == "null") {
     fill.policy = *policy == "none"  ? FillPolicy::kNone
                   : *policy == "nan" ? FillPolicy::kNan
@@ -139,11 +142,12 @@ Status Read(const JsonValue& value, ExpExpression* out) {
   if (!join->is_object()) return Wrong("join", "an object");
   std::optional<std::string> set_operator;
   RETURN_IF_ERROR(ReadText(*join, "operator", &set_operator));
-  if (set_operator != "union" && set_operator != "intersection") {
+  const std::string name = query::LowerUtf8(set_operator.value_or(""));
+  if (name != "union" && name != "intersection") {
     return Status::InvalidArgument("The operator of a join must be union or intersection, not '" +
                                    set_operator.value_or("") + "'");
   }
-  out->join.intersection = set_operator == "intersection";
+  out->join.intersection = name == "intersection";
   RETURN_IF_ERROR(ReadBool(*join, "useQueryTags", &out->join.use_query_tags));
   return ReadBool(*join, "includeAggTags", &out->join.include_aggregated);
 }

@@ -116,13 +116,10 @@ Status Evaluator::Execute() {
         break;
       }
       case Step::kElvis: {
-        const auto* b = std::get_if<bool>(&stack_.back());
-        bool lacking =
-            std::holds_alternative<std::monostate>(stack_.back()) || (b != nullptr && !*b);
-        if (lacking) {
-          stack_.pop_back();
-        } else {
+        if (IsTrue(stack_.back())) {
           at = operand - 1;
+        } else {
+          stack_.pop_back();
         }
         break;
       }

@@ -7,6 +7,9 @@
 #include "query/aggregator.h"
 #include "query/expression/limits.h"
 #include "query/filter.h"
+#include "query/time_text.h"
+#include "storage/model/name_text.h"
+#include "storage/model/utf8.h"
 
 namespace hg::query {
 namespace {
@@ -15,13 +18,19 @@ Status Invalid(std::string message) { return Status::InvalidArgument(std::move(m
 
 bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
-bool IsAlphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+// ASCII digits, and letters of any script.
+bool IsAlphanumeric(std::string_view text) {
+  bool valid = true;
+  while (valid && !text.empty()) {
+    const char32_t c = TakeCodePoint(&text, &valid);
+    if (!(c >= '0' && c <= '9') && !IsUnicodeLetter(c)) return false;
+  }
+  return valid;
 }
 
 Status CheckId(const std::optional<std::string>& id, std::string_view what) {
   if (Empty(id)) return Invalid("Missing the id of a " + std::string(what));
-  bool valid = std::all_of(id->begin(), id->end(), IsAlphanumeric);
+  bool valid = IsAlphanumeric(*id);
   if (id->size() == 1 && (*id)[0] <= '9') valid = false;
   if (valid) return {};
   return Invalid("The id '" + *id + "' of a " + std::string(what) +
@@ -70,8 +79,11 @@ Status CheckFilters(const ExpRequest& request) {
 Result<SubQuery> PlanMetric(const ExpRequest& request, const ExpMetric& metric) {
   SubQuery out;
   const ExpTime& time = *request.time;
-  if (!Empty(metric.aggregator)) RETURN_IF_ERROR(CheckAggregator(*metric.aggregator));
-  out.aggregator = Empty(metric.aggregator) ? time.aggregator : metric.aggregator;
+  if (metric.aggregator) {
+    if (metric.aggregator->empty()) return Invalid("Missing the aggregation function");
+    RETURN_IF_ERROR(CheckAggregator(*metric.aggregator));
+  }
+  out.aggregator = metric.aggregator ? metric.aggregator : time.aggregator;
   out.metric = metric.metric;
   out.rate = time.rate;
   if (time.downsampler) {
@@ -122,6 +134,11 @@ Result<ExpPlan> PlanExpressions(const ExpRequest& request) {
   for (const ExpMetric& metric : request.metrics) {
     RETURN_IF_ERROR(CheckId(metric.id, "metric"));
     if (Empty(metric.metric)) return Invalid("Missing the name of the metric '" + *metric.id + "'");
+    if (!Empty(metric.time_offset)) {  // must be a time, and is not used
+      const Status time = ParseTime(*metric.time_offset, 0, TimeZone()).status();
+      if (!time.ok())
+        return Invalid("The timeOffset of '" + *metric.id + "': " + std::string(time.message()));
+    }
     if (!ids.insert(*metric.id).second) return Invalid("Duplicated id: " + *metric.id);
     ASSIGN_OR_RETURN(SubQuery query, PlanMetric(request, metric));
     plan.request.queries.push_back(std::move(query));

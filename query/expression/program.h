@@ -30,7 +30,7 @@ enum class Step : uint8_t {
   kJumpIfFalse,  // pops
   kAnd,          // a false top becomes false and is the result at operand; else it is popped
   kOr,           // a true top likewise
-  kElvis,        // a top that is neither null nor false is the result at operand; else it is popped
+  kElvis,        // a top that is true is the result at operand; else it is popped
   kFail,         // failures[operand] is why
 };
 

@@ -38,7 +38,10 @@ struct ToDouble {
   Coercion operator()(double v) const { return Set(v); }
   Coercion operator()(const std::string& v) const {
     std::string_view text = JavaTrim(v);
-    if (text.empty()) return Set(std::numeric_limits<double>::quiet_NaN());
+    using Limits = std::numeric_limits<double>;
+    if (text.empty() || text == "NaN") return Set(Limits::quiet_NaN());
+    if (text == "Infinity" || text == "+Infinity") return Set(Limits::infinity());
+    if (text == "-Infinity") return Set(-Limits::infinity());
     return ParseJavaDouble(text, out) ? Coercion::kDone : Coercion::kWrongText;
   }
   Coercion Set(double v) const {

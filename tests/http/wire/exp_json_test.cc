@@ -63,6 +63,14 @@ TEST_CASE("everything that can be said is read") {
         R"("outputs":[{"id":"e","alias":"x"},{"id":null,"alias":null}]}})");
 }
 
+TEST_CASE("joins and fill policies are named in any case") {
+  CHECK(Read(R"({"expressions":[{"join":{"operator":"Intersection"}}]})")
+            ->expressions->front()
+            .join.intersection);
+  CHECK(Read(R"({"metrics":[{"fillPolicy":{"policy":"NaN"}}]})")->metrics[0].fill->policy ==
+        query::FillPolicy::kNan);
+}
+
 TEST_CASE("documents that do not fit are refused") {
   for (const char* text :
        {"[]", "1", R"({"time":1})", R"({"metrics":{}})", R"({"metrics":[1]})",

@@ -63,6 +63,19 @@ TEST_CASE("without outputs all expressions are shown, or all metrics") {
   CHECK(plan->outputs.empty());
 }
 
+TEST_CASE("ids may have letters of any script, offsets are times and change nothing") {
+  ExpRequest request = Minimal();
+  request.expressions.reset();
+  for (const char* id : {"a\u00E9", "\u6F22", "\u00F11"}) {
+    request.metrics[0].id = id;
+    CHECK(PlanExpressions(request).ok());
+  }
+  for (const char* offset : {"", "1h-ago", "now", "2017/07/14"}) {
+    request.metrics[0].time_offset = offset;
+    CHECK(PlanExpressions(request).ok());
+  }
+}
+
 TEST_CASE("requests that OpenTSDB refuses are refused") {
   struct Mistake {
     const char* name;
@@ -75,6 +88,8 @@ TEST_CASE("requests that OpenTSDB refuses are refused") {
       {"unknown aggregator", [](ExpRequest& r) { r.time->aggregator = "nope"; }},
       {"aggregator in upper case", [](ExpRequest& r) { r.time->aggregator = "SUM"; }},
       {"aggregator that has upper case", [](ExpRequest& r) { r.time->aggregator = "squareSum"; }},
+      {"empty aggregator of a metric", [](ExpRequest& r) { r.metrics[0].aggregator = ""; }},
+      {"offset that is no time", [](ExpRequest& r) { r.metrics[0].time_offset = "1h"; }},
       {"no metrics", [](ExpRequest& r) { r.metrics.clear(); }},
       {"no id", [](ExpRequest& r) { r.metrics[0].id.reset(); }},
       {"id of one digit", [](ExpRequest& r) { r.metrics[0].id = "1"; }},

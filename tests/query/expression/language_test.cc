@@ -174,7 +174,13 @@ TEST_CASE("statements give the value of the last one") {
          {"if (a > 1) { return b; } c", "5.0"},
          {"var q; q = b; q", "5.0"},
          {"a = b; a + 1", "6.0"},
-         {"n ?: b", "NaN"},
+         {"n ?: b", "5.0"},
+         {"0 ?: b", "5.0"},
+         {"c ?: b", "-2.5"},
+         {"'' ?: b", "5.0"},
+         {"'false' ?: b", "5.0"},
+         {"a + ' NaN '", "NaN"},
+         {"a - '-Infinity'", "Infinity"},
          {"a > 5 ?: b", "5.0"}});
 }
 
