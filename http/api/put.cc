@@ -252,6 +252,9 @@ class PutRequest {
       case StatusCode::kNotFound:
         counters_.put_unknown_metrics.fetch_add(1, std::memory_order_relaxed);
         return {"Unknown metric", false};
+      case StatusCode::kConflict:  // a name whose bytes are another one's
+        counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+        return {std::string(verdict.message()), false};
       case StatusCode::kBusy:
       case StatusCode::kUnavailable:
         // Of the whole request: a client that is told of single points would drop them.
