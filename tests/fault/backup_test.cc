@@ -201,6 +201,30 @@ TEST_CASE("an interrupted restore is no store, and is completed by another one")
   }
 }
 
+// The canary: power cuts find whatever a backup does not sync.
+TEST_CASE("a backup that does not sync its files, or their names, is noticed") {
+  for (const SyncSite site : {SyncSite::kReplacement, SyncSite::kFolderOfFiles}) {
+    size_t lost = 0;
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+      for (const bool lies : {false, true}) {
+        FaultyFileSystem disk(seed);
+        disk.CannotLink(true);
+        auto store = Open(disk, "data");
+        Write(*store, 1, 40);
+        REQUIRE(store->cells().Flush().ok());
+        disk.LieAboutSyncAt(lies ? site : SyncSite::kCount);
+        REQUIRE(store->maintenance().Backup("copy", {}).ok());
+        disk.PowerCutBelow("copy");
+        const Status restored = Restore(disk, "copy", "restored");
+        if (!lies) CHECK(restored.ok());
+        lost += restored.ok() ? 0 : 1;
+      }
+    }
+    CAPTURE(static_cast<int>(site));
+    CHECK(lost > 0);
+  }
+}
+
 TEST_CASE("restore and backup refuse folders that hold something else") {
   FaultyFileSystem disk(1);
   auto store = Open(disk, "data");

@@ -43,7 +43,8 @@ const Command kCheckCommand{
     "[FOLDER]",
     "Verifies every file of a data directory (or of a backup); of a running daemon's, too.",
     "Reads everything and changes nothing. A line for each damage, with file, offset and what\n"
-    "cannot be read because of it; then the exit status is 1.",
+    "cannot be read because of it; then the exit status is 1. Of a stopped daemon's directory the\n"
+    "log and the numbers of the series are verified, too.",
     {},
     "POST /api/admin/check",
     RunCheck};
