@@ -118,6 +118,8 @@ bool Collects(Function function) {
   }
 }
 
+// Up to here sums of integers are doubles, in whatever order they are added: 2^53.
+constexpr double kExactIntegerMax = 9007199254740992.0;
 constexpr size_t kCollectedBytes = 2 * sizeof(double);
 // Of the copy; a larger one does not outlive its bucket.
 constexpr size_t kKeptScratch = 64 << 10;
@@ -192,6 +194,25 @@ int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end) const 
   return start;
 }
 
+Downsampler::Bucket Downsampler::NextBucket(int64_t t) const {
+  Bucket next{};
+  if (bucket_end_ == std::numeric_limits<int64_t>::min()) {
+    next.start = grid_->FirstBucket(t);
+    next.end = grid_->BucketEnd(next.start);
+  } else {
+    next.start = grid_->BucketOf(t, bucket_start_, &next.end);
+  }
+  return next;
+}
+
+void Downsampler::Open(const Bucket& bucket) {
+  if (bucket_end_ != std::numeric_limits<int64_t>::min()) Close();
+  bucket_start_ = bucket.start;
+  bucket_end_ = bucket.end;
+  running_ = {};
+  magnitude_ = 0;
+}
+
 template <typename T>
 void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms,
                             std::span<const T> values) {
@@ -201,16 +222,7 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
   while (n > i && base_ms + offset_ms[n - 1] >= grid_->end_point_ms()) --n;
   while (i < n) {
     int64_t t = base_ms + offset_ms[i];
-    if (t >= bucket_end_) {
-      if (bucket_end_ == std::numeric_limits<int64_t>::min()) {
-        bucket_start_ = grid_->FirstBucket(t);
-        bucket_end_ = grid_->BucketEnd(bucket_start_);
-      } else {
-        Close();
-        bucket_start_ = grid_->BucketOf(t, bucket_start_, &bucket_end_);
-      }
-      running_ = {};
-    }
+    if (t >= bucket_end_) Open(NextBucket(t));
     size_t run_end = i + 1;
     if (base_ms + offset_ms[n - 1] < bucket_end_) {
       run_end = n;
@@ -221,10 +233,54 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
     Accumulate(values.subspan(i, run_end - i));
     i = run_end;
   }
+  magnitude_ = kInfinity;
 }
 
 template void Downsampler::AddPoints(int64_t, std::span<const uint32_t>, std::span<const double>);
 template void Downsampler::AddPoints(int64_t, std::span<const uint32_t>, std::span<const int64_t>);
+
+bool TakesStatistics(const DownsampleSpec& spec) {
+  switch (spec.function->function) {
+    case Function::kSum:
+    case Function::kAvg:
+    case Function::kMin:
+    case Function::kMax:
+    case Function::kCount:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Downsampler::AddStatistics(int64_t base_ms, const RowStatistics& row) {
+  const int64_t first = base_ms + row.first_offset_ms, last = base_ms + row.last_offset_ms;
+  if (!TakesStatistics(grid_->spec()) || first < grid_->first_point_ms() ||
+      last >= grid_->end_point_ms())
+    return false;
+  const bool opens = first >= bucket_end_;
+  const Bucket bucket = opens ? NextBucket(first) : Bucket{bucket_start_, bucket_end_};
+  if (last >= bucket.end) return false;
+  const Function function = grid_->spec().function->function;
+  const double magnitude =
+      (opens ? 0 : magnitude_) + (row.all_double ? kInfinity : row.magnitude());
+  const bool sums = function == Function::kSum || function == Function::kAvg;
+  if (sums && !opens && magnitude > kExactIntegerMax) return false;
+  if (opens) Open(bucket);
+  magnitude_ = magnitude;
+  const bool first_run = running_.count == 0;
+  switch (function) {
+    case Function::kMin:
+      if (first_run || row.least < running_.sum) running_.sum = row.least;
+      break;
+    case Function::kMax:
+      if (first_run || row.most > running_.sum) running_.sum = row.most;
+      break;
+    default:
+      running_.sum += row.sum;
+  }
+  running_.count += row.count;
+  return true;
+}
 
 // Must give what RunDouble gives for the whole bucket: same order, same treatment of NaN.
 template <typename T>

@@ -17,6 +17,7 @@
 #include "query/duration.h"
 #include "query/plan.h"
 #include "storage/base/status.h"
+#include "storage/points/points.h"
 
 namespace hg::query {
 
@@ -47,6 +48,9 @@ Status CheckFill(const DownsampleSpec& spec, const ScanWindow& window);
 
 /// Bytes of the buckets that a fill policy gives for one series, starts and values; 0 without one.
 int64_t FillBytes(const DownsampleSpec& spec, const ScanWindow& window);
+
+/// Whether statistics of rows may stand for their points (Downsampler::AddStatistics).
+bool TakesStatistics(const DownsampleSpec& spec);
 
 /// What all series of a sub-query share: where buckets begin, which are emitted. Immutable.
 class BucketGrid {
@@ -90,6 +94,10 @@ class Downsampler {
   void Add(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const int64_t> values) {
     AddPoints(base_ms, offset_ms, values);
   }
+  /// The same of a row-hour's statistics. False, with nothing done: only its points will give what
+  /// adding them one by one does, since they fall into several buckets, or are not the first
+  /// numbers of a bucket whose sum they may round.
+  bool AddStatistics(int64_t base_ms, const RowStatistics& row);
   /// What it holds, and the most that it will hold after `points` more, or at Finish.
   [[nodiscard]] int64_t MemoryBytes() const;
   [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;
@@ -99,6 +107,12 @@ class Downsampler {
   Status Finish(PointColumns* out);
 
  private:
+  struct Bucket {
+    int64_t start, end;
+  };
+  /// The one of a point that is not in the open bucket.
+  [[nodiscard]] Bucket NextBucket(int64_t t) const;
+  void Open(const Bucket& bucket);
   template <typename T>
   void AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const T> values);
   template <typename T>
@@ -110,6 +124,7 @@ class Downsampler {
   int64_t bucket_start_ = 0;
   int64_t bucket_end_ = std::numeric_limits<int64_t>::min();  // min = no bucket is open
   RunningSum running_;             // sum: also the running minimum, maximum, first or last
+  double magnitude_ = 0;           // no part of an exact sum is larger; infinite: rounded, maybe
   std::vector<double> collected_;  // for functions that need the whole bucket
   std::vector<int64_t> times_;
   std::vector<uint64_t> bits_;

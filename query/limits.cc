@@ -31,10 +31,10 @@ Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_v
 Status LimitCounter::Count(const RowHour& row) {
   if (rows_ % limits_.batch_rows == 0) RETURN_IF_ERROR(Check());
   ++rows_;
-  points_ += row.value.size();
+  points_ += row.points();
   cells_ += row.stored_cells;
   bytes_ += row.stored_cells * (static_cast<int64_t>(row.key.size()) + kCellBytes);
-  return watch_.Step(kRowSteps + row.value.size());
+  return watch_.Step(kRowSteps + row.points());
 }
 
 Status LimitCounter::Check() const {

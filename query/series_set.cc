@@ -40,7 +40,7 @@ void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
 
 // Such a row does not make its series an output of points.
 bool HoldsHistogramsOnly(const RowHour& row) {
-  return row.value.empty() && !row.objects.empty() &&
+  return row.points() == 0 && !row.objects.empty() &&
          std::all_of(row.objects.begin(), row.objects.end(), [](const Cell& cell) {
            return !cell.qualifier.empty() && cell.qualifier[0] == codec::kHistogramPrefix;
          });
@@ -58,7 +58,12 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     ASSIGN_OR_RETURN(size_t index, IndexOf(row));
     if (index == kRefused) continue;
     ++rows_admitted_;
-    points_admitted_ += row.value.size();
+    points_admitted_ += row.points();
+    if (row.statistics != nullptr && !histograms_) {
+      ASSIGN_OR_RETURN(const bool added, AddStatistics(row, index));
+      if (added) continue;
+      RETURN_IF_ERROR(scan->Load(&row));
+    }
     if (!row.value.empty() && !histograms_) RETURN_IF_ERROR(AddPoints(row, index));
     if (!row.objects.empty()) RETURN_IF_ERROR(AddObjects(row, &series_[index]));
   }
@@ -116,6 +121,23 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   series_.push_back(std::move(series));
   if (grid_ != nullptr) downsamplers_.emplace_back(grid_);
   return index;
+}
+
+Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
+  if (grid_ == nullptr) return false;
+  const RowStatistics& statistics = *row.statistics;
+  const int64_t base_ms = int64_t{row.base} * 1000;
+  Downsampler& downsampler = downsamplers_[index];
+  const int64_t most = downsampler.MemoryBytesAfter(1);
+  RETURN_IF_ERROR(memory_.Add(most - downsampler.MemoryBytes()));
+  const bool added = downsampler.AddStatistics(base_ms, statistics);
+  memory_.Remove(most - downsampler.MemoryBytes());
+  if (!added) return false;
+  Series& series = series_[index];
+  if (series.raw_points == 0) series.first_point_ms = base_ms + statistics.first_offset_ms;
+  series.last_point_ms = base_ms + statistics.last_offset_ms;
+  series.raw_points += statistics.count;
+  return true;
 }
 
 Status SeriesSet::AddPoints(const RowHour& row, size_t index) {

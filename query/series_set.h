@@ -70,6 +70,8 @@ class SeriesSet {
   /// their last bytes are answered as series of their own.
   [[nodiscard]] ByteView HourPart(const RowHour& row) const;
   Result<size_t> IndexOf(const RowHour& row);
+  /// False: its points are needed.
+  Result<bool> AddStatistics(const RowHour& row, size_t index);
   Status AddPoints(const RowHour& row, size_t index);
   Status Downsample(const RowHour& row, Downsampler* downsampler);
   Status MakeRoom(size_t points, PointColumns* columns);

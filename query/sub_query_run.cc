@@ -102,6 +102,7 @@ Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
     }
     grid_.emplace(*downsample, window_, start_ms_, end_ms_);
   }
+  spec_.statistics = downsample != nullptr && TakesStatistics(*downsample) && !sub_.histograms;
   spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
   return {};
 }

@@ -62,15 +62,6 @@ Result<Bytes> ParseHex(const std::string& text) {
   return Status::InvalidArgument("contains illegal character for hexBinary: " + padded);
 }
 
-std::optional<int32_t> ParseInt32(std::string_view text) {
-  if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
-  int32_t value = 0;
-  const char* end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stop != end) return {};
-  return value;
-}
-
 std::optional<std::string> NonEmptyParameter(const Request& request, std::string_view name) {
   const std::string* value = request.parameters.Find(name);
   if (value == nullptr || value->empty()) return {};

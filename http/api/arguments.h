@@ -38,9 +38,6 @@ Result<int64_t> ParseRequestTime(std::string_view text, const Services& services
 /// The bytes of hexadecimal digits; an odd count is padded on the left.
 Result<Bytes> ParseHex(const std::string& text);
 
-/// Integer.parseInt: sign, decimal digits, 32 bits.
-std::optional<int32_t> ParseInt32(std::string_view text);
-
 /// The parameter, or none if it is absent or empty.
 std::optional<std::string> NonEmptyParameter(const Request& request, std::string_view name);
 

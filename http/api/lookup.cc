@@ -13,6 +13,7 @@
 #include "http/wire/json_writer.h"
 #include "http/wire/series_expression.h"
 #include "storage/model/java_hash.h"
+#include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {

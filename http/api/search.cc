@@ -9,6 +9,7 @@
 #include "http/api/lookup.h"
 #include "http/errors.h"
 #include "http/services.h"
+#include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {

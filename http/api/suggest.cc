@@ -8,6 +8,7 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {

@@ -7,6 +7,7 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/tree_json.h"
+#include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {

@@ -39,21 +39,19 @@ std::string ReadHead(std::string_view metric, std::string_view time, LineTexts* 
   return {};
 }
 
-bool IsNumber(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 /// The stored bytes; none = the line gets no reply and stores nothing.
-std::optional<Result<Bytes>> EncodeValue(std::string_view id, std::string_view value,
+std::optional<Result<Bytes>> EncodeValue(std::optional<int32_t> id, std::string_view value,
                                          uint8_t codec_id) {
   codec::SimpleHistogram histogram;
   histogram.codec_id = codec_id;
-  if (id.empty()) {
+  if (!id) {
     if (!ParseBucketWords(value, &histogram)) return std::nullopt;
     return codec::EncodeSimpleHistogram(std::move(histogram));
   }
-  if (id != std::to_string(codec_id))
-    return Result<Bytes>(Status::InvalidArgument("No codec found mapped to ID " + std::string(id)));
+  if (*id != codec_id) {
+    return Result<Bytes>(
+        Status::InvalidArgument("No codec found mapped to ID " + std::to_string(*id)));
+  }
   Result<codec::SimpleHistogram> decoded = DecodeHistogramText(value, codec_id);
   if (!decoded.ok()) return Result<Bytes>(decoded.status());
   return codec::EncodeSimpleHistogram(std::move(*decoded));
@@ -67,17 +65,14 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
   LineTexts texts;
   Head head;
   if (std::string fault = ReadHead(words[1], words[2], &texts, &head); !fault.empty()) return fault;
-  const bool has_id = IsNumber(words[3]);
-  int64_t id = 0;
-  NumberError error;
-  if (has_id && (!ParseLong(words[3], &id, &error) || id > INT32_MAX))
-    return {};  // the line gets no reply
-  const size_t value = has_id ? 4 : 3;
+  // What is no integer of 32 bits is the value.
+  const std::optional<int32_t> id = ParseInt32(words[3]);
+  const size_t value = id ? 4 : 3;
   if (words[value].empty()) return IllegalArgument("empty histogram value");
   std::vector<TagText> tags;
   if (std::string fault = texts.ParseTags(words, value + 1, &tags); !fault.empty()) return fault;
-  const std::optional<Result<Bytes>> encoded = EncodeValue(
-      has_id ? words[3] : std::string_view(), words[value], *services.options.histogram_codec_id);
+  const std::optional<Result<Bytes>> encoded =
+      EncodeValue(id, words[value], *services.options.histogram_codec_id);
   if (!encoded) return {};
   *stored = encoded->status();
   if (stored->ok()) *stored = services.histograms->Put({head.metric, tags, head.time, **encoded});

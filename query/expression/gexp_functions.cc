@@ -279,6 +279,12 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
   }
   ASSIGN_OR_RETURN(std::vector<JoinedSeries> joined,
                    Join({false, false, /*include_aggregated=*/false}, sides));
+  // OpenTSDB's iterators are a point ahead of who asks them: each level of functions meets a
+  // failure one point earlier, and that at the first point also in series that nobody asks.
+  for (const std::vector<GexpSeries>& set : sets) {
+    for (const GexpSeries& s : set)
+      if (s.points_before_failure == 0) return s.failure;
+  }
   std::vector<GexpSeries> out;
   for (const JoinedSeries& members : joined) {
     std::vector<const PointColumns*> columns(sets.size(), nullptr);
@@ -286,14 +292,18 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
     std::optional<size_t> length;
     // Met by who walks the result: of equal tags only the last is walked further up.
     Status failure;
+    size_t before_failure = SIZE_MAX;
     for (size_t k = 0; k < sets.size(); ++k) {
       if (members[k] == kLacking) continue;
       columns[k] = &sets[k][members[k]].group.points;
       parts[k] = &sets[k][members[k]].identity;
       if (parts[k]->metrics.empty())
         failure = Status::InvalidArgument("An alias has no metric, and cannot be combined");
-      if (const Status& met = sets[k][members[k]].failure; !met.ok()) {
-        failure = met;
+      const GexpSeries& member = sets[k][members[k]];
+      if (!member.failure.ok()) {
+        failure = member.failure;
+        if (member.points_before_failure != SIZE_MAX)
+          before_failure = std::min(before_failure, member.points_before_failure - 1);
         continue;
       }
       if (columns[k]->size() == 0)  // a null dereference of OpenTSDB's
@@ -302,12 +312,14 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
         failure = Status::InvalidArgument("No more elements: series to be combined have " +
                                           std::to_string(*length) + " and " +
                                           std::to_string(columns[k]->size()) + " points");
+        before_failure = std::min({before_failure, *length, columns[k]->size()});
       }
       length = columns[k]->size();
     }
     if (!failure.ok()) length = 0;
     GexpSeries result;
     result.failure = std::move(failure);
+    result.points_before_failure = before_failure;
     result.identity = Unite(parts);
     Group& group = result.group;
     group.query_index = kComputedGroup;

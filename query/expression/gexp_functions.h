@@ -21,6 +21,7 @@ struct GexpSeries {
   SeriesIdentity identity;
   bool combined = false;  // by the last function, out of several
   Status failure = {};    // of its points: whoever uses them fails, but nobody else
+  size_t points_before_failure = SIZE_MAX;
 };
 
 /// The range of the query, both ends inclusive.

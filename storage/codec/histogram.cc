@@ -109,7 +109,7 @@ Result<SimpleHistogram> DecodeSimpleHistogram(ByteView value) {
   SimpleHistogram histogram;
   histogram.codec_id = ByteAt(value, 0);
   const auto count = static_cast<int16_t>(ReadBig16(value.data() + 1));
-  if (count < 0) return damaged("negative number of buckets");
+  // Where the count is negative OpenTSDB reads none, and writes 0 when it stores again.
   ByteView rest = value.substr(3);
   for (int i = 0; i < count; ++i) {
     HistogramBucket bucket;

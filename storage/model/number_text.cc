@@ -241,6 +241,15 @@ std::string_view JavaTrim(std::string_view text) {
   return text;
 }
 
+std::optional<int32_t> ParseInt32(std::string_view text) {
+  if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
+  int32_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || stop != end) return {};
+  return value;
+}
+
 bool ParseLong(std::string_view text, int64_t* out, NumberError* error) {
   if (text.empty()) return Fail(NumberFault::kEmpty, "Empty string", error);
   const bool sign = IsSign(text[0]);

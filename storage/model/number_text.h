@@ -3,6 +3,7 @@
 // appendix B; schema.md §7.2; OpenTSDB Tags.parseLong).
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,9 @@ bool ParseValue(std::string_view text, EntryPath path, PointValue* value, Number
 
 /// Reads an integer of the grammar above. `out` is untouched on failure.
 bool ParseLong(std::string_view text, int64_t* out, NumberError* error);
+
+/// Integer.parseInt: sign, decimal digits, 32 bits.
+std::optional<int32_t> ParseInt32(std::string_view text);
 
 /// Reads the time of a telnet line: an integer from which every '.' is first removed, so that
 /// "seconds.mmm" becomes milliseconds. Whether it is in range is the caller's question. Import

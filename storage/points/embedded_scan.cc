@@ -366,8 +366,46 @@ void EmbeddedScan::PrefetchPast(size_t row) {
   RowHourMemory::Prefetch({rows.data(), count});
 }
 
+// A row that stands in one file alone need not be decoded for its statistics.
+Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
+  const auto [file, end_file] = RowsOf(file_rows_, base);
+  if (end_file - file != 1) return false;
+  if (const auto [first, end] = RowsOf(memory_rows_, base); first != end) return false;
+  const auto statistics = ReadRowStatistics(file->encoded);
+  if (!statistics.ok()) return Prepend(statistics.status(), "row " + ToHexUpper(key_));
+  if (!*statistics) return false;
+  const auto summary = ReadRowSummary(file->encoded);
+  if (!summary.ok() || summary->traits.dups || summary->traits.has_raw) return false;
+  statistics_ = **statistics;
+  unloaded_ = file->encoded;
+  *row = {};
+  row->key = key_;
+  row->tsuid = tsuid_;
+  row->base = base;
+  row->statistics = &statistics_;
+  row->all_double = statistics_.all_double;
+  row->stored_cells = WantsOne(summary->traits.form, base, render_options_) ? 1 : statistics_.count;
+  return true;
+}
+
+Status EmbeddedScan::Load(RowHour* row) {
+  if (row->statistics == nullptr) return {};
+  columns_.Clear();
+  if (Status status = AppendColumns(unloaded_, &columns_); !status.ok())
+    return Prepend(status, "row " + ToHexUpper(key_));
+  row->statistics = nullptr;
+  row->offset_ms = columns_.offset_ms;
+  row->value = columns_.value;
+  row->all_double = columns_.all_double;
+  return {};
+}
+
 Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {
   if (!cells_.empty() && cells_.count({series, base}) != 0) return false;
+  if (spec_.statistics) {
+    ASSIGN_OR_RETURN(const bool given, GiveStatistics(base, row));
+    if (given) return true;
+  }
   RowForm form = RowForm::kNone;
   ASSIGN_OR_RETURN(const bool read, ReadColumns(base, &form));
   if (!read) return false;

@@ -25,6 +25,7 @@ class EmbeddedScan : public PointScan {
                                                     UnsettledRowListener listener);
 
   Result<bool> Next(RowHour* row) override;
+  Status Load(RowHour* row) override;
   [[nodiscard]] uint64_t RowsExpected() const override;
   std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) override;
 
@@ -56,6 +57,7 @@ class EmbeddedScan : public PointScan {
   Status ReadFileRows(ByteView tsuid);
   Status ReadRunRows(const Run& run, size_t source, ByteView tsuid, const RowRange& bases);
   Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);
+  Result<bool> GiveStatistics(uint32_t base, RowHour* row);
   Result<bool> GiveColumns(uint32_t series, uint32_t base, RowHour* row);
   Result<bool> ReadColumns(uint32_t base, RowForm* form);
   void PrefetchPast(size_t row);
@@ -102,6 +104,8 @@ class EmbeddedScan : public PointScan {
   std::map<const Run*, lsm::BlockFileScan> cursors_;
   std::vector<region::SeriesSlice> slices_;  // of the current series
   RowColumns columns_;
+  RowStatistics statistics_;  // of the row given last, and
+  ByteView unloaded_;         // its encoding, in file_rows_
 
   Bytes key_;
   Bytes tsuid_;

@@ -3,7 +3,9 @@
 // here. Implementations: points/embedded_points (row-hours in memory and in columns on disk),
 // points/points_over_cells (the codec over any Store: the oracle of the tests, and HBase).
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,10 +59,26 @@ struct ReconcileOptions {
   MergeCounters* counters = nullptr;  // nobody counts; else it outlives all who have these options
 };
 
+/// What the points of a row-hour come to. The sum is that of adding them as doubles, one after the
+/// other from 0; none of them is NaN, an infinity or -0.0.
+struct RowStatistics {
+  uint32_t count = 0;
+  uint32_t first_offset_ms = 0, last_offset_ms = 0;  // from the base
+  bool all_double = false;                           // else all are integers
+  double least = 0, most = 0, sum = 0;
+
+  /// No sum of any of them is larger. Integers of less than 2^53 may be added in any order.
+  [[nodiscard]] double magnitude() const {
+    return count * std::max(std::abs(least), std::abs(most));
+  }
+};
+
 struct PointScanSpec {
   Bytes metric;  // metric UID bytes
   SeriesMatcher matcher;
-  RowRange rows;         // row bases [begin, end)
+  RowRange rows;  // row bases [begin, end)
+  /// Rows may be given by their statistics instead of their points (RowHour::statistics).
+  bool statistics = false;
   bool objects = false;  // also give annotations and histograms (odd-length qualifiers 01… and 06…)
   size_t batch_rows = 128;  // rows per fetch of a remote store
   /// Told of the scan's work and of the memory that grows with its range; outlives the scan.
@@ -83,6 +101,12 @@ struct RowHour {
   uint32_t stored_cells =
       0;  // cells OpenTSDB would have read for this row: limits are counted in them
   std::span<const Cell> objects;  // annotations (01…) and histograms (06…), if asked for
+  /// Set: offset_ms and value are empty until PointScan::Load.
+  const RowStatistics* statistics = nullptr;
+
+  [[nodiscard]] size_t points() const {
+    return statistics != nullptr ? statistics->count : value.size();
+  }
 
   [[nodiscard]] bool double_at(size_t i) const {
     return is_double.empty() ? all_double : is_double[i] != 0;
@@ -98,6 +122,12 @@ class PointScan {
   /// the row; the query then fails. Rows whose key does not fit the layout end the scan with
   /// InvalidArgument after all regular rows were given. Fails as the watch says, too.
   virtual Result<bool> Next(RowHour* row) = 0;
+  /// Fills in the points of the row that Next gave last, if it gave its statistics instead. Fails
+  /// as Next does.
+  virtual Status Load(RowHour* row) {
+    (void)row;
+    return {};
+  }
   /// About how many rows will come, as far as that is known before any is read. 0: it is not.
   [[nodiscard]] virtual uint64_t RowsExpected() const { return 0; }
   /// Before the first Next, instead of it: scans that give the same rows one after the other, each

@@ -6,6 +6,7 @@
 #include "storage/base/invariant.h"
 #include "storage/points/number_stream.h"
 #include "storage/points/row_layout.h"
+#include "storage/points/row_statistics.h"
 
 namespace hg::points {
 namespace {
@@ -123,6 +124,7 @@ struct Head {
   RowTraits traits;
   RowClass how = kInts;
   bool generations = false;
+  bool statistics = false;
   size_t count = 0;
 };
 
@@ -133,7 +135,10 @@ bool TakeHead(ByteReader* in, Head* head) {
   head->traits.has_raw = (bits & kRowHasRaw) != 0;
   head->generations = (bits & kRowGenerations) != 0;
   head->how = static_cast<RowClass>(bits >> kRowClassShift);
-  if ((bits & kRowMore) != 0 && in->U8() != 0) return false;
+  const uint8_t more = (bits & kRowMore) != 0 ? in->U8() : 0;
+  head->statistics = more == kRowHasStatistics;
+  if (more > kRowHasStatistics) return false;
+  if (head->statistics && (head->how > kFloats || head->generations)) return false;
   const uint64_t count = in->Varint();
   head->count = count;
   if (!in->ok() || count == 0 || count > kRowPointsMax) return false;
@@ -170,6 +175,24 @@ bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, Byte
   });
   if (kind == kBoth) *marks = in->Take(PackedBytes(n, 1));
   return inside && in->ok();
+}
+
+// Passes over the times; tells the first.
+bool PassTimes(ByteReader* in, size_t n, uint64_t* first_ms) {
+  const uint8_t kind = in->U8();
+  if (!in->ok() || kind > kBoth) return false;
+  *first_ms = in->Varint() * (kind >= kMillisGrid ? 1 : 1000);
+  if (n > 1) in->Varint();
+  if (kind == kSecondsGrid || kind == kMillisGrid) return in->ok();
+  int width = 0;
+  in->Packed(n - 1, &width);
+  if (kind == kBoth) in->Take(PackedBytes(n, 1));
+  return in->ok();
+}
+
+bool PassStatistics(ByteReader* in, const Head& head) {
+  RowStatistics statistics;
+  return !head.statistics || TakeStatistics(in, head.how == kFloats, &statistics);
 }
 
 // Values of a row as wide numbers, and what their stored forms were.
@@ -293,6 +316,21 @@ Result<RowSummary> ReadRowSummary(ByteView encoded) {
   return RowSummary{head.traits, static_cast<uint32_t>(head.count)};
 }
 
+Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded) {
+  ByteReader in(encoded);
+  Head head;
+  if (!TakeHead(&in, &head)) return Damaged("head");
+  if (!head.statistics) return std::optional<RowStatistics>();
+  RowStatistics found;
+  uint64_t first_ms = 0;
+  if (!PassTimes(&in, head.count, &first_ms)) return Damaged("times");
+  if (!TakeStatistics(&in, head.how == kFloats, &found) || first_ms > found.last_offset_ms)
+    return Damaged("statistics");
+  found.count = static_cast<uint32_t>(head.count);
+  found.first_offset_ms = static_cast<uint32_t>(first_ms);
+  return std::optional(found);
+}
+
 Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<PartPoint>* points) {
   ByteReader in(encoded);
   Head head;
@@ -303,6 +341,7 @@ Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<P
   if (!TakeTimes(&in, head.count, offset_ms.data(), &all_millis, &resolution)) {
     return Damaged("times");
   }
+  if (!PassStatistics(&in, head)) return Damaged("statistics");
   points->resize(head.count);
   PartPoint* const out = points->data();
   for (size_t i = 0; i < head.count; ++i) {
@@ -418,6 +457,7 @@ Status AppendColumns(ByteView encoded, RowColumns* columns) {
   if (!TakeTimes(&in, head.count, columns->offset_ms.data() + before, &millis, &resolution)) {
     return Damaged("times");
   }
+  if (!PassStatistics(&in, head)) return Damaged("statistics");
   if (head.how == kInts || head.how == kFloats) {
     Values values;
     if (!TakeValues(&in, head, value, &values)) return Damaged("values");

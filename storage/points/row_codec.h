@@ -6,12 +6,14 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
 #include "storage/points/part.h"
+#include "storage/points/points.h"
 
 namespace hg::points {
 
@@ -37,6 +39,8 @@ struct RowSummary {
   uint32_t count = 0;
 };
 Result<RowSummary> ReadRowSummary(ByteView encoded);
+/// What stands beside the points of a row, where something does.
+Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded);
 
 /// The points as they were encoded. `generation`: of points that have none of their own.
 Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<PartPoint>* points);

@@ -20,6 +20,10 @@ enum RowHead : uint8_t {
   kRowGenerations = 0x10,
   kRowMore = 0x20,  // written by SplitRow: a second byte follows
 };
+/// Of that second byte.
+inline constexpr uint8_t kRowHasStatistics = 0x01;
+/// How statistics of floats begin: by the exponent of ten that they are scaled with, or by this.
+inline constexpr uint8_t kStatisticsExponentMax = 6, kStatisticsAsTheyAre = 0xFF;
 inline constexpr int kRowClassShift = 6;
 enum RowClass : uint8_t { kInts = 0, kFloats = 1, kMixed = 2, kPlain = 3 };
 enum RowTimes : uint8_t { kSecondsGrid = 0, kSeconds = 1, kMillisGrid = 2, kMillis = 3, kBoth = 4 };
@@ -39,6 +43,7 @@ enum class RowField : uint8_t {
   kEscapes,
   kExceptions,
   kGenerations,
+  kStatistics = kGenerations,  // a row has at most one of the two
 };
 
 /// Takes fields from one place and puts them to another: `from(field)` is the reader in which a
@@ -135,12 +140,24 @@ void MoveStream(Mover& mover, bool floats, size_t n) {
   MoveExceptions(mover);
 }
 
+/// Moves the statistics of a row (row_statistics.h).
+template <typename Mover>
+void MoveStatistics(Mover& mover, bool doubles) {
+  mover.Varint(RowField::kStatistics);
+  if (doubles && mover.U8(RowField::kStatistics) == kStatisticsAsTheyAre) {
+    mover.Take(RowField::kStatistics, 3 * sizeof(double));
+    return;
+  }
+  for (int i = doubles ? 4 : 3; i > 0; --i) mover.Varint(RowField::kStatistics);
+}
+
 /// Moves a whole row. `stream(floats, n)` moves a stream of it. False: no row; `mover` is somewhere
 /// inside.
 template <typename Mover, typename Stream>
 bool MoveRow(Mover& mover, Stream&& stream) {
   const uint8_t head = mover.U8(RowField::kHead);
-  if ((head & kRowMore) != 0 && mover.U8(RowField::kHead) != 0) return false;
+  const uint8_t more = (head & kRowMore) != 0 ? mover.U8(RowField::kHead) : 0;
+  if (more > kRowHasStatistics) return false;
   const uint64_t count = mover.Varint(RowField::kCount);
   if (!mover.ok() || count == 0 || count > kRowPointsMax) return false;
   const auto n = static_cast<size_t>(count);
@@ -154,10 +171,13 @@ bool MoveRow(Mover& mover, Stream&& stream) {
     mover.Take(RowField::kPacked, PackedBytes(n - 1, width));
   }
   if (times == kBoth) mover.Take(RowField::kPacked, PackedBytes(n, 1));
-  switch (head >> kRowClassShift) {
+  const int how = head >> kRowClassShift;
+  if (more != 0 && (how > kFloats || (head & kRowGenerations) != 0)) return false;
+  if (more != 0) MoveStatistics(mover, how == kFloats);
+  switch (how) {
     case kInts:
     case kFloats:
-      stream(head >> kRowClassShift == kFloats, n);
+      stream(how == kFloats, n);
       break;
     case kMixed: {
       size_t floats = 0;

@@ -141,14 +141,19 @@ TEST_CASE("where no rollups are configured, the checks that come first are told 
         "rollup: illegal argument: Invalid tag name with value [SUM]: null\n");
 }
 
-TEST_CASE("a histogram with an id beyond 32 bits gets no reply") {
+TEST_CASE("a histogram's id is an integer of 32 bits; anything else is its value") {
   EdgeFixture edge;
   GatedAggregates aggregates;
   edge.options.histogram_codec_id = 0;
   edge.services.histograms = &aggregates;
-  CHECK(Say(edge, "histogram m 1700000000 9223372036854775808 AA= a=b\n").empty());
-  CHECK(Say(edge, "histogram m 1700000000 300 AA= a=b\n").find("No codec found") !=
-        std::string::npos);
+  CHECK(Say(edge, "histogram m 1700000000 2147483648 a=b\n").empty());
+  CHECK(Say(edge, "histogram m 1700000000 2147483648 AA= a=b\n") ==
+        "histogram: illegal argument: invalid tag: AA=\n");
+  const std::pair<const char*, const char*> ids[] = {{"300", "300"}, {"+042", "42"}, {"-1", "-1"}};
+  for (const auto& [id, shown] : ids) {
+    CHECK(Say(edge, "histogram m 1700000000 " + std::string(id) + " AA= a=b\n") ==
+          "histogram: HBase error: No codec found mapped to ID " + std::string(shown) + "\n");
+  }
   CHECK(aggregates.taken.empty());
 }
 

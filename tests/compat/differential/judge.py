@@ -40,7 +40,7 @@ def names_not_followed(request, want, got):
     if got.get("status") != 200:
         return False
     if re.match(r"/api/(v\d/)?annotations\?", path) and request.get("method") == "GET":
-        return want.get("status") == 200 and want["body"] == "[]" and wrapped_now(path)
+        return want.get("status") == 200 and unpadded(want["body"])[1] == [] and wrapped_now(path)
     return "/lookup" in path and want.get("status") == 500 and "TSUID is too short, may be missing tags" in want["body"]
 
 

@@ -349,6 +349,8 @@ def writes(r, count, config):
         post("/api/uid/assign", {"tagk": ["_aggregate", "app"]}),
         post("/api/uid/assign", {"tagv": ["SUM", "MAX", "COUNT", "zz"]}),
     ]
+    # Reading writes an old row back folded, which fails or undoes the next write of an instant it holds (../KNOWN.md).
+    config = {**config, "tsd.storage.enable_compaction": "false"}
     return {"config": config, "setup": setup, "requests": [make.request() for _ in range(count)]}
 
 

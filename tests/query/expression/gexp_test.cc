@@ -225,6 +225,17 @@ TEST_CASE("sets are combined by position, not by time") {
             .find("error: No more elements") == 0);
   CHECK(Evaluate("multiply(sum(sum:m,sum:n,sum:o),sum:p)", sparse).find("error") ==
         std::string::npos);
+  // But each series is read one point ahead by each level of functions, whoever is walked.
+  const std::vector<std::vector<Group>> ahead = {
+      {HostGroup(0, "g.a", "x", OfInts({{10, 1}}))},
+      {HostGroup(1, "g.b", "h", OfInts({{11, 2}})),
+       HostGroup(1, "g.b", "z", OfInts({{11, 2}, {21, 2}}))},
+      {HostGroup(2, "g.c", "z", OfInts({{12, 7}}))},
+      {HostGroup(3, "g.d", "p", OfInts({{5, 1}}))},
+      {HostGroup(4, "g.e", "e", OfInts({{5, 1}}))}};
+  CHECK(Evaluate("sum(sum:q,multiply(sum(sum:m,sum:n,sum:o),sum:p))",
+                 {ahead[4], ahead[0], ahead[1], ahead[2], ahead[3]})
+            .find("error: No more elements") == 0);
   found.resize(2);
   found[1][0] = HostGroup(1, "g.b", "other", PointColumns());
   CHECK(Evaluate("divide(sum:m,sum:n)", found).find("error: A series to be combined") == 0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 
 #include "storage/points/bit_pack.h"
@@ -81,6 +82,70 @@ Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {R
   REQUIRE(SplitRow(split, &again));
   CHECK(again == split);
   return encoded;
+}
+
+// What stands beside the points in the split form.
+std::optional<RowStatistics> StatisticsIn(const std::vector<PartPoint>& points) {
+  Bytes encoded, split;
+  EncodeRow(points, {RowForm::kAuto}, &encoded);
+  CHECK_FALSE(ReadRowStatistics(encoded)->has_value());
+  REQUIRE(SplitRow(encoded, &split));
+  const auto read = ReadRowStatistics(split);
+  REQUIRE(read.ok());
+  return *read;
+}
+
+TEST_CASE("the split form of a row tells what its points come to") {
+  std::mt19937_64 random(9);
+  for (const bool doubles : {false, true}) {
+    for (const uint32_t step_s : {1, 10, 17, 35}) {
+      auto points = Grid(3600 / step_s, step_s, [&](size_t) {
+        const auto number = static_cast<int64_t>(random() % 100'000) - 40'000;
+        return doubles ? PointValue::Double(static_cast<double>(number) / 7)
+                       : PointValue::Int(number);
+      });
+      points.erase(points.begin() + 1);  // no grid
+      double least = 1e9, most = -1e9, sum = 0;
+      for (const PartPoint& point : points) {
+        const double v = doubles ? std::bit_cast<double>(point.bits)
+                                 : static_cast<double>(static_cast<int64_t>(point.bits));
+        least = std::min(least, v);
+        most = std::max(most, v);
+        sum += v;
+      }
+      const auto found = StatisticsIn(points);
+      REQUIRE(found);
+      CHECK(found->count == points.size());
+      CHECK(found->first_offset_ms == 0);
+      CHECK(found->last_offset_ms == points.back().offset_ms());
+      CHECK(found->all_double == doubles);
+      CHECK(found->least == least);
+      CHECK(found->most == most);
+      CHECK(found->sum == sum);
+    }
+  }
+}
+
+TEST_CASE("rows whose numbers add up to something else have no statistics") {
+  const auto with = [](PointValue odd) {
+    return StatisticsIn(Grid(200, 10,
+                             [&](size_t i) {
+                               if (i == 7) return odd;
+                               return odd.is_float() ? PointValue::Double(0.5) : PointValue::Int(5);
+                             }))
+        .has_value();
+  };
+  CHECK(with(PointValue::Double(0.0)));
+  CHECK(with(PointValue::Int(-1000)));
+  CHECK_FALSE(with(PointValue::Double(-0.0)));
+  CHECK_FALSE(with(PointValue::Double(std::numeric_limits<double>::quiet_NaN())));
+  CHECK_FALSE(with(PointValue::Double(std::numeric_limits<double>::infinity())));
+  CHECK_FALSE(with(PointValue::Int(int64_t{1} << 53)));
+  CHECK_FALSE(with(PointValue::Int(INT64_MIN)));
+  CHECK_FALSE(StatisticsIn(Grid(200, 10, [](size_t i) {
+                return i == 3 ? PointValue::Int(1) : PointValue::Double(1.5);
+              })).has_value());
+  CHECK_FALSE(StatisticsIn(Grid(99, 10, [](size_t) { return PointValue::Int(1); })).has_value());
 }
 
 TEST_CASE("packed numbers of every width come back, wherever they begin") {
@@ -206,7 +271,7 @@ TEST_CASE("random rows of both resolutions, duplicates, forms and generations co
 
 TEST_CASE("the format's examples are what the encoder writes") {
   const auto examples = DocumentedExamples("## Examples");
-  REQUIRE(examples.size() == 4);
+  REQUIRE(examples.size() == 5);
   auto ints = Grid(
       3, 10, [](size_t i) { return PointValue::Int(42 + static_cast<int64_t>(i * (i + 1) / 2)); });
   CHECK(CheckRoundTrip(ints, {RowForm::kAuto}) == examples[0]);
@@ -223,6 +288,11 @@ TEST_CASE("the format's examples are what the encoder writes") {
   Bytes as_split;
   REQUIRE(SplitRow(row, &as_split));
   CHECK(as_split == examples[3]);
+  row.clear();
+  as_split.clear();
+  EncodeRow(Grid(100, 36, [](size_t) { return PointValue::Double(42.5); }), {RowForm::kAuto}, &row);
+  REQUIRE(SplitRow(row, &as_split));
+  CHECK(as_split == examples[4]);
 }
 
 TEST_CASE("metrics as machines write them take few bytes") {
