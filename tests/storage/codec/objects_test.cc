@@ -175,11 +175,18 @@ TEST_CASE("simple histograms have OpenTSDB's bytes (§12)") {
   REQUIRE(widest.ok());
   CHECK(ToHexUpper(*widest) == "000000FFFFFFFFFFFFFFFFFF00");
   CHECK(DecodeSimpleHistogram(*widest)->underflow == UINT64_MAX);
-  for (const char* damaged :
-       {"", "000001000000", "00FFFF0000000000", "000002000000003F800000AC02", "00000080808080"}) {
+  for (const char* damaged : {"", "000001000000", "000002000000003F800000AC02", "00000080808080"}) {
     CAPTURE(damaged);
     CHECK(DecodeSimpleHistogram(Hex(damaged)).status().code() == StatusCode::kCorruption);
   }
+}
+
+TEST_CASE("a negative number of buckets is none, as OpenTSDB reads it") {
+  const auto read = DecodeSimpleHistogram(Hex("00FFFF0504000000"));
+  REQUIRE(read.ok());
+  CHECK(read->buckets.empty());
+  CHECK(read->underflow == 5);
+  CHECK(read->overflow == 4);
 }
 
 TEST_CASE("of buckets with equal bounds the last one is stored") {
