@@ -1,6 +1,7 @@
 #include "http/api/annotations_bulk.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -148,19 +149,20 @@ void DeleteMany(const Request& request, Services& services, ResponseWriter& out)
   if (!range->global && (!range->tsuids || range->tsuids->empty()))
     return SendError(out, request, 400, "Missing the TSUIDs or global annotations flag");
 
-  // "" stands for the global ones in storage, but a client cannot mean them by an empty TSUID.
-  std::vector<std::string> owners;
+  // "" stands for the global ones in storage, but a client cannot mean them by an empty TSUID. One
+  // that is named twice counts twice, since OpenTSDB looks for all before it deletes any.
+  std::map<std::string, uint64_t> owners;  // how often each is named
   for (const std::string& tsuid : range->tsuids.value_or(std::vector<std::string>()))
-    if (!tsuid.empty()) owners.push_back(tsuid);
-  if (range->global) owners.emplace_back();
+    if (!tsuid.empty()) ++owners[tsuid];
+  if (range->global) ++owners[""];
   uint64_t deleted = 0;
-  for (const std::string& owner : owners) {
+  for (const auto& [owner, times] : owners) {
     const Result<uint64_t> count =
         services.annotations.DeleteRange(owner, *range->start_ms, *range->end_ms);
     if (count.status().code() == StatusCode::kUnsupported)
       return SendError(out, request, 400, count.status().message());
     if (!count.ok()) return SendStatus(out, request, count.status());
-    deleted += *count;
+    deleted += *count * times;
   }
 
   std::string body;

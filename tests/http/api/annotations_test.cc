@@ -195,8 +195,9 @@ TEST_CASE("bulk delete takes series and global ones of a range, in seconds or mi
       R"({"tsuids":null,"global":true,"startTime":1700000101000,"endTime":1700000126000,"totalDeleted":1})");
   Check(
       f, "DELETE", "/api/annotation/bulk",
-      R"({"startTime":1700000101000,"tsuids":["000001000001000002"],"global":true})", 200,
-      R"({"tsuids":["000001000001000002"],"global":true,"startTime":1700000101000,"endTime":1700010000000,"totalDeleted":2})");
+      R"({"startTime":1700000101000,"tsuids":["000001000001000002","000001000001000002"],"global":true})",
+      200,
+      R"({"tsuids":["000001000001000002","000001000001000002"],"global":true,"startTime":1700000101000,"endTime":1700010000000,"totalDeleted":3})");
 }
 
 TEST_CASE("bulk delete needs a start and something to delete from") {
