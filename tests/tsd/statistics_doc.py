@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""docs/statistics.md names what a daemon shows, and nothing else; what it calls always 0 is 0 after some work.
+The last line reads "N passed, N failed"."""
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+sys.dont_write_bytecode = True
+import daemon  # noqa: E402
+
+NAME = re.compile(r"`([a-z]+\.[a-z0-9_.-]+)`")
+
+
+def told(text):
+    """{name: the last cell of its row}"""
+    out = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) > 1:
+            out.update((name, cells[-1]) for name in NAME.findall(cells[0]))
+    return out
+
+
+def shown(tsdb):
+    """{name: the greatest value it has} of a daemon that has written and answered something."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = daemon.Daemon(tsdb, folder)
+        server.start()
+        try:
+            connection = server.connection()
+            connection.request("POST", "/api/put", '{"metric":"m","timestamp":1,"value":1,"tags":{"a":"b"}}')
+            connection.getresponse().read()
+            server.query(1, "sum:m", 2)
+            points = server.get("/api/stats")
+        finally:
+            server.stop()
+    out = {}
+    for point in points:
+        name = point["metric"].removeprefix("tsd.")
+        out[name] = max(out.get(name, 0), int(point["value"]))
+    return out
+
+
+def faults(listed, seen):
+    for name in sorted(set(seen) - set(listed)):
+        yield f"{name} is shown and not told"
+    for name in sorted(set(listed) - set(seen)):
+        if "only where" not in listed[name]:
+            yield f"{name} is told and not shown"
+    for name, meaning in listed.items():
+        if meaning.startswith("always 0") and seen.get(name, 0):
+            yield f"{name} is {seen[name]}"
+
+
+def main():
+    listed = told((ROOT / "docs/statistics.md").read_text())
+    seen = shown(sys.argv[1])
+    wrong = list(faults(listed, seen))
+    # The test itself: a name too many on either side, and a zero that is none.
+    canary = list(faults({"a.b": "", "c.d": "always 0"}, {"c.d": 1, "e.f": 0}))
+    if len(canary) != 3:
+        wrong.append("the canaries live")
+    for fault in wrong:
+        print("FAIL", fault)
+    print(f"{len(seen)} passed, {len(wrong)} failed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
