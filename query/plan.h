@@ -11,7 +11,10 @@ struct ScanWindow {
   int64_t end_s = 0;
 
   [[nodiscard]] int64_t begin_ms() const { return begin_s * 1000; }
-  [[nodiscard]] int64_t end_ms() const { return end_s * 1000; }
+  /// OpenTSDB takes seconds beyond 2^32, of the year 2106, for milliseconds of 1970.
+  [[nodiscard]] int64_t end_ms() const {
+    return end_s > INT64_C(0xFFFFFFFF) ? end_s : end_s * 1000;
+  }
   bool operator==(const ScanWindow&) const = default;
 };
 

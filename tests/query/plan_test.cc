@@ -26,6 +26,13 @@ TEST_CASE("an interval of a calendar counts with its nominal length") {
         ScanWindow{1'482'624'000, 1'490'400'000});
 }
 
+TEST_CASE("what ends after the year 2106 ends in 1970") {
+  const ScanWindow window = PlanScan(1'300'000'000'000, 9'999'999'999'999, 0);
+  CHECK(window.end_s == 10'000'000'800);
+  CHECK(window.end_ms() == 10'000'000'800);  // milliseconds: 1970-04-26
+  CHECK(PlanScan(1'300'000'000'000, 4'294'960'000'000, 0).end_ms() == 4'294'962'000'000);
+}
+
 TEST_CASE("times below 2^32 count as seconds") {
   CHECK(PlanScan(0, 7200, 0) == ScanWindow{0, 10'800});
 }
