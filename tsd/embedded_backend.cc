@@ -108,6 +108,17 @@ Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& wor
   return options;
 }
 
+/// Gives the data table the TTL of the settings, if they name one.
+Status SetTtl(const Config& config, Store& store) {
+  if (config.String("tsd.storage.ttl").empty()) return {};
+  ASSIGN_OR_RETURN(const int64_t ttl_s, config.Int("tsd.storage.ttl", 0, 0, kTtlForever));
+  ASSIGN_OR_RETURN(TableDescriptor table,
+                   store.DescribeTable(config.String("tsd.storage.hbase.data_table")));
+  const TableDescriptor before = table;
+  for (FamilyDescriptor& family : table.families) family.ttl_s = ttl_s > 0 ? ttl_s : kTtlForever;
+  return table == before ? Status() : store.AlterTable(table);
+}
+
 class EmbeddedBackend : public Backend {
  public:
   EmbeddedBackend(std::unique_ptr<Embedded> store, const Config& config)
@@ -135,6 +146,7 @@ class EmbeddedBackend : public Backend {
     show("log.bytes", stats.log_bytes);
     show("flushes", stats.flushes);
     show("merges", stats.merges);
+    show("files.expired", stats.expired_runs);
     show("splits", stats.splits);
     show("block_cache.bytes", stats.cache_bytes);
     show("block_cache.hits", stats.cache_hits);
@@ -167,6 +179,7 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const
   ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
   options.background = use == StoreUse::kWork;
   ASSIGN_OR_RETURN(auto store, Embedded::Open(options));
+  if (use == StoreUse::kWork) RETURN_IF_ERROR(SetTtl(config, store->cells()));
   const EmbeddedStats stats = store->Stats();
   const uint64_t advised = region::RegionsAdvised(stats.memory_limit_bytes);
   if (stats.regions > advised) {

@@ -168,6 +168,7 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.durability", "logged"},
     {"tsd.storage.sync_interval", "1000"},
     {"tsd.storage.log.max", "536870912"},
+    {"tsd.storage.ttl", ""},
     {"tsd.storage.memstore.percent", "40"},
     {"tsd.storage.block_cache.percent", "15"},
     {"tsd.storage.region.split_policy", "stepping"},

@@ -69,6 +69,7 @@ struct EmbeddedStats {
   uint64_t log_bytes = 0;  // unflushed log
   uint64_t flushes = 0;
   uint64_t merges = 0;
+  uint64_t expired_runs = 0;  // dropped unread, everything in them past its TTL
   uint64_t splits = 0;
   uint64_t cache_bytes = 0;  // of the block cache, as the next ones
   uint64_t cache_hits = 0;

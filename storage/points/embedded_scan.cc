@@ -47,6 +47,24 @@ auto RowsOf(const Rows& rows, uint32_t base) {
   return std::pair(first, end);
 }
 
+int64_t OldestPointMs(const Engine& engine, int64_t now_ms) {
+  const Table& table = *engine.points_table();
+  return OldestSeenMs(table.families[static_cast<size_t>(table.points_family)], now_ms);
+}
+
+// Without the hours that have expired whole.
+RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
+  if (oldest_ms <= 0) return rows;
+  RowRange seen = rows;
+  const auto hour = static_cast<uint64_t>(oldest_ms / 1000 / kRowSpan * kRowSpan);
+  if (hour >= seen.end || hour > UINT32_MAX) {
+    seen.end = seen.begin;
+  } else {
+    seen.begin = std::max(seen.begin, static_cast<uint32_t>(hour));
+  }
+  return seen;
+}
+
 // Nothing to settle: one point at each instant and no other cell that holds points.
 bool IsPlain(const Part& part) {
   for (const RawCell& cell : part.raw) {
@@ -68,6 +86,7 @@ EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> 
       options_(options),
       listener_(std::move(listener)),
       render_options_(engine.render_options()),
+      oldest_ms_(OldestPointMs(engine, render_options_.now_ms)),
       version_(std::move(version)),
       series_(std::move(series)),
       memory_(spec.watch) {}
@@ -80,13 +99,15 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
     return Status::InvalidArgument("a metric of " + std::to_string(spec.metric.size()) +
                                    " bytes, not " + std::to_string(engine.layout().metric_width));
   }
+  PointScanSpec seen = spec;
+  seen.rows = SeenOf(spec.rows, OldestPointMs(engine, engine.render_options().now_ms));
   std::vector<uint32_t> series = engine.registry().Match(spec.metric, spec.matcher);
   // What waits for its turn should do so now: from here on the scan keeps memory that the store
   // has flushed.
   if (spec.watch != nullptr) {
-    RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.size(), spec.rows) * kExpectedRowSteps));
+    RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.size(), seen.rows) * kExpectedRowSteps));
   }
-  std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(engine, engine.Pin(), std::move(series), spec,
+  std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(engine, engine.Pin(), std::move(series), seen,
                                                       options, std::move(listener)));
   RETURN_IF_ERROR(
       scan->memory_.Add(static_cast<int64_t>(scan->series_.capacity() * sizeof(uint32_t))));
@@ -401,6 +422,7 @@ Status EmbeddedScan::Load(RowHour* row) {
 }
 
 Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {
+  if (int64_t{base} * 1000 < oldest_ms_) return false;  // some of its points have expired
   if (!cells_.empty() && cells_.count({series, base}) != 0) return false;
   if (spec_.statistics) {
     ASSIGN_OR_RETURN(const bool given, GiveStatistics(base, row));
@@ -538,6 +560,7 @@ Result<bool> EmbeddedScan::Next(RowHour* row) {
       if (given) return true;
       RETURN_IF_ERROR(ReadRow(series, base, &stored));
     }
+    Expire(*engine_.points_table(), render_options_.now_ms, &stored);
     *row = {};
     if (IsPlain(stored.part)) {
       Give(stored.part, row);
@@ -545,6 +568,9 @@ Result<bool> EmbeddedScan::Next(RowHour* row) {
       auto reconciled = Reconcile(stored.part, options_);
       if (!reconciled.ok()) return Prepend(reconciled.status(), "row " + ToHexUpper(key_));
       if (!reconciled->as_stored && listener_) listener_(key_, stored.base);
+      std::erase_if(reconciled->points, [&](const codec::StoredPoint& point) {
+        return int64_t{stored.base} * 1000 + point.qualifier.offset_ms() < oldest_ms_;
+      });
       Give(reconciled->points, row);
     }
     objects_.clear();

@@ -69,6 +69,7 @@ class EmbeddedScan : public PointScan {
   const ReconcileOptions options_;
   const UnsettledRowListener listener_;
   const RenderOptions render_options_;  // of the moment at which the scan began
+  const int64_t oldest_ms_;             // points before have expired by then
   const std::shared_ptr<const Version> version_;
   std::vector<uint32_t> series_;  // that match, by TSUID
   size_t next_series_ = 0;

@@ -216,6 +216,11 @@ class Engine {
   bool PickMerge(MergePool pool, MergeJob* job);
   void EndMerge(const MergeJob& job);
   Status MergeJobRuns(const MergeJob& job);
+  // engine_expiry.cc
+  Status DropExpired();
+  Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);
+  /// About how much of a run of the points table a merge of all its region's runs would drop.
+  [[nodiscard]] uint64_t ExpiredBytes(const Run& run, int64_t now_ms) const;
   Result<lsm::RunEntry> WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
                                     bool paced);
   void WaitForPace(region::Pace* pace, uint64_t bytes);
@@ -261,6 +266,7 @@ class Engine {
   std::atomic<uint64_t> replayed_{0};
   std::atomic<uint64_t> flushes_{0};
   std::atomic<uint64_t> merges_{0};
+  std::atomic<uint64_t> expired_runs_{0};
   std::atomic<uint64_t> splits_{0};
   std::atomic<bool> closed_{false};
 

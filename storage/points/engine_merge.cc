@@ -11,12 +11,14 @@ namespace {
 // Written between two looks at the pace.
 constexpr uint64_t kPaceBytes = 256 << 10;
 
-std::vector<region::RunFacts> FactsOf(const Runs& runs, const std::set<uint64_t>& merging) {
+template <typename ExpiredBytes>
+std::vector<region::RunFacts> FactsOf(const Runs& runs, const std::set<uint64_t>& merging,
+                                      const ExpiredBytes& expired_bytes) {
   std::vector<region::RunFacts> facts;
   for (const auto& run : runs) {
     const lsm::RunEntry& entry = run->entry();
     facts.push_back({entry.number, run->bytes(), entry.made_ms, entry.reference, entry.marks,
-                     merging.contains(entry.number)});
+                     merging.contains(entry.number), expired_bytes(*run)});
   }
   return facts;
 }
@@ -53,6 +55,7 @@ void Engine::WakeMerges() {
 }
 
 Status Engine::MergePending(MergePool pool) {
+  RETURN_IF_ERROR(DropExpired());
   while (!closed_) {
     MergeJob job;
     if (!PickMerge(pool, &job)) return {};
@@ -65,6 +68,7 @@ Status Engine::MergePending(MergePool pool) {
 
 // Takes what is most urgent: what a split left, then what has most runs.
 bool Engine::PickMerge(MergePool pool, MergeJob* job) {
+  const int64_t now_ms = clock_.NowMs();
   std::lock_guard lock(work_mutex_);
   const auto version = Pin();
   bool best_references = false;
@@ -73,8 +77,9 @@ bool Engine::PickMerge(MergePool pool, MergeJob* job) {
     const auto work = work_.find(place);
     if (work != work_.end() && work->second.held) continue;
     static const std::set<uint64_t> kNone;
-    const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone);
-    const region::Slice slice = region::RunsToMerge(facts, options_.merge, clock_.NowMs());
+    const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone,
+                               [&](const Run& run) { return ExpiredBytes(run, now_ms); });
+    const region::Slice slice = region::RunsToMerge(facts, options_.merge, now_ms);
     if (slice.empty()) continue;
     const Runs picked(runs.begin() + static_cast<ptrdiff_t>(slice.begin),
                       runs.begin() + static_cast<ptrdiff_t>(slice.end));
@@ -210,6 +215,7 @@ void Engine::WaitForPace(region::Pace* pace, uint64_t bytes) {
 // Each region is asked for again whether the store is open; without any, once.
 Status Engine::Compact() {
   RETURN_IF_ERROR(CheckOpen());
+  RETURN_IF_ERROR(DropExpired());
   const auto version = Pin();
   for (const auto& [place, runs] : version->runs) {
     if (!runs.empty()) RETURN_IF_ERROR(CompactRegion(place));

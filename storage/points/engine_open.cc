@@ -330,6 +330,7 @@ EmbeddedStats Engine::Stats() const {
   }
   stats.flushes = flushes_;
   stats.merges = merges_;
+  stats.expired_runs = expired_runs_;
   stats.splits = splits_;
   const lsm::BlockCacheStats cache = cache_->Stats();
   stats.cache_bytes = cache.bytes;

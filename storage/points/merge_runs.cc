@@ -76,7 +76,13 @@ struct Input {
 class PointsMerge {
  public:
   PointsMerge(const KeyLayout& layout, const MergeTask& task, RunWriter* writer)
-      : layout_(layout), task_(task), table_(*task.table), bottom_(task.bottom), writer_(writer) {
+      : layout_(layout),
+        task_(task),
+        table_(*task.table),
+        bottom_(task.bottom),
+        oldest_ms_(
+            OldestSeenMs(table_.families[static_cast<size_t>(table_.points_family)], task.now_ms)),
+        writer_(writer) {
     // Regions begin with the buckets of the salt, the first one with no key at all.
     salt_ = task.inputs.front().start.substr(0, static_cast<size_t>(layout.salt_width));
     salt_.resize(static_cast<size_t>(layout.salt_width), '\0');
@@ -118,6 +124,10 @@ class PointsMerge {
   }
   [[nodiscard]] ByteView MetricOf(ByteView file_key) const {
     return file_key.substr(0, static_cast<size_t>(layout_.metric_width));
+  }
+  [[nodiscard]] bool HasExpired(ByteView file_key) const {
+    const int64_t base = ReadBig32(file_key.data() + file_key.size() - 4);
+    return (base + kRowSpan) * 1000 <= oldest_ms_;
   }
   [[nodiscard]] bool InGroup(const Input& input) const {
     return input.has_points && group_has_points_ && MetricOf(input.points->key()) == group_metric_;
@@ -187,9 +197,12 @@ class PointsMerge {
       ++holders;
       holder = &input;
     }
-    // A row of points in one run only is moved as it is.
+    // A row of points in one run only is moved as it is. Only with the oldest part goes what has
+    // expired: else it would come back should the TTL grow.
     if (cells == regular_.end() && holders == 1) {
-      RETURN_IF_ERROR(writer_->AddEncodedPoints(file_key, holder->points->value()));
+      if (!bottom_ || !HasExpired(file_key)) {
+        RETURN_IF_ERROR(writer_->AddEncodedPoints(file_key, holder->points->value()));
+      }
       return holder->NextPoints();
     }
     StoredRow row;
@@ -224,6 +237,8 @@ class PointsMerge {
     if (bottom_) {
       Settle(&row.part);
       row.cells.DropMarks();
+      row.base = base;
+      Expire(table_, task_.now_ms, &row);
     }
     PartIntoCells(static_cast<uint8_t>(table_.points_family), row.part, &row.cells);
     if (!row.cells.empty()) {
@@ -240,7 +255,13 @@ class PointsMerge {
       for (auto& [from, older] : held.rows) {
         row = lsm::MergeRows(table_.order, std::move(row), std::move(older));
       }
-      if (bottom_) row.DropMarks();
+      if (bottom_) {
+        row.DropMarks();
+        StoredRow stored;
+        stored.cells = std::move(row);
+        Expire(table_, task_.now_ms, &stored);
+        row = std::move(stored.cells);
+      }
       if (!row.empty()) out_cells_[key] = std::move(row);
     }
     return {};
@@ -250,6 +271,7 @@ class PointsMerge {
   const MergeTask& task_;
   const Table& table_;
   const bool bottom_;
+  const int64_t oldest_ms_;  // points before have expired
   RunWriter* const writer_;
   std::vector<Input> inputs_;  // newest first
   Bytes salt_;                 // of the region's regular rows

@@ -80,11 +80,16 @@ StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older) {
   return newer;
 }
 
+int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms) {
+  return family.ttl_s == kTtlForever ? std::numeric_limits<int64_t>::min()
+                                     : now_ms - family.ttl_s * 1000;
+}
+
 void Expire(const Table& table, int64_t now_ms, StoredRow* row) {
   if (table.order == lsm::CellOrder::kByTime) return;
   const auto oldest_ms = [&](size_t family) {
-    const int64_t ttl_s = family < table.families.size() ? table.families[family].ttl_s : 1;
-    return ttl_s == kTtlForever ? std::numeric_limits<int64_t>::min() : now_ms - ttl_s * 1000;
+    return family < table.families.size() ? OldestSeenMs(table.families[family], now_ms)
+                                          : now_ms - 1000;
   };
   const int64_t hour_end_ms = (int64_t{row->base} + kRowSpan) * 1000 - 1;
   std::erase_if(row->cells.cells, [&](const lsm::StoredCell& cell) {

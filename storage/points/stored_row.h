@@ -53,6 +53,9 @@ void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells)
 
 StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older);
 
+/// Before this moment the family's TTL is over.
+int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms);
+
 /// Takes out of a whole row what its families' TTL is over for (engine.md §11): points from their
 /// instant, other cells of a regular row from the end of its hour, cells of other rows from their
 /// time. Rows by time are left to RenderStored.

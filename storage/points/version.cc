@@ -36,6 +36,18 @@ Result<std::shared_ptr<const RunFiles>> RunFiles::Open(FileSystem& files, const 
   return std::shared_ptr<const RunFiles>(std::move(run));
 }
 
+lsm::TimeSpan Run::times() const {
+  lsm::TimeSpan all;
+  for (const auto* file : {&cells(), &points()}) {
+    if (*file == nullptr) continue;
+    const lsm::TimeSpan& times = (*file)->times();
+    if (!times.known()) return {};
+    all.Add(times.min_ms);
+    all.Add(times.max_ms);
+  }
+  return all;
+}
+
 // What cannot be removed now is removed at the next start.
 RunFiles::~RunFiles() {
   if (!retired_) return;

@@ -64,6 +64,9 @@ class Run {
     return files_->points();
   }
 
+  /// Of all that its files hold; not known if one of them does not say.
+  [[nodiscard]] lsm::TimeSpan times() const;
+
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 

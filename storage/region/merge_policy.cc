@@ -39,6 +39,15 @@ bool MajorIsDue(std::span<const RunFacts> runs, const MergePolicy& policy, int64
   return now_ms - oldest.made_ms >= MajorPeriodMs(policy, oldest.number);
 }
 
+bool MostHasExpired(std::span<const RunFacts> runs) {
+  uint64_t bytes = 0, expired = 0;
+  for (const RunFacts& run : runs) {
+    bytes += run.bytes;
+    expired += run.expired_bytes;
+  }
+  return expired > bytes / 2;
+}
+
 }  // namespace
 
 Slice ExploreRuns(std::span<const uint64_t> runs, const MergePolicy& policy, double ratio,
@@ -90,7 +99,9 @@ Slice RunsToMerge(std::span<const RunFacts> runs, const MergePolicy& policy, int
   const Slice found =
       ExploreRuns(bytes, policy, RatioAt(policy, now_ms), runs.size() >= policy.runs_blocking);
   if (!found.empty()) return {newer - found.end, newer - found.begin};
-  if (!busy && !runs.empty() && MajorIsDue(runs, policy, now_ms)) return {0, runs.size()};
+  if (!busy && !runs.empty() && (MajorIsDue(runs, policy, now_ms) || MostHasExpired(runs))) {
+    return {0, runs.size()};
+  }
   return {};
 }
 

@@ -48,12 +48,13 @@ struct RunFacts {
   int64_t made_ms = 0;
   bool reference = false;
   bool marks = false;
-  bool merging = false;  // a merge has taken it
+  bool merging = false;        // a merge has taken it
+  uint64_t expired_bytes = 0;  // of its bytes: past their TTL, gone after a merge of all runs
 };
 
 /// What to merge of a region, given its runs newest first: all references of a split with what is
 /// between them, else what ExploreRuns finds among the runs newer than any that is being merged,
-/// else all, where marks have waited long enough. Empty: nothing.
+/// else all, where marks have waited long enough or most of the bytes have expired. Empty: nothing.
 Slice RunsToMerge(std::span<const RunFacts> newest_first, const MergePolicy& policy,
                   int64_t now_ms);
 

@@ -84,6 +84,26 @@ TEST_CASE("other widths than those of the directory are refused") {
   CHECK(OpenEmbeddedBackend(config, "").status().code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("tsd.storage.ttl is the TTL of the data table; empty leaves it, 0 is for ever") {
+  const Folder folder;
+  const auto ttl_with = [&](const char* text) {
+    Config config = folder.Settings();
+    config.Set("tsd.storage.ttl", text);
+    const auto opened = OpenEmbeddedBackend(config, "");
+    REQUIRE(opened.ok());
+    return (*opened)->cells().DescribeTable("tsdb")->families[0].ttl_s;
+  };
+  CHECK(ttl_with("") == kTtlForever);
+  CHECK(ttl_with("86400") == 86400);
+  CHECK(ttl_with("") == 86400);
+  CHECK(ttl_with("0") == kTtlForever);
+  Config config = folder.Settings();
+  config.Set("tsd.storage.ttl", "-1");
+  const Status status = OpenEmbeddedBackend(config, "").status();
+  CHECK(status.code() == StatusCode::kInvalidArgument);
+  CHECK(status.message().find("tsd.storage.ttl") != std::string_view::npos);
+}
+
 TEST_CASE("with appends on, points go to the append cell, and are read with those stored before") {
   const Folder folder;
   {

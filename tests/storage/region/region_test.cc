@@ -325,6 +325,18 @@ TEST_CASE("all runs are merged by themselves only to be rid of marks, after a ti
   CHECK(RunsToMerge(runs, policy, year).empty());
 }
 
+TEST_CASE("all runs are merged by themselves where more than half of their bytes has expired") {
+  const MergePolicy policy;
+  std::vector<RunFacts> runs = {Fact(5, 100), Fact(4, 900)};
+  runs[0].expired_bytes = 100 << 20;
+  runs[1].expired_bytes = 400 << 20;
+  CHECK(RunsToMerge(runs, policy, 0).empty());
+  runs[1].expired_bytes = 401 << 20;
+  CHECK(RunsToMerge(runs, policy, 0) == Slice{0, 2});
+  runs[0].merging = true;
+  CHECK(RunsToMerge(runs, policy, 0).empty());
+}
+
 TEST_CASE("the times of merges of all are spread over the period, for ever in the same way") {
   const MergePolicy policy;
   const int64_t day = 24 * 3'600'000;
