@@ -134,12 +134,6 @@ struct Wanted {
   }
 };
 
-/// NotFound: an unknown name. InvalidArgument: an empty one.
-Result<Bytes> FindTagName(UidKind kind, const std::string& name, uid::Names& names) {
-  if (name.empty()) return Status::InvalidArgument("Missing UID name");
-  return names.Find(kind, name);
-}
-
 /// NotFound: an unknown name. InvalidArgument: an empty one, or a condition that says nothing.
 Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
   Wanted wanted;
@@ -148,7 +142,13 @@ Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
   }
   std::map<Bytes, TagClause> clauses;
   bool says_nothing = false;
-  for (const TagWish& wish : query.tags.value_or(std::vector<TagWish>())) {
+  const std::vector<TagWish> tags = query.tags.value_or(std::vector<TagWish>());
+  for (const TagWish& wish : tags) {
+    // Told before any unknown name.
+    for (const auto& name : {wish.key, wish.value})
+      if (!TagWish::Any(name) && name->empty()) return Status::InvalidArgument("Missing UID name");
+  }
+  for (const TagWish& wish : tags) {
     const bool any_key = TagWish::Any(wish.key), any_value = TagWish::Any(wish.value);
     if (any_key && any_value) {
       says_nothing = true;  // told only after unknown names
@@ -156,10 +156,10 @@ Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
     }
     Bytes key, value;
     if (!any_key) {
-      ASSIGN_OR_RETURN(key, FindTagName(UidKind::kTagk, *wish.key, names));
+      ASSIGN_OR_RETURN(key, names.Find(UidKind::kTagk, *wish.key));
     }
     if (!any_value) {
-      ASSIGN_OR_RETURN(value, FindTagName(UidKind::kTagv, *wish.value, names));
+      ASSIGN_OR_RETURN(value, names.Find(UidKind::kTagv, *wish.value));
     }
     if (any_key) {
       wanted.values.push_back(std::move(value));

@@ -78,6 +78,11 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
   const auto text = [&](const char* name) { return NonEmptyParameter(request, name).value_or(""); };
   rule->field = text("field");
   rule->regex = text("regex");
+  if (const auto pattern = uid::JavaPattern::Compile(rule->regex); !pattern.ok()) {
+    SendError(out, request, 400, "Unable to parse the 'regex' parameter",
+              pattern.status().message());
+    return {};
+  }
   rule->separator = text("separator");
   rule->description = text("description");
   rule->notes = text("notes");

@@ -103,7 +103,8 @@ TEST_CASE("a metric that is null is none, a limit that is null no limit") {
 
 TEST_CASE("an empty name of a tag is no name") {
   Lookup f;
-  for (const char* tag : {R"({"key":"*","value":""})", R"({"key":"","value":"a"})"})
+  for (const char* tag : {R"({"key":"*","value":""})", R"({"key":"","value":"a"})",
+                          R"({"key":"host","value":"nope"},{"key":"host","value":""})"})
     CHECK(f.Ask("POST", "/api/search/lookup", R"({"tags":[)" + std::string(tag) + "]}").status ==
           500);
 }

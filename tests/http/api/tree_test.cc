@@ -46,6 +46,8 @@ TEST_CASE("a rule is merged by POST and replaced by PUT") {
   CHECK(f.StatusOf("POST", "/rule", place + "}") == 304);  // it says nothing
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"FOO"})") == 500);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"METRIC","regex":"("})") == 500);
+  // In the query string it is found before the tree is looked for.
+  CHECK(f.StatusOf("GET", "/rule?treeid=9&level=0&order=0&regex=(&method_override=post") == 400);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"type":"METRIC","separator":"x"})") == 200);
   CHECK(f.StatusOf("POST", "/rule", place + R"(,"separator":"x"})") == 304);
   CHECK(f.Ask("POST", "/api/tree/rule", place + R"(,"notes":"n"})").body ==
