@@ -143,7 +143,8 @@ TEST_CASE("a point that is written late goes with its time, not with its writing
 TEST_CASE("annotations of a row go with the end of its hour") {
   Rig rig;
   const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(), static_cast<uint32_t>(kBase));
-  REQUIRE(rig.store->cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), "{}")}}}).ok());
+  REQUIRE(
+      rig.store->cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), "{}")}}}).ok());
   rig.clock.SetMs((kBase + 3599 + kTtl) * 1000);
   CHECK(rig.store->cells().Get("tsdb", key)->cells.size() == 1);
   rig.clock.SetMs((kBase + 3600 + kTtl) * 1000);
