@@ -112,8 +112,11 @@ void MoveNumbers(Mover& mover, bool floats, size_t n) {
       if (steps) mover.Varint(RowField::kFirst);
       const size_t count = n - (steps ? 1 : 0);
       size_t escapes = 0;
-      for (const char high : mover.Take(RowField::kHigh, count)) {
-        escapes += static_cast<uint8_t>(high) == kSplitEscape;
+      // They are few, and memchr looks at many bytes at once.
+      const ByteView highs = mover.Take(RowField::kHigh, count);
+      for (size_t at = highs.find(static_cast<char>(kSplitEscape)); at != ByteView::npos;
+           at = highs.find(static_cast<char>(kSplitEscape), at + 1)) {
+        ++escapes;
       }
       mover.Take(RowField::kLow, PackedBytes(count, shape & 0x3F));
       for (; escapes > 0 && mover.ok(); --escapes) mover.Varint(RowField::kEscapes);

@@ -34,7 +34,8 @@ std::string Expression(const SeriesMatcher& matcher, size_t prefix) {
   std::string text = "^";
   for (const TagClause& clause : matcher.clauses) {
     if (clause.kind == TagClause::Kind::kAbsent) {
-      text += "(?!.{" + std::to_string(prefix) + "}(?:.{6})*" + Literal(clause.tagk) + ".{3}(?:.{6})*$)";
+      text += "(?!.{" + std::to_string(prefix) + "}(?:.{6})*" + Literal(clause.tagk) +
+              ".{3}(?:.{6})*$)";
     }
   }
   text += ".{" + std::to_string(prefix) + "}";
@@ -134,8 +135,8 @@ TEST_CASE("the matcher finds the series that OpenTSDB's regular expression finds
                   pairs.end());
       Bytes key(prefix, '\x0A');
       for (const auto& [tagk, tagv] : pairs) key += tagk + tagv;
-      const bool found = MatchesSeries(matcher, kLayout, ByteView(key).substr(0, 3),
-                                       ByteView(key).substr(prefix));
+      const bool found =
+          MatchesSeries(matcher, kLayout, ByteView(key).substr(0, 3), ByteView(key).substr(prefix));
       CAPTURE(ToHex(key));
       REQUIRE(found == regex.Matches(key));
       matched += found ? 1 : 0;
