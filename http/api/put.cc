@@ -157,11 +157,14 @@ class PutRequest {
     return Judge(stored);
   }
 
-  /// Adds a tag in its place, if there is a value and no such key.
+  /// Adds a tag in its place, if there is a value and no such key. One that is there is given in
+  /// any case and stored as `value` is; whether it may be another is the sink's business.
   static void AddTag(const std::string& key, std::string value, PutPoint* point) {
     if (value.empty()) return;
-    for (const PutTag& tag : *point->tags) {
-      if (tag.key == key) return;
+    for (PutTag& tag : *point->tags) {
+      if (tag.key != key) continue;
+      if (UpperCase(tag.value.value_or("")) == UpperCase(value)) tag.value = value;
+      return;
     }
     point->tags->push_back({key, std::move(value)});
     OrderPutTags(&*point->tags);

@@ -1,11 +1,13 @@
 #include "http/telnet/aggregate_lines.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "http/services.h"
 #include "http/telnet/tag_words.h"
 #include "http/wire/histogram_text.h"
 #include "storage/model/aggregate_sink.h"
+#include "storage/model/letter_case.h"
 #include "storage/model/name_text.h"
 #include "storage/model/number_text.h"
 
@@ -116,8 +118,15 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
   if (std::string fault = texts.ParseTags(words, 5, &tags); !fault.empty()) return fault;
   std::string aggregate = AggregateTagValue(*services.rollups, rollup.group_by, rollup.time);
   if (!aggregate.empty()) {
-    tags.push_back({services.rollups->aggregate_key(), texts.Keep(std::move(aggregate)), false});
-    OrderTags(&tags);
+    const std::string_view key = services.rollups->aggregate_key();
+    const auto given =
+        std::find_if(tags.begin(), tags.end(), [&](const TagText& tag) { return tag.key == key; });
+    if (given == tags.end()) {
+      tags.push_back({key, texts.Keep(std::move(aggregate)), false});
+      OrderTags(&tags);
+    } else if (UpperCase(given->value) == UpperCase(aggregate)) {
+      given->value = texts.Keep(std::move(aggregate));
+    }
   }
   rollup.tags = tags;
   NumberError error;

@@ -56,6 +56,19 @@ Result<uint8_t> RollupIngest::IdOf(std::string_view aggregator) const {
   return Status::InvalidArgument("No ID found mapping to aggregator: " + std::string(aggregator));
 }
 
+Status RollupIngest::CheckAggregateTag(const NamedRollup& rollup) const {
+  const std::string expected = AggregateTagValue(*this, rollup.group_by, rollup.time);
+  for (const TagText& tag : rollup.tags) {
+    if (tag.key != options_.aggregate_key || tag.value == expected) continue;
+    return Status::InvalidArgument(
+        "Given tag value for " + options_.aggregate_key + " of " + std::string(tag.value) +
+        " did not match the group by aggregator of " +
+        (rollup.group_by.empty() ? "null" : std::string(rollup.group_by)) + " for " +
+        std::string(rollup.metric) + " " + TagsText(rollup.tags));
+  }
+  return {};
+}
+
 Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const {
   const bool grouped = !rollup.group_by.empty();
   const int64_t time_s = rollup.time.raw;
@@ -95,6 +108,7 @@ Status RollupIngest::Put(const NamedRollup& rollup) {
   AppendBig(&value, rollup.value.bits, ValueWidth(rollup.value.flags));
   if (point.time.is_millis() || !point.time.in_range())
     return BadTimestamp(point, value, rollup.value.flags);
+  RETURN_IF_ERROR(CheckAggregateTag(rollup));
   if (!rollup.group_by.empty())
     RETURN_IF_ERROR(CheckGroupBy(rollup, TagsText(rollup.tags), options_.block_derived));
   RETURN_IF_ERROR(ingest_.CheckNames(point));

@@ -39,6 +39,8 @@ class RollupIngest : public RollupSink {
   };
   [[nodiscard]] Result<uint8_t> IdOf(std::string_view aggregator) const;
   [[nodiscard]] Result<Place> Find(const NamedRollup& rollup) const;
+  /// The tag under the aggregate key, if there is one, must tell of what the values are.
+  [[nodiscard]] Status CheckAggregateTag(const NamedRollup& rollup) const;
 
   Ingest& ingest_;
   Store& store_;

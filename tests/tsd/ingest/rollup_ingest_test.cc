@@ -30,8 +30,9 @@ struct RollupsFixture : http::EdgeFixture {
 
   /// What Put says of a value of the metric.
   Status Put(std::string_view metric, std::string_view interval, std::string_view aggregator,
-             std::optional<std::string_view> group_by = {}) {
-    const std::vector<TagText> tags = {{"host", "a"}};
+             std::optional<std::string_view> group_by = {}, std::string_view given = {}) {
+    std::vector<TagText> tags = {{"host", "a"}};
+    if (!given.empty()) tags.push_back({"_aggregate", given});
     NamedRollup rollup;
     rollup.metric = metric;
     rollup.tags = tags;
@@ -61,6 +62,21 @@ TEST_CASE_FIXTURE(RollupsFixture,
   CHECK(Put("m", "1h", "sum", "").message() ==
         "Cannot write a group by data point without specifying the aggregation function. "
         "Metric=m tags={host=a}");
+}
+
+TEST_CASE_FIXTURE(RollupsFixture,
+                  "a tag that names another aggregate than the group's is refused") {
+  REQUIRE(store.CreateTable({"hourly", {{"t"}}, false}).ok());
+  REQUIRE(store.CreateTable({"pre", {{"t"}}, false}).ok());
+  CHECK(Put("m", "", "", "sum", "SUM").ok());
+  CHECK(Put("m", "", "", "max", "SUM").message() ==
+        "Given tag value for _aggregate of SUM did not match the group by aggregator of max for m "
+        "{host=a, _aggregate=SUM}");
+  CHECK(Put("m", "1h", "sum", {}, "RAW").message() ==
+        "Given tag value for _aggregate of RAW did not match the group by aggregator of null for m "
+        "{host=a, _aggregate=RAW}");
+  // Before the function itself is looked at.
+  CHECK(Put("m", "1h", "sum", "foo", "SUM").message().find("Given tag value") == 0);
 }
 
 TEST_CASE_FIXTURE(RollupsFixture, "derived aggregates are refused, also beside a group's") {
