@@ -9,6 +9,7 @@
 #include "storage/points/engine.h"
 #include "storage/points/engine_backup.h"
 #include "storage/points/row_file.h"
+#include "storage/points/row_statistics.h"
 
 namespace hg {
 
@@ -59,7 +60,8 @@ Status CheckEntry(const KeyLayout& layout, const StoredFile& file, const std::st
   uint32_t base;
   Part part;
   if (!SplitRowFileKey(layout, key, &tsuid, &base)) return bad("no row-hour has the key,");
-  return DecodeFileRow(value, 0, &part) ? Status() : bad("a row-hour that cannot be read,");
+  if (!DecodeFileRow(value, 0, &part)) return bad("a row-hour that cannot be read,");
+  return StatisticsHold(value) ? Status() : bad("statistics that are not those of the points");
 }
 
 // The numbers of the series must run from 0 without a gap.

@@ -71,6 +71,7 @@ struct RowStatistics {
   [[nodiscard]] double magnitude() const {
     return count * std::max(std::abs(least), std::abs(most));
   }
+  bool operator==(const RowStatistics&) const = default;
 };
 
 struct PointScanSpec {

@@ -123,6 +123,14 @@ std::optional<RowStatistics> StatisticsOf(const RowColumns& columns) {
   return found;
 }
 
+bool StatisticsHold(ByteView encoded_row) {
+  const auto kept = ReadRowStatistics(encoded_row);
+  if (!kept.ok()) return false;
+  if (!*kept) return true;
+  RowColumns columns;
+  return AppendColumns(encoded_row, &columns).ok() && StatisticsOf(columns) == *kept;
+}
+
 void AppendStatistics(const RowStatistics& statistics, Bytes* out) {
   AppendVarint(out, statistics.last_offset_ms);
   if (statistics.all_double) return AppendDoubles(statistics, out);

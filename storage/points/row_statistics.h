@@ -18,6 +18,9 @@ inline constexpr size_t kStatisticsPointsMin = 100;
 /// that hold NaN, an infinity or -0.0, or integers whose sum a double may not hold.
 std::optional<RowStatistics> StatisticsOf(const RowColumns& columns);
 
+/// False: the row has statistics, and they are not those of its points; or it cannot be read.
+bool StatisticsHold(ByteView encoded_row);
+
 /// Appends the part of them that times and head of the row do not tell.
 void AppendStatistics(const RowStatistics& statistics, Bytes* out);
 /// Reads that part. False: the bytes cannot be statistics.

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "storage/points/bit_pack.h"
+#include "storage/points/row_statistics.h"
 #include "storage/points/split_row.h"
 #include "tests/storage/points/format_examples.h"
 
@@ -123,6 +124,30 @@ TEST_CASE("the split form of a row tells what its points come to") {
       CHECK(found->most == most);
       CHECK(found->sum == sum);
     }
+  }
+}
+
+TEST_CASE("statistics that are not those of the points are told from them") {
+  for (const bool doubles : {false, true}) {
+    Bytes encoded, split;
+    EncodeRow(Grid(200, 10,
+                   [&](size_t i) {
+                     return doubles ? PointValue::Double(static_cast<double>(i % 9) / 10)
+                                    : PointValue::Int(static_cast<int64_t>(i % 9));
+                   }),
+              {RowForm::kAuto}, &encoded);
+    CHECK(StatisticsHold(encoded));
+    REQUIRE(SplitRow(encoded, &split));
+    CHECK(StatisticsHold(split));
+    RowStatistics kept = **ReadRowStatistics(split);
+    Bytes right, wrong;
+    AppendStatistics(kept, &right);
+    kept.sum += 1;
+    AppendStatistics(kept, &wrong);
+    const size_t at = split.find(right);
+    REQUIRE(at != Bytes::npos);
+    split.replace(at, right.size(), wrong);
+    CHECK_FALSE(StatisticsHold(split));
   }
 }
 
