@@ -66,7 +66,8 @@ int64_t Calendar::Anchor(int64_t t) const {
   int64_t local = zone_.ToLocal(t);
   int64_t date = FloorDiv(local, kDayMs);
   CivilDate civil = CivilFromDays(date);
-  auto local_cut = [&](int64_t unit) { return t - (local - FloorDiv(local, unit) * unit); };
+  // Of an hour that comes twice the second one is meant, as GregorianCalendar.set has it.
+  auto local_cut = [&](int64_t unit) { return zone_.FromLocal(FloorDiv(local, unit) * unit); };
   auto start_of = [&](int64_t year, int64_t month, int64_t day) {
     return zone_.FromLocal(DaysFromCivil(year, month, day) * kDayMs);
   };
@@ -96,10 +97,11 @@ int64_t Calendar::Anchor(int64_t t) const {
 
 int64_t Calendar::PreviousBoundary(int64_t t) const {
   int64_t at = Anchor(t);
-  if (at >= t) return at;
+  if (at == t) return at;
+  const int64_t count = interval_.unit == TimeUnit::kWeek ? 1 : interval_.count;
+  if (at > t) return Step(at, -count);  // the second pass of an hour that comes twice
   if (int64_t unit = ElapsedUnit(interval_.unit) * interval_.count; unit > 0)
     return at + (t - at) / unit * unit;
-  int64_t count = interval_.unit == TimeUnit::kWeek ? 1 : interval_.count;
   for (;;) {
     int64_t next = Step(at, count);
     if (next > t || next <= at) return at;

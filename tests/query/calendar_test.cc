@@ -41,6 +41,16 @@ TEST_CASE("hours add elapsed time") {
   CHECK(Boundaries(hours, zone, At(zone, 2017, 3, 12, 1), 4) == "3/12-0 3/12-7 3/12-13 3/12-19 ");
 }
 
+TEST_CASE("in the first pass of an hour that comes twice the boundary before is in the second") {
+  TimeZone zone = *TimeZone::Find("Europe/Berlin");
+  const Calendar seconds({10, TimeUnit::kSecond}, zone);
+  constexpr int64_t kBack = 1'635'642'000'000;  // from 3 to 2 o'clock
+  CHECK(seconds.PreviousBoundary(kBack - 3'600'000) == kBack - 10'000);
+  CHECK(seconds.PreviousBoundary(kBack - 13'000) == kBack + 3'540'000 - 10'000);
+  CHECK(seconds.PreviousBoundary(kBack) == kBack);
+  CHECK(seconds.PreviousBoundary(kBack + 13'000) == kBack + 10'000);
+}
+
 TEST_CASE("weeks begin on Sunday, and their previous boundary ignores the count") {
   TimeZone utc;
   Calendar one({1, TimeUnit::kWeek}, utc);
