@@ -43,15 +43,16 @@ std::vector<AssignList> AssignFromParameters(const Request& request) {
   std::vector<AssignList> lists;
   for (const auto& [word, kind] : kTypes) {
     const std::optional<std::string> text = NonEmptyParameter(request, word);
-    // Commas alone ask for nothing.
+    // As String.split: commas at the end, or alone, ask for nothing; others have names around.
     if (!text || text->find_first_not_of(',') == std::string::npos) continue;
     AssignList& list = lists.emplace_back();
     list.type = word;
     std::string_view rest = *text;
+    rest = rest.substr(0, rest.find_last_not_of(',') + 1);
     while (!rest.empty()) {
       const std::string_view name = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-      if (!name.empty()) list.names.emplace_back(name);
+      list.names.emplace_back(name);
     }
   }
   return lists;

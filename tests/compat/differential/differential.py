@@ -110,6 +110,8 @@ def compare(session, args):
     config = {**session["config"], "tsd.storage.flush_interval": "5", "tsd.http.show_stack_trace": "false"}
     # What is compacted between two writes of one instant is a matter of time: nothing is, unless the session says so.
     config.setdefault("tsd.storage.compaction.flush_interval", "86400")
+    if args.cells:  # nor while it is stopped, which would leave a row in both forms
+        config.setdefault("tsd.storage.enable_compaction", "false")
     tracking = config.get("tsd.core.meta.enable_tsuid_tracking") == "true"
     outcome = Outcome(session)
     theirs, ours = sides.pair(args.testbed, args.tsdb, config)

@@ -33,6 +33,9 @@ TEST_CASE("assign gives the next ids and says which names have one already") {
   Get(f, "/api/uid/assign?tagv=x,x", 400,
       R"({"tagv":{"x":"000001"},"tagv_errors":{"x":"Name already exists with UID: 000001"}})");
   Get(f, "/api/uid/assign?tagv=%C3%A9t%C3%A9", 200, R"({"tagv":{"été":"000002"}})");
+  CHECK(f.Ask("GET", "/api/uid/assign?metric=,n").status == 400);
+  CHECK(f.Ask("GET", "/api/uid/assign?metric=n1,,n2").status == 400);
+  CHECK(f.Ask("GET", "/api/uid/assign?metric=n3,,").status == 200);
   Get(f, "/api/uid/assign?metric=,&tagv=zz", 200, R"({"tagv":{"zz":"000003"}})");
 }
 
