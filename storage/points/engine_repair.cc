@@ -12,6 +12,7 @@
 #include "storage/points/engine_check.h"
 #include "storage/points/log_body.h"
 #include "storage/points/row_file.h"
+#include "storage/points/row_statistics.h"
 #include "storage/points/run_writer.h"
 #include "storage/points/stored_row.h"
 #include "storage/points/version.h"
@@ -105,7 +106,11 @@ class Repair {
         last = key;
         if (file.points) {
           Part part;
-          return DecodeFileRow(value, 0, &part) ? writer.AddEncodedPoints(key, value) : Status();
+          if (!DecodeFileRow(value, 0, &part)) return {};
+          if (StatisticsHold(value)) return writer.AddEncodedPoints(key, value);
+          Bytes anew;  // the writer finds out what they are
+          EncodeFileRow(part, &anew);
+          return writer.AddEncodedPoints(key, anew);
         }
         lsm::CellRow row;
         return lsm::DecodeCellRow(value, &row) ? writer.AddCells(key, row) : Status();

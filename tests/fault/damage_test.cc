@@ -12,6 +12,8 @@
 #include "storage/lsm/manifest.h"
 #include "storage/points/engine_check.h"
 #include "storage/points/engine_repair.h"
+#include "storage/points/row_block.h"
+#include "storage/points/row_statistics.h"
 #include "tests/fault/damaged_store.h"
 
 namespace hg {
@@ -209,6 +211,64 @@ TEST_CASE("a damaged file that two regions share is repaired once, for both") {
     REQUIRE(regions->size() == 2);
     for (const RegionInfo& region : *regions) CHECK(region.references == 0);  // merged since
   }
+}
+
+// Writes the only points file anew, with another sum for each row that has one.
+size_t ForgeSums(FaultyFileSystem& disk) {
+  const std::string path = "data/" + FilesEndingWith(disk, ".points").at(0);
+  const auto file = lsm::BlockFile::Open(disk, path, {&points::RowBlockPacker()});
+  REQUIRE(file.ok());
+  lsm::BlockWriting writing;
+  writing.packer = &points::RowBlockPacker();
+  auto forged = lsm::BlockFileWriter::Create(disk, path + ".forged", writing);
+  REQUIRE(forged.ok());
+  size_t rows = 0;
+  for (size_t block = 0; block < (*file)->blocks(); ++block) {
+    const Status read = (*file)->ReadEntries(block, [&](ByteView key, ByteView value) -> Status {
+      Bytes row(value);
+      if (const auto statistics = *points::ReadRowStatistics(row)) {
+        RowStatistics changed = *statistics;
+        Bytes right, wrong;
+        points::AppendStatistics(changed, &right);
+        changed.sum += 1;
+        points::AppendStatistics(changed, &wrong);
+        row.replace(row.find(right), right.size(), wrong);
+        ++rows;
+      }
+      return (*forged)->Add(key, row);
+    });
+    REQUIRE(read.ok());
+  }
+  REQUIRE((*forged)->Finish().ok());
+  REQUIRE(disk.Rename(path + ".forged", path).ok());
+  return rows;
+}
+
+TEST_CASE("statistics that are not those of a row's points are damage, and made anew") {
+  FaultyFileSystem disk(1);
+  std::string shown;
+  {
+    auto store = Open(disk);
+    const auto series = store->points().Register(Bytes("\0\0\1\0\0\1\0\0\1", 9));
+    REQUIRE(series.ok());
+    for (int64_t second = 0; second < 7200; second += 20) {
+      const PointEntry entry =
+          MakePointEntry(*series, Timestamp{kWorkloadBase + second}, PointValue::Int(second % 70));
+      REQUIRE(store->points().Append({&entry, 1}).ok());
+    }
+    REQUIRE(store->cells().Flush().ok());
+    REQUIRE(store->cells().Compact().ok());
+    shown = DumpCells(store->cells());
+  }
+  REQUIRE(points::CheckDirectory(disk, "data")->damages.empty());
+  CHECK(ForgeSums(disk) == 2);
+  const auto report = points::CheckDirectory(disk, "data");
+  REQUIRE(report.ok());
+  REQUIRE_FALSE(report->damages.empty());
+  CHECK(report->damages[0].ToString().find("statistics") != std::string::npos);
+  REQUIRE(points::RepairDirectory(disk, "data").ok());
+  CHECK(points::CheckDirectory(disk, "data")->damages.empty());
+  CHECK(Read(disk).shown == shown);
 }
 
 TEST_CASE("a file without its index is set aside whole, and a missing one is told") {

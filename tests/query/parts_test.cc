@@ -88,6 +88,7 @@ class Fixture {
     }
     // Some in files, some in memory; rows of both.
     Write(0, kHours * 3600 / 2);
+    REQUIRE(store->cells().Flush().ok());
     REQUIRE(store->cells().Compact().ok());  // with statistics of rows
     Write(kHours * 3600 / 3, kHours * 3600);
     Note(7, 5000, "one");
@@ -225,7 +226,17 @@ TEST_CASE_FIXTURE(Fixture, "a scan in parts answers as a whole one, bit for bit"
 }
 
 TEST_CASE_FIXTURE(Fixture, "statistics of rows answer as their points do, bit for bit") {
+  REQUIRE(store->cells().Flush().ok());
   REQUIRE(store->cells().Compact().ok());
+  PointScanSpec scanned;
+  scanned.metric = Id(UidKind::kMetric, "m");
+  scanned.rows = {0, UINT32_MAX};
+  scanned.statistics = true;
+  const auto scan = store->points().Scan(scanned, {});
+  REQUIRE(scan.ok());
+  size_t with = 0;
+  for (RowHour row; *(*scan)->Next(&row);) with += row.statistics != nullptr;
+  CHECK(with >= 60);
   for (const char* function : {"sum", "avg", "min", "max", "count", "zimsum", "mimmin", "mimmax",
                                "pfsum", "first", "last", "dev", "median", "squareSum"}) {
     for (const char* interval : {"1h", "2h", "90m", "1d", "0all", "1dc"}) {

@@ -165,6 +165,12 @@ def clock(value):
     return any(abs(value - time.time() * unit) < 600 * unit for unit in (1, 1000))
 
 
+def of_its_moment(text):
+    """Whether the text holds a time that is the clock's, but for CLOCKS: it will be another one the next time."""
+    compared = re.sub(rf'"({"|".join(CLOCKS)})":\d+', "", text)
+    return any(clock(int(number)) for number in re.findall(r"\d{10,13}", compared))
+
+
 def short(value):
     text = json.dumps(value)
     return text if len(text) < 240 else text[:237] + "..."
