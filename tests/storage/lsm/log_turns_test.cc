@@ -13,6 +13,7 @@
 #include "storage/base/crc32c.h"
 #include "storage/lsm/log.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/support/forwarding_file.h"
 
 namespace hg::lsm {
 namespace {
@@ -29,25 +30,17 @@ class HookedDisk : public FaultyFileSystem {
   }
 
  private:
-  class HookedFile : public File {
+  class HookedFile : public ForwardingFile {
    public:
     HookedFile(HookedDisk& disk, std::unique_ptr<File> file)
-        : disk_(disk), file_(std::move(file)) {}
-    Status ReadAt(uint64_t offset, size_t size, Bytes* out) const override {
-      return file_->ReadAt(offset, size, out);
-    }
+        : ForwardingFile(std::move(file)), disk_(disk) {}
     Status WriteAt(uint64_t offset, ByteView bytes) override {
       disk_.on_write();
-      return file_->WriteAt(offset, bytes);
+      return ForwardingFile::WriteAt(offset, bytes);
     }
-    Status Allocate(uint64_t size) override { return file_->Allocate(size); }
-    Status Truncate(uint64_t size) override { return file_->Truncate(size); }
-    Status Sync() override { return file_->Sync(); }
-    Result<uint64_t> Size() const override { return file_->Size(); }
 
    private:
     HookedDisk& disk_;
-    const std::unique_ptr<File> file_;
   };
 };
 

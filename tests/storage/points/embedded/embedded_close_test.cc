@@ -10,6 +10,8 @@
 
 #include "storage/points/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/points/embedded/count_points.h"
+#include "tests/support/forwarding_file.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {
@@ -52,26 +54,21 @@ class WatchedDisk : public FileSystem {
   }
 
  private:
-  class WatchedFile : public File {
+  class WatchedFile : public ForwardingFile {
    public:
     WatchedFile(WatchedDisk& disk, std::unique_ptr<File> file)
-        : disk_(disk), file_(std::move(file)) {}
+        : ForwardingFile(std::move(file)), disk_(disk) {}
     Status ReadAt(uint64_t offset, size_t size, Bytes* out) const override {
       if (auto call = std::exchange(disk_.on_read, nullptr)) call();
-      return file_->ReadAt(offset, size, out);
+      return ForwardingFile::ReadAt(offset, size, out);
     }
     Status WriteAt(uint64_t offset, ByteView bytes) override {
       disk_.Changes();
-      return file_->WriteAt(offset, bytes);
+      return ForwardingFile::WriteAt(offset, bytes);
     }
-    Status Allocate(uint64_t size) override { return file_->Allocate(size); }
-    Status Truncate(uint64_t size) override { return file_->Truncate(size); }
-    Status Sync() override { return file_->Sync(); }
-    Result<uint64_t> Size() const override { return file_->Size(); }
 
    private:
     WatchedDisk& disk_;
-    const std::unique_ptr<File> file_;
   };
   class WatchedLock : public FileLock {
    public:
@@ -106,20 +103,6 @@ Status AppendPoint(Embedded& store, int64_t time) {
   if (!number.ok()) return number.status();
   const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(1));
   return store.points().Append({&entry, 1}).status();
-}
-
-size_t CountPoints(Embedded& store) {
-  PointScanSpec spec;
-  spec.metric = Bytes("\0\0\1", 3);
-  auto scan = store.points().Scan(spec, {});
-  REQUIRE(scan.ok());
-  size_t count = 0;
-  for (RowHour row;;) {
-    auto more = (*scan)->Next(&row);
-    REQUIRE(more.ok());
-    if (!*more) return count;
-    count += row.value.size();
-  }
 }
 
 TEST_CASE("points that no log holds are in files after Close") {

@@ -7,6 +7,7 @@
 
 #include "storage/points/embedded.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/points/embedded/count_points.h"
 #include "tests/storage/points/embedded/temp_folder.h"
 #include "tests/support/manual_clock.h"
 
@@ -39,20 +40,6 @@ Status WritePoint(Embedded& store, uint64_t host, int64_t time, int64_t value) {
   Status committed = Status::Unavailable("never called back");
   store.points().Commit(*position, [&](Status status) { committed = std::move(status); });
   return committed;
-}
-
-size_t CountPoints(Embedded& store) {
-  PointScanSpec spec;
-  spec.metric = Bytes("\0\0\1", 3);
-  auto scan = store.points().Scan(spec, {});
-  REQUIRE(scan.ok());
-  size_t count = 0;
-  for (RowHour row;;) {
-    auto more = (*scan)->Next(&row);
-    REQUIRE(more.ok());
-    if (!*more) return count;
-    count += row.value.size();
-  }
 }
 
 TEST_CASE("a series whose row key would be too long is refused, and the store goes on") {
