@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "query/expression/limits.h"
+#include "storage/model/utf8.h"
 
 namespace hg::query {
 namespace {
@@ -57,9 +58,8 @@ class Parser {
   }
   Status Failed(std::string_view expected) {
     constexpr size_t kShownMax = 200;
-    return Status::Unsupported("Failed to parse " + std::string(text_.substr(0, kShownMax)) +
-                               ": expected " + std::string(expected) + " at byte " +
-                               std::to_string(at_));
+    return Status::Unsupported("Failed to parse " + Shortened(text_, kShownMax) + ": expected " +
+                               std::string(expected) + " at byte " + std::to_string(at_));
   }
   Status Expect(char c) { return Take(c) ? Status() : Failed("'" + std::string(1, c) + "'"); }
 

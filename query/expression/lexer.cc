@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "storage/model/utf8.h"
+
 namespace hg::query {
 namespace {
 
@@ -147,9 +149,7 @@ Result<std::vector<Token>> Tokenize(std::string_view text) { return Lexer(text).
 
 std::string Place(std::string_view expression, size_t at) {
   constexpr size_t kShownMax = 200;
-  std::string shown(expression.substr(0, kShownMax));
-  if (expression.size() > kShownMax) shown += "…";
-  return "at byte " + std::to_string(at) + " of '" + shown + "'";
+  return "at byte " + std::to_string(at) + " of '" + Shortened(expression, kShownMax) + "'";
 }
 
 }  // namespace hg::query

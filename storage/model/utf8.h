@@ -60,6 +60,14 @@ inline bool IsUtf8(std::string_view text) {
   return valid;
 }
 
+/// Text to show in a message: at most `bytes_max` of it, never cut within a character, and "…"
+/// where something is left out.
+inline std::string Shortened(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string(text);
+  while (bytes_max > 0 && (static_cast<uint8_t>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
+  return std::string(text.substr(0, bytes_max)) + "…";
+}
+
 /// Puts U+FFFD in place of every byte that begins no valid sequence, as the JVM's decoder does.
 inline void ReplaceInvalidUtf8(std::string* text) {
   if (IsUtf8(*text)) return;

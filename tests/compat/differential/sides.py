@@ -27,15 +27,15 @@ TABLES = ("tsdb", "tsdb-uid", "tsdb-tree", "tsdb-meta")
 ROLLUP_TABLES = ("tsdb-preagg", "tsdb-rollup-1h", "tsdb-rollup-agg-1h", "tsdb-rollup-1d", "tsdb-rollup-agg-1d")
 
 
-def answer(port, request):
-    """One request's answer; a step {"wait": seconds} pauses."""
+def answer(port, request, idle=0.5):
+    """One request's answer; a step {"wait": seconds} pauses. A telnet answer has come when nothing more does for so long."""
     if "wait" in request:
         time.sleep(request["wait"])
         return {"body": ""}
     try:
         if "telnet" in request:
             return conformance.telnet_call(
-                port, request["telnet"], request.get("pieces"), idle=request.get("idle", 0.5)
+                port, request["telnet"], request.get("pieces"), idle=request.get("idle", idle)
             )
         return conformance.http_call(port, request, timeout=ANSWER_WAIT_S)
     except TimeoutError:
@@ -82,7 +82,7 @@ class OpenTsdb:
         return done.stdout
 
     def answers(self, requests):
-        return [answer(self.port, r) for r in requests]
+        return [answer(self.port, r, idle=1.2) for r in requests]  # on a busy machine it may think for long
 
     def dump(self):
         """Stops the daemon; {table: its cells, a line each}"""
