@@ -12,6 +12,7 @@ namespace {
 query::Options UtcQueries() {
   query::Options options;
   options.timezone = "UTC";
+  options.query_memory_bytes_max = 64 << 20;  // as a daemon refuses what asks for too much
   return options;
 }
 
