@@ -9,7 +9,8 @@ namespace {
 
 // None where they are not worth while, or the bytes are no row.
 std::optional<RowStatistics> StatisticsOfRow(ByteView encoded, const RowSummary& summary) {
-  if (summary.traits.dups || summary.traits.has_raw) return {};
+  if (summary.count < kStatisticsPointsMin || summary.traits.dups || summary.traits.has_raw)
+    return {};
   thread_local RowColumns columns;
   columns.Clear();
   if (!AppendColumns(encoded, &columns).ok()) return {};

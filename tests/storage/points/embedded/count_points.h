@@ -6,11 +6,11 @@
 
 namespace hg {
 
-/// The points of the metric 1 that a scan gives.
-inline size_t CountPoints(Embedded& store) {
+/// The points of a metric that a scan gives.
+inline size_t CountPoints(Points& points, uint64_t metric) {
   PointScanSpec spec;
-  spec.metric = Bytes("\0\0\1", 3);
-  auto scan = store.points().Scan(spec, {});
+  AppendBig(&spec.metric, metric, 3);
+  auto scan = points.Scan(spec, {});
   REQUIRE(scan.ok());
   size_t count = 0;
   for (RowHour row;;) {
@@ -20,5 +20,7 @@ inline size_t CountPoints(Embedded& store) {
     count += row.value.size();
   }
 }
+
+inline size_t CountPoints(Embedded& store) { return CountPoints(store.points(), 1); }
 
 }  // namespace hg

@@ -16,6 +16,7 @@
 #include "storage/points/embedded.h"
 #include "storage/points/engine.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/storage/points/embedded/count_points.h"
 #include "tests/storage/points/embedded/temp_folder.h"
 #include "tests/support/manual_clock.h"
 
@@ -75,20 +76,6 @@ std::string Dump(Store& store, const std::string& table = "tsdb") {
                 ToHex(cell.value) + '\n';
       }
     }
-  }
-}
-
-size_t CountPoints(Points& points, uint64_t metric) {
-  PointScanSpec spec;
-  AppendBig(&spec.metric, metric, 3);
-  auto scan = points.Scan(spec, {});
-  REQUIRE(scan.ok());
-  size_t count = 0;
-  for (RowHour row;;) {
-    auto more = (*scan)->Next(&row);
-    REQUIRE(more.ok());
-    if (!*more) return count;
-    count += row.value.size();
   }
 }
 
