@@ -20,15 +20,16 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.parse
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from daemon import Daemon, Refused  # noqa: E402
+from shaker import Shaker  # noqa: E402
 
 WRITERS = 4
 SERIES = 20             # of each writer and round
 FIRST = 1_700_000_000   # time of the first point of a series, seconds
+HOURS = [(FIRST // 3600 + hour) * 3600 for hour in range(4)]  # in which regions are divided
 SMALL_STORE = {"tsd.storage.log.max": 1 << 20}  # the least: a flush about every 75,000 points
 
 
@@ -100,60 +101,6 @@ class Writer(threading.Thread):
                 time.sleep(0.01)
 
 
-class Shaker(threading.Thread):
-    """Divides, joins, flushes and merges regions until the daemon is gone."""
-
-    REGIONS = 8  # about so many of a table
-
-    def __init__(self, daemon, seed):
-        super().__init__()
-        self.daemon_under_test = daemon
-        self.random = random.Random(seed)
-        self.done = collections.Counter()
-        self.errors = []
-
-    def key(self):
-        """Where the data table may be divided: at a metric, or at an hour of it."""
-        key = "\\x00\\x00" + f"\\x{self.random.randrange(1, 4):02X}"
-        if self.random.random() < 0.6:
-            hour = (FIRST // 3600 + self.random.randrange(4)) * 3600
-            key += "".join(f"\\x{byte:02X}" for byte in hour.to_bytes(4, "big"))
-        return key
-
-    def next_call(self):
-        table = self.random.choice(("tsdb", "tsdb", "tsdb", "tsdb-uid"))
-        starts = [region["start"] for region in
-                  self.daemon_under_test.get("/api/admin/regions?" + urllib.parse.urlencode({"table": table}))]
-        kind = self.random.choices(("split", "merge", "compact", "flush"), (6, 2, 2, 1))[0]
-        if kind == "split" and len(starts) > self.REGIONS:
-            kind = "merge"
-        if kind == "merge":
-            return kind, {"table": table, "at": self.random.choice(starts)}
-        if kind == "split" and table == "tsdb" and self.random.random() < 0.7:
-            return kind, {"table": table, "at": self.key()}
-        if kind == "split":
-            return kind, {"table": table, "region": self.random.choice(starts)}
-        return kind, {"table": table} if kind == "compact" else {}
-
-    def run(self):
-        connection = self.daemon_under_test.connection(timeout=60)
-        while True:
-            try:
-                kind, words = self.next_call()
-                connection.request("POST", f"/api/admin/{kind}?" + urllib.parse.urlencode(words))
-                answer = connection.getresponse()
-                body = answer.read()
-            except (OSError, http.client.HTTPException):
-                return
-            except Refused as refused:
-                self.errors.append(str(refused))
-                return
-            if answer.status == 200:
-                self.done[kind] += 1
-            elif answer.status not in (400, 503):  # there may be nothing to divide or to join
-                self.errors.append(f"{kind} {words}: {answer.status} {body[:200]!r}")
-
-
 def read_back(daemon, round_number, writer):
     found = {}
     for metric in range(3):
@@ -188,7 +135,7 @@ def one_round(daemon, number, chance, work):
     """(ledgers, errors); adds to work what was flushed and merged."""
     ledgers = [Ledger() for _ in range(WRITERS)]
     writers = [Writer(daemon, ledger, number, i, chance.random()) for i, ledger in enumerate(ledgers)]
-    shaker = Shaker(daemon, chance.random())
+    shaker = Shaker(daemon, chance.random(), HOURS)
     for thread in (*writers, shaker):
         thread.start()
     pause = chance.choice((chance.uniform(0.02, 0.3), chance.uniform(0.3, 2.5)))

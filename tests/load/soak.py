@@ -4,9 +4,10 @@
     soak.py --tsdb build/release/tsdb --minutes 60 [--rate 4000] [--out build/soak] [--no-plot | --plot]
 
 Four connections write a live set of constant size again and again (SERIES series over HOURS hours, each point
-overwritten in turn); others query it and delete hours of series. The store is kept small, so that flushes and merges
-come all the time, splits and expiry where the store has them. Every few seconds a line of samples goes to
-OUT/soak.csv; at the end OUT/soak.png shows them (python3-matplotlib, installed by `setup/install soak`).
+overwritten in turn); others query it and delete hours of series. Points with five minutes left of their time to live
+are written all the while, seen until it ends and not after. Regions are divided, joined, flushed and merged through
+/api/admin every few seconds, and the store is kept small, so that flushes and merges come by themselves, too. Every few
+seconds a line of samples goes to OUT/soak.csv; at the end OUT/soak.png shows them (python3-matplotlib, installed by `setup/install soak`).
 
 The first third warms up. Then each quantity's median over the last third may exceed that of the middle third by
 GROWTH and a slack at most; what was read must be what was written. Starts its own daemon on a free port and kills no
@@ -29,21 +30,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from daemon import Daemon, Refused  # noqa: E402
+from shaker import Shaker  # noqa: E402
 
 WRITERS = 4
 SERIES = 200
 HOURS = 6
 STEP_S = 10           # between two points of a series
 BATCH = 500
-START = 1_700_000_000 - 1_700_000_000 % 3600
+START = (int(time.time()) // 3600 - HOURS) * 3600
+EXPIRING = 100        # series of points that expire
+LEFT_S = 300          # before they do
+SHAKE_S = 3           # between two calls to /api/admin
 SAMPLE_S = 5
 GROWTH = 1.15
 MIB = 1 << 20
 # What may be held beyond the growth: pieces in which each quantity comes.
 SLACK = {"memory": 8 * MIB, "disk": 4 * MIB, "log": 128 * MIB, "files": 6, "descriptors": 8}
 SETTINGS = {"tsd.storage.log.max": 1 << 20, "tsd.memory.limit": 256 * MIB, "tsd.http.query.allow_delete": "true"}
-COLUMNS = ("seconds", "memory", "disk", "log", "files", "descriptors", "points", "refused", "queries", "deletes", "flushes",
-           "merges", "put_ms_median", "put_ms_p99", "query_ms_median", "query_ms_p99")
+SPARE_S = 7200        # by which the time to live outlasts what is written again and again
+COLUMNS = ("seconds", "memory", "disk", "log", "files", "descriptors", "points", "refused", "queries", "deletes", "expired",
+           "regions", "flushes", "merges", "put_ms_median", "put_ms_p99", "query_ms_median", "query_ms_p99")
 
 
 class Times:
@@ -71,14 +77,16 @@ class Times:
 class Load:
     """What the clients do until they are told to stop."""
 
-    def __init__(self, daemon, rate):
-        self.daemon, self.rate = daemon, rate
+    def __init__(self, daemon, rate, ttl_s):
+        self.daemon, self.rate, self.ttl_s = daemon, rate, ttl_s
         self.stop = threading.Event()
         self.puts, self.queries = Times(), Times()
-        self.points = self.refused = self.deletes = 0
+        self.points = self.refused = self.deletes = self.expired = 0
         self.errors = []
+        self.shaker = Shaker(daemon, 3, range(START, START + HOURS * 3600, 3600), SHAKE_S)
         self.threads = [threading.Thread(target=self.write, args=(i,)) for i in range(WRITERS)]
-        self.threads += [threading.Thread(target=self.ask), threading.Thread(target=self.delete)]
+        self.threads += [threading.Thread(target=work) for work in (self.ask, self.delete, self.expire)]
+        self.threads.append(self.shaker)
 
     def start(self):
         for thread in self.threads:
@@ -86,8 +94,10 @@ class Load:
 
     def end(self):
         self.stop.set()
+        self.shaker.ended.set()
         for thread in self.threads:
             thread.join()
+        self.errors += self.shaker.errors
 
     def fail(self, text):
         if len(self.errors) < 10:
@@ -148,6 +158,44 @@ class Load:
                     if value != (int(instant) - START) // STEP_S * SERIES + series:
                         self.fail(f"wrong: series {series} at {instant} = {value}")
 
+    def expire(self):
+        """Each second a point of each expiring series; then those still due of one series, and none before."""
+        connection, written, chance = self.daemon.connection(), set(), random.Random(4)
+        while not self.stop.wait(1):
+            instant = int(time.time()) - self.ttl_s + LEFT_S
+            body = json.dumps([{"metric": "soak.old", "timestamp": instant, "value": instant, "tags": {"series": f"s{series}"}}
+                               for series in range(EXPIRING)])
+            try:
+                connection.request("POST", "/api/put", body, {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                answer.read()
+                if answer.status == 204:
+                    written.add(instant)
+                    self.points += EXPIRING
+                elif answer.status == 503:
+                    self.refused += 1
+                else:
+                    self.fail(f"a put of points that expire was answered with {answer.status}")
+                found = self.daemon.query(instant - LEFT_S - 3600, f"none:soak.old{{series=s{chance.randrange(EXPIRING)}}}",
+                                          end=instant)
+            except Refused as refused:
+                if refused.status != 400:
+                    self.fail(str(refused))
+                continue  # nothing has been written yet
+            except (OSError, http.client.HTTPException) as error:
+                self.fail(f"points that expire: {error}")
+                connection = self.daemon.connection()
+                continue
+            horizon = int(time.time()) - self.ttl_s  # at least what was seen by then; what the question found is older
+            seen = {int(second) for series in found for second in series["dps"]}
+            missing = [second for second in written if second > horizon + 1 and second not in seen]
+            over = [second for second in seen if second < instant - LEFT_S - 1]
+            if missing or over:
+                self.fail(f"of points that expire {len(missing)} are missing, {len(over)} should have gone")
+            gone = {second for second in written if second <= horizon + 1}
+            self.expired += len(gone) * EXPIRING
+            written -= gone
+
     def delete(self):
         chance = random.Random(2)
         while not self.stop.wait(2):
@@ -191,7 +239,8 @@ def sample(daemon, load, began):
             "disk": sum(size for name, size in files if not name.endswith(".log")),
             "log": sum(size for name, size in files if name.endswith(".log")), "files": len(files),
             "descriptors": len(list((process / "fd").iterdir())), "points": load.points, "refused": load.refused,
-            "queries": load.queries.total, "deletes": load.deletes, "flushes": stats["tsd.storage.flushes"],
+            "queries": load.queries.total, "deletes": load.deletes, "expired": load.expired,
+            "regions": len(daemon.get("/api/admin/regions?table=tsdb")), "flushes": stats["tsd.storage.flushes"],
             "merges": stats["tsd.storage.merges"], "put_ms_median": put[0], "put_ms_p99": put[1],
             "query_ms_median": query[0], "query_ms_p99": query[1]}
 
@@ -214,7 +263,7 @@ def plot(out):
         samples = [{name: float(text) if text else "" for name, text in row.items()} for row in csv.DictReader(file)]
     minutes = [row["seconds"] / 60 for row in samples]
     panels = (("MiB in memory (RssAnon)", {"memory": MIB}), ("MiB on disk", {"disk": MIB, "log": MIB}),
-              ("files, descriptors", {"files": 1, "descriptors": 1}), ("flushes, merges", {"flushes": 1, "merges": 1}),
+              ("files, descriptors, regions", {"files": 1, "descriptors": 1, "regions": 1}), ("flushes, merges", {"flushes": 1, "merges": 1}),
               ("ms of a put", {"put_ms_median": 1, "put_ms_p99": 1}),
               ("ms of a query", {"query_ms_median": 1, "query_ms_p99": 1}))
     figure, axes = pyplot.subplots(3, 2, figsize=(14, 12), sharex=True)
@@ -280,9 +329,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="soak-") as folder, open(args.out / "soak.csv", "w", newline="") as file:
         table = csv.DictWriter(file, COLUMNS)
         table.writeheader()
-        daemon = Daemon(args.tsdb, folder, SETTINGS)
+        ttl_s = int(HOURS * 3600 + args.minutes * 60 + SPARE_S)
+        daemon = Daemon(args.tsdb, folder, {**SETTINGS, "tsd.storage.ttl": ttl_s})
         daemon.start()
-        load = Load(daemon, args.rate)
+        load = Load(daemon, args.rate, ttl_s)
         began = time.monotonic()
         load.start()
         try:
@@ -300,7 +350,9 @@ def main():
     for error in load.errors:
         print("FAIL " + error)
     demand(not load.errors, f"{load.points} points written ({load.refused} batches refused), {load.queries.total} "
-           f"queries and {load.deletes} deletes: {len(load.errors)} wrong")
+           f"queries, {load.deletes} deletes and {load.expired} expired points: {len(load.errors)} wrong")
+    demand(load.shaker.done["split"] and load.shaker.done["merge"] and load.expired,
+           f"regions: {dict(load.shaker.done)}; points expired")
     demand(samples[-1]["flushes"] > 3 and samples[-1]["merges"] > 0,
            f"{samples[-1]['flushes']} flushes, {samples[-1]['merges']} merges")
     for quantity, middle, last, good in steady(samples):
