@@ -173,7 +173,8 @@ void CheckRecorded(const std::string& suite, const ReconcileOptions& options) {
   const Table after = ReadTable("cells/" + suite + ".tsv");
   REQUIRE(before.size() == after.size());
   for (const auto& recorded : before) {
-    const std::string& key = recorded.first;  // clang lets no lambda, as CAPTURE has, take a binding
+    const std::string& key =
+        recorded.first;  // clang lets no lambda, as CAPTURE has, take a binding
     const std::map<std::string, std::string>& columns = recorded.second;
     CAPTURE(suite);
     CAPTURE(key);
