@@ -1,0 +1,94 @@
+#pragma once
+// The examples of a FORMAT.md, read by the tests of the room it describes: lines of its blocks
+// "```example",
+//
+//   kind words… : what they say
+//
+// Of words that are hexadecimal digits the blanks between are for the eye. A line that ends in "\"
+// goes on in the next one.
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "storage/base/bytes.h"
+
+namespace hg {
+
+inline Bytes BytesOf(const std::string& hex) {
+  Bytes out;
+  REQUIRE(FromHex(hex, &out));
+  return out;
+}
+
+struct FormatExample {
+  std::string kind;
+  std::vector<std::string> words;
+  std::string meaning;
+
+  /// The words from `first` on, as bytes.
+  [[nodiscard]] Bytes bytes(size_t first = 0) const {
+    std::string hex;
+    for (size_t i = first; i < words.size(); ++i) hex += words[i];
+    return BytesOf(hex);
+  }
+  [[nodiscard]] int number(size_t i) const { return std::stoi(words.at(i)); }
+};
+
+inline std::vector<FormatExample> ReadFormatExamples(const std::string& path) {
+  std::ifstream file(path);
+  REQUIRE(file);
+  std::vector<FormatExample> examples;
+  bool inside = false;
+  std::string whole;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```example";
+      continue;
+    }
+    if (!inside || line.empty()) continue;
+    const bool goes_on = line.ends_with('\\');
+    if (goes_on) line.pop_back();
+    whole += line.substr(whole.empty() ? 0 : line.find_first_not_of(' '));
+    if (goes_on) continue;
+    CAPTURE(whole);
+    const size_t colon = whole.find(" : ");
+    REQUIRE(colon != std::string::npos);
+    FormatExample example;
+    std::istringstream left(whole.substr(0, colon));
+    left >> example.kind;
+    for (std::string word; left >> word;) example.words.push_back(word);
+    example.meaning = whole.substr(colon + 3);
+    examples.push_back(std::move(example));
+    whole.clear();
+  }
+  CHECK(whole.empty());
+  return examples;
+}
+
+/// What the code makes of an example: it is to be the example's meaning.
+using ExplainExample = std::function<std::string(const FormatExample&)>;
+
+/// Checks each example of a document, and that it has one of every kind at least.
+inline void CheckFormatExamples(const std::string& path,
+                                const std::map<std::string, ExplainExample>& kinds) {
+  std::map<std::string, int> seen;
+  for (const FormatExample& example : ReadFormatExamples(path)) {
+    INFO(example.kind << " : " << example.meaning);
+    const auto explain = kinds.find(example.kind);
+    REQUIRE(explain != kinds.end());
+    CHECK(explain->second(example) == example.meaning);
+    ++seen[example.kind];
+  }
+  for (const auto& [kind, explain] : kinds) {
+    CAPTURE(kind);
+    CHECK(seen[kind] > 0);
+  }
+}
+
+}  // namespace hg
