@@ -53,6 +53,7 @@ void AddSubQuery(const SubQuery& query, Line* line) {
   *line << (by_tsuid ? "&tsuid=" : "&m=") << query.aggregator.value_or("");
   if (query.downsample) *line << ":" << *query.downsample;
   if (query.rate) *line << ":rate";
+  if (query.value_filter) *line << ":value" << *query.value_filter;
   if (query.explicit_tags) *line << ":explicit_tags";
   *line << ":";
   if (by_tsuid) {

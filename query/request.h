@@ -47,6 +47,8 @@ struct SubQuery {
   std::optional<std::string> rollup_usage;
   std::optional<std::vector<double>> percentiles;
   bool show_histogram_buckets = false;
+  /// Our extension: which points count (value_filter.h).
+  std::optional<std::string> value_filter;
   bool use_fuzzy_filter = true;  // echoed only
   bool use_multi_gets = true;    // echoed only
 

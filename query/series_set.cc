@@ -54,6 +54,10 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     ASSIGN_OR_RETURN(bool more, scan->Next(&row));
     if (!more) return {};
     RETURN_IF_ERROR(counter->Count(row));
+    if (values_ != nullptr) {
+      RETURN_IF_ERROR(FilterValues(scan, &row));
+      if (row.points() == 0 && row.objects.empty()) continue;
+    }
     if (histograms_ ? row.objects.empty() : HoldsHistogramsOnly(row)) continue;
     ASSIGN_OR_RETURN(size_t index, IndexOf(row));
     if (index == kRefused) continue;
@@ -67,6 +71,19 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     if (!row.value.empty() && !histograms_) RETURN_IF_ERROR(AddPoints(row, index));
     if (!row.objects.empty()) RETURN_IF_ERROR(AddObjects(row, &series_[index]));
   }
+}
+
+Status SeriesSet::FilterValues(PointScan* scan, RowHour* row) {
+  if (row->statistics != nullptr) {
+    if (values_->AdmitsAll(*row->statistics)) return {};
+    if (!values_->AdmitsSome(*row->statistics)) {
+      row->statistics = nullptr;
+      return {};
+    }
+    RETURN_IF_ERROR(scan->Load(row));
+  }
+  values_->Apply(row, &kept_);
+  return {};
 }
 
 ByteView SeriesSet::HourPart(const RowHour& row) const {

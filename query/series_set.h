@@ -14,6 +14,7 @@
 #include "query/histogram.h"
 #include "query/limits.h"
 #include "query/series_filter.h"
+#include "query/value_filter.h"
 #include "storage/base/status.h"
 #include "storage/base/work_watch.h"
 #include "storage/codec/annotation.h"
@@ -44,6 +45,8 @@ class SeriesSet {
 
   /// Before Read: histograms are taken instead of points.
   void WantHistograms() { histograms_ = true; }
+  /// Before Read: other points are left out. The filter outlives the set.
+  void WantValues(const ValueFilter* values) { values_ = values; }
   /// Reads the scan to its end. A row with a damaged annotation fails, as does what the counter or
   /// the watch says.
   Status Read(PointScan* scan, LimitCounter* counter);
@@ -70,6 +73,8 @@ class SeriesSet {
   /// their last bytes are answered as series of their own.
   [[nodiscard]] ByteView HourPart(const RowHour& row) const;
   Result<size_t> IndexOf(const RowHour& row);
+  /// Leaves the points whose values are wanted.
+  Status FilterValues(PointScan* scan, RowHour* row);
   /// False: its points are needed.
   Result<bool> AddStatistics(const RowHour& row, size_t index);
   Status AddPoints(const RowHour& row, size_t index);
@@ -83,6 +88,7 @@ class SeriesSet {
   SeriesFilter* filter_;
   MemoryTally memory_;
   bool histograms_ = false;
+  const ValueFilter* values_ = nullptr;  // null = all
   uint64_t rows_admitted_ = 0, points_admitted_ = 0;
   std::deque<Seen> seen_;  // in order of appearance; its strings do not move
   std::unordered_map<ByteView, size_t> positions_;  // in seen_, by its TSUIDs
@@ -91,6 +97,7 @@ class SeriesSet {
   std::vector<Series> series_;
   std::vector<Downsampler> downsamplers_;  // beside series_, if there is a grid
   std::vector<double> doubles_;            // scratch
+  KeptPoints kept_;                        // scratch
 };
 
 }  // namespace hg::query

@@ -102,7 +102,8 @@ Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
     }
     grid_.emplace(*downsample, window_, start_ms_, end_ms_);
   }
-  spec_.statistics = downsample != nullptr && TakesStatistics(*downsample) && !sub_.histograms;
+  spec_.statistics =
+      !sub_.histograms && (sub_.values || (downsample != nullptr && TakesStatistics(*downsample)));
   spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
   return {};
 }
@@ -136,6 +137,7 @@ SeriesSet& SubQueryRun::AddSet() {
   SeriesFilter* const filter = filter_->decides() && !chosen_ ? &*filter_ : nullptr;
   SeriesSet& set = sets_.emplace_back(layout(), grid_ ? &*grid_ : nullptr, filter, &context_.watch);
   if (sub_.histograms) set.WantHistograms();
+  if (sub_.values) set.WantValues(&*sub_.values);
   return set;
 }
 

@@ -103,6 +103,13 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
     ASSIGN_OR_RETURN(std::shared_ptr<const TagFilter> filter, TagFilter::Compile(spec));
     out.filters.push_back(std::move(filter));
   }
+  if (text.value_filter) {
+    ASSIGN_OR_RETURN(out.values, ValueFilter::Parse(*text.value_filter));
+    if (out.histograms) {
+      return Status::InvalidArgument("The value filter '" + *text.value_filter +
+                                     "' does not apply to histograms");
+    }
+  }
   if (by_tsuid) RETURN_IF_ERROR(DecodeTsuids(*text.tsuids, metric_width, &out.tsuids));
   return out;
 }
@@ -116,7 +123,8 @@ bool SameQuestion(const SubQuery& a, const SubQuery& b) {
          std::equal(a.filters.begin(), a.filters.end(), b.filters.begin(), b.filters.end(),
                     SameFilter) &&
          a.explicit_tags == b.explicit_tags && a.pre_aggregate == b.pre_aggregate &&
-         a.percentiles == b.percentiles && a.show_histogram_buckets == b.show_histogram_buckets;
+         a.value_filter == b.value_filter && a.percentiles == b.percentiles &&
+         a.show_histogram_buckets == b.show_histogram_buckets;
 }
 
 Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,

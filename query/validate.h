@@ -12,6 +12,7 @@
 #include "query/downsample.h"
 #include "query/filter.h"
 #include "query/request.h"
+#include "query/value_filter.h"
 #include "storage/base/status.h"
 
 namespace hg::query {
@@ -21,6 +22,7 @@ struct ValidSubQuery {
   const Aggregator* aggregator = nullptr;
   std::optional<DownsampleSpec> downsample;
   std::vector<std::shared_ptr<const TagFilter>> filters;  // as written, same order as text.filters
+  std::optional<ValueFilter> values;                      // that count; none = all
   std::vector<Bytes> tsuids;                              // decoded; empty = by metric
   bool histograms = false;                                // of histograms instead of points
 };

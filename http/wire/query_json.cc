@@ -156,6 +156,7 @@ Status ReadMember(const std::string& key, const JsonValue& v, SubQuery* out) {
   }
   if (key == "percentiles") return ReadPercentiles(v, &out->percentiles);
   if (key == "showHistogramBuckets") return ReadBool(key, v, &out->show_histogram_buckets);
+  if (key == "valueFilter") return ReadText(key, v, &out->value_filter);
   if (key == "useFuzzyFilter") return ReadBool(key, v, &out->use_fuzzy_filter);
   if (key == "useMultiGets") return ReadBool(key, v, &out->use_multi_gets);
   if (key == "index") {  // a number, whichever

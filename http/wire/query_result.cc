@@ -245,6 +245,7 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   json->Key("rollupUsage");
   text.rollup_usage ? json->String(query::RollupUsageName(*text.rollup_usage)) : json->Null();
   json->Member("explicitTags", text.explicit_tags);
+  if (text.value_filter) json->Member("valueFilter", *text.value_filter);
   json->Member("showHistogramBuckets", text.show_histogram_buckets);
   json->Key("tags");
   json->BeginObject();

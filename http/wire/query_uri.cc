@@ -181,6 +181,9 @@ Status ReadOption(std::string_view text, bool by_metric, SubQuery* out) {
     return ReadPercentiles(text, out);
   } else if (lower.starts_with("show-histogram-buckets")) {
     out->show_histogram_buckets = true;
+  } else if (lower.size() > 5 && lower.starts_with("value") &&
+             std::string_view("<>=!").find(lower[5]) != std::string_view::npos) {
+    out->value_filter = std::string(text.substr(5));
   } else if (!by_metric) {
     return {};
   } else if (lower == "pre-agg") {

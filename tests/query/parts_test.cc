@@ -256,6 +256,26 @@ TEST_CASE_FIXTURE(Fixture, "statistics of rows answer as their points do, bit fo
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "points filtered by value are the same with statistics of rows") {
+  REQUIRE(store->cells().Flush().ok());
+  REQUIRE(store->cells().Compact().ok());
+  for (const char* values : {"> 100", "<= 100", "!= 5", "== 7", "> 6990", "<= -2999", "> 1e9"}) {
+    for (const char* downsample : {"", "1h-sum", "90m-p95", "0all-count"}) {
+      for (const char* aggregator : {"none", "max"}) {
+        CAPTURE(values);
+        CAPTURE(downsample);
+        SubQuery query = Ask(aggregator, downsample, "", "", "", false);
+        query.value_filter = values;
+        const Result<Answer> a = Run(*in_parts, query);
+        const Result<Answer> b = Run(*whole, query);
+        REQUIRE(a.ok());
+        REQUIRE(b.ok());
+        CheckSame(*a, *b);
+      }
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "the first row that cannot be read is the failure, in parts, too") {
   // An instant twice, by two lengths of value, in series of several parts.
   for (const int host : {55, 31, 12}) {

@@ -14,6 +14,7 @@ Request Example() {
   a.aggregator = "sum";
   a.downsample = "1m-avg";
   a.rate = true;
+  a.value_filter = ">90";
   a.metric = "sys.cpu";
   a.filters = {{"wildcard", "host", "*", true, false}, {"regexp", "dc", "a.", false, false}};
   SubQuery& b = request.queries[1];
@@ -26,7 +27,7 @@ Request Example() {
 
 TEST_CASE("a request is told as one would write it") {
   CHECK(QueryText(Example(), 1000) ==
-        "start=1h-ago&end=now&m=sum:1m-avg:rate:sys.cpu{host=wildcard(*)}{dc=regexp(a.)}"
+        "start=1h-ago&end=now&m=sum:1m-avg:rate:value>90:sys.cpu{host=wildcard(*)}{dc=regexp(a.)}"
         "&tsuid=max:000001000001000001,000001000001000002");
 }
 

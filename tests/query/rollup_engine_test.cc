@@ -112,6 +112,12 @@ TEST_CASE("a query that reaches into the delay reads raw data from there") {
           "host=a 1499990400:100.0 1499994000:100.0 1499997600:100.0 1500001200:100.0 "
           "1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
   }
+  SUBCASE("points filtered by value are raw data's") {
+    SubQuery query = f.Downsampled("1h-sum", true);
+    query.value_filter = "> 2";
+    CHECK(f.Text(query, kDay, kDay + 5 * kHour) ==
+          "host=a 1500001200:3.0 1500004800:4.0 1500008400:5.0 | host=b 1500004800:50.0");
+  }
   SUBCASE("groups without a key are one") {
     CHECK(f.Text(f.Downsampled("1h-sum"), kDay + 2 * kHour, kDay + 5 * kHour) ==
           "host=a/host 1499997600:100.0 1500001200:100.0 1500001200:3.0 1500004800:54.0 "

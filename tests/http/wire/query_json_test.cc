@@ -52,6 +52,12 @@ TEST_CASE("rate options refuse unknown keys and cut fractions") {
   CHECK(ReadSub(R"("rateOptions":{"counterMax":null})")->queries[0].rate_options->counter_max == 0);
 }
 
+TEST_CASE("a value filter is kept as it is written") {
+  CHECK(*ReadSub(R"("valueFilter":" >= 90")")->queries[0].value_filter == " >= 90");
+  CHECK_FALSE(ReadSub(R"("valueFilter":null)")->queries[0].value_filter.has_value());
+  CHECK_FALSE(ReadSub(R"("valueFilter":[])").ok());
+}
+
 TEST_CASE("documents of the wrong shape are refused") {
   const char* const bad[] = {
       R"~("filters":[{"type":"nope","tagk":"a","filter":"b"}])~",

@@ -36,6 +36,14 @@ TEST_CASE("the parts of m come in any order, known by how they begin") {
   CHECK(*ReadMetricQuery("sum:ROLLUP_RAW:m")->rollup_usage == "ROLLUP_RAW");
 }
 
+TEST_CASE(
+    "an option that compares the value is a value filter, other options of that name are not") {
+  CHECK(*ReadMetricQuery("max:1m-max:value>90.5:m")->value_filter == ">90.5");
+  CHECK(*ReadMetricQuery("max:Value!= 0:m")->value_filter == "!= 0");
+  CHECK_FALSE(ReadMetricQuery("max:value:m")->value_filter.has_value());
+  CHECK_FALSE(ReadMetricQuery("max:values:m")->value_filter.has_value());
+}
+
 TEST_CASE("rate options") {
   auto options = [](const char* text) {
     return *ReadMetricQuery("sum:" + std::string(text) + ":m")->rate_options;

@@ -1,0 +1,262 @@
+// Points of values that are not asked for are as if they were not there.
+#include "query/value_filter.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "query/series_set.h"
+#include "tests/query/engine_fixture.h"
+#include "tests/support/fake_watch.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kHour = 1'500'008'400;
+
+ValueFilter Of(std::string_view text) {
+  const auto filter = ValueFilter::Parse(text);
+  REQUIRE(filter.ok());
+  return *filter;
+}
+
+RowStatistics From(double least, double most, bool doubles = false) {
+  RowStatistics row;
+  row.least = least;
+  row.most = most;
+  row.all_double = doubles;
+  return row;
+}
+
+SubQuery OfValues(const std::string& aggregator, const std::string& values,
+                  const std::string& downsample = "") {
+  SubQuery query = EngineFixture::Ask(aggregator, "m");
+  query.value_filter = values;
+  if (!downsample.empty()) query.downsample = downsample;
+  return query;
+}
+
+/// Rows of one series with these statistics; their points are 0 and 90.
+class StatisticsScan : public PointScan {
+ public:
+  explicit StatisticsScan(std::vector<RowStatistics> rows) : rows_(std::move(rows)) {}
+  Result<bool> Next(RowHour* row) override {
+    if (next_ == rows_.size()) return false;
+    *row = {};
+    row->key = row->tsuid = ByteView("\0\0\1\0\0\1\0\0\1", 9);
+    row->base = static_cast<uint32_t>(kHour + static_cast<int64_t>(next_) * 3600);
+    row->statistics = &rows_[next_++];
+    return true;
+  }
+  Status Load(RowHour* row) override {
+    ++loads;
+    row->statistics = nullptr;
+    row->offset_ms = offsets_;
+    row->value = values_;
+    return {};
+  }
+  size_t loads = 0;
+
+ private:
+  const std::vector<RowStatistics> rows_;
+  const std::vector<uint32_t> offsets_{0, 1000};
+  const std::vector<uint64_t> values_{0, 90};
+  size_t next_ = 0;
+};
+
+struct Stored : EngineFixture {
+  Stored() {
+    for (int64_t i = 0; i < 6; ++i) Put("m", {{"host", "a"}}, kHour + i * 10, i * 10);
+    Put("m", {{"host", "b"}}, kHour, PointValue::Double(4.5));
+    Put("m", {{"host", "b"}}, kHour + 10, 5);
+  }
+  std::string Text(const SubQuery& query) {
+    return EngineFixture::Text(query, kHour, kHour + 3599);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each comparison admits what it says, integers and doubles alike") {
+  struct Case {
+    const char* text;
+    bool below, same, above;
+  };
+  for (const Case& c : {Case{">90", false, false, true}, Case{" >= 90 ", false, true, true},
+                        Case{"< 90", true, false, false}, Case{"<=9e1", true, true, false},
+                        Case{"==90.0", false, true, false}, Case{"!=90", true, false, true}}) {
+    CAPTURE(c.text);
+    const ValueFilter filter = Of(c.text);
+    CHECK(filter.Admits(int64_t{89}) == c.below);
+    CHECK(filter.Admits(int64_t{90}) == c.same);
+    CHECK(filter.Admits(int64_t{91}) == c.above);
+    CHECK(filter.Admits(89.9) == c.below);
+    CHECK(filter.Admits(90.0) == c.same);
+    CHECK(filter.Admits(90.1) == c.above);
+  }
+}
+
+TEST_CASE("integers are compared exactly, with numbers beyond them, too") {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  CHECK_FALSE(Of("> 9007199254740993").Admits(int64_t{9007199254740993}));
+  CHECK(Of("> 9007199254740993").Admits(int64_t{9007199254740994}));
+  CHECK_FALSE(Of("== 9007199254740993").Admits(int64_t{9007199254740992}));
+  CHECK(Of("< 9223372036854775808").Admits(kMost));
+  CHECK_FALSE(Of(">= 9223372036854775808").Admits(kMost));
+  CHECK(Of("> -1e300").Admits(kLeast));
+  CHECK(Of(">= -9223372036854775808").Admits(kLeast));
+  CHECK(Of("> 2.5").Admits(int64_t{3}));
+  CHECK_FALSE(Of(">= 2.5").Admits(int64_t{2}));
+  CHECK_FALSE(Of("== 2.5").Admits(int64_t{2}));
+}
+
+TEST_CASE("NaN is unlike every number") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(Of("!= 1").Admits(nan));
+  for (const char* text : {"> 1", ">= 1", "< 1", "<= 1", "== 1"}) CHECK_FALSE(Of(text).Admits(nan));
+}
+
+TEST_CASE("text that is no value filter is refused by its name") {
+  for (const char* text : {"", "90", "=90", ">", "> ", "> x", ">> 1", "> 1 2", "> nan", "< inf",
+                           "> 1e999", "=> 1", ">=90%"}) {
+    CAPTURE(text);
+    const auto filter = ValueFilter::Parse(text);
+    REQUIRE_FALSE(filter.ok());
+    CHECK(filter.status().code() == StatusCode::kInvalidArgument);
+    CHECK(filter.status().message().find("'" + std::string(text) + "'") != std::string::npos);
+  }
+}
+
+TEST_CASE("statistics tell whether some or all points of a row are admitted, as the points do") {
+  for (const char* sign : {">", ">=", "<", "<=", "==", "!="}) {
+    for (const char* number : {"0", "2", "2.5", "5", "7", "-1"}) {
+      const ValueFilter filter = Of(std::string(sign) + number);
+      for (int64_t least : {0, 2, 5}) {
+        for (int64_t most : {2, 5, 6}) {
+          if (most < least) continue;
+          bool some = false, all = true;
+          for (int64_t v = least; v <= most; ++v) {
+            some = some || filter.Admits(v);
+            all = all && filter.Admits(v);
+          }
+          CAPTURE(sign);
+          CAPTURE(number);
+          CAPTURE(least);
+          CAPTURE(most);
+          const RowStatistics ints = From(static_cast<double>(least), static_cast<double>(most));
+          const RowStatistics doubles =
+              From(static_cast<double>(least), static_cast<double>(most), true);
+          if (some) CHECK(filter.AdmitsSome(ints));
+          if (some) CHECK(filter.AdmitsSome(doubles));
+          if (filter.AdmitsAll(ints)) CHECK(all);
+          if (filter.AdmitsAll(doubles)) CHECK(all);
+        }
+      }
+    }
+  }
+  CHECK_FALSE(Of("> 90").AdmitsSome(From(0, 90)));
+  CHECK_FALSE(Of("< 0").AdmitsSome(From(0, 90, true)));
+  CHECK_FALSE(Of("== 91").AdmitsSome(From(0, 90)));
+  CHECK_FALSE(Of("!= 5").AdmitsSome(From(5, 5)));
+  CHECK(Of(">= 0").AdmitsAll(From(0, 90)));
+  CHECK(Of("!= 91").AdmitsAll(From(0, 90, true)));
+  CHECK(Of("== 5").AdmitsAll(From(5, 5)));
+}
+
+TEST_CASE("a row keeps its admitted points, of whichever kinds") {
+  const std::vector<uint32_t> offsets{0, 1, 2, 3};
+  const std::vector<uint64_t> bits{7, std::bit_cast<uint64_t>(1.5), 1,
+                                   std::bit_cast<uint64_t>(9.5)};
+  const std::vector<uint8_t> kinds{0, 1, 0, 1};
+  RowHour row;
+  row.offset_ms = offsets;
+  row.value = bits;
+  row.is_double = kinds;
+  KeptPoints kept;
+  Of("> 5").Apply(&row, &kept);
+  REQUIRE(row.value.size() == 2);
+  CHECK(row.offset_ms[0] == 0);
+  CHECK(row.offset_ms[1] == 3);
+  CHECK(row.value[1] == bits[3]);
+  CHECK_FALSE(row.double_at(0));
+  CHECK(row.double_at(1));
+  for (const char* text : {">= 2.5", ">= 3", "!= 1", "> 1", "< 1", "<= 1", "== 1"}) {
+    CAPTURE(text);
+    for (const bool doubles : {false, true}) {
+      std::vector<uint64_t> alike;
+      for (const int64_t v : {7, 1, 2, 9}) {
+        alike.push_back(doubles ? std::bit_cast<uint64_t>(static_cast<double>(v))
+                                : static_cast<uint64_t>(v));
+      }
+      RowHour uniform;
+      uniform.offset_ms = offsets;
+      uniform.value = alike;
+      uniform.all_double = doubles;
+      std::vector<uint64_t> expected;
+      const ValueFilter filter = Of(text);
+      for (const uint64_t b : alike) {
+        if (doubles ? filter.Admits(std::bit_cast<double>(b))
+                    : filter.Admits(static_cast<int64_t>(b)))
+          expected.push_back(b);
+      }
+      filter.Apply(&uniform, &kept);
+      CHECK(std::vector<uint64_t>(uniform.value.begin(), uniform.value.end()) == expected);
+      CHECK(uniform.offset_ms.size() == expected.size());
+    }
+  }
+}
+
+TEST_CASE("rows are loaded only if their statistics leave open which points are admitted") {
+  FakeWatch watch;
+  const KeyLayout layout;
+  const ValueFilter filter = Of("> 80");
+  RowStatistics all = From(90, 90);
+  all.count = 2;
+  for (const bool downsampled : {false, true}) {
+    StatisticsScan scan({From(0, 80), From(0, 90), From(-5, 7), all});
+    const DownsampleSpec spec = *ParseDownsample("1h-max");
+    const BucketGrid grid(spec, {kHour / 1000, kHour / 1000 + 5 * 3600}, kHour * 1000,
+                          (kHour + 5 * 3600) * 1000);
+    SeriesSet set(layout, downsampled ? &grid : nullptr, nullptr, &watch);
+    set.WantValues(&filter);
+    LimitCounter counter({}, watch);
+    REQUIRE(set.Read(&scan, &counter).ok());
+    REQUIRE(set.Finish().ok());
+    REQUIRE(set.series().size() == 1);
+    CHECK(set.rows_admitted() == 2);
+    CHECK(scan.loads == (downsampled ? 1 : 2));
+    CHECK(set.series()[0].points.time_ms.front() == (kHour + 3600) * 1000 + (downsampled ? 0 : 1000));
+  }
+}
+
+TEST_CASE_FIXTURE(Stored, "values are filtered before downsampling, rate and aggregation") {
+  CHECK(Text(OfValues("none", "> 30")) == "host=a 1500008440:40 1500008450:50");
+  CHECK(Text(OfValues("sum", ">= 5", "1m-count")) == "/host 1500008400:6.0");
+  CHECK(Text(OfValues("max", "< 40", "1m-max")) == "/host 1500008400:30.0");
+  SubQuery rate = OfValues("none", ">= 30");
+  rate.rate = true;
+  CHECK(Text(rate) == "host=a 1500008440:1.0 1500008450:1.0");
+}
+
+TEST_CASE_FIXTURE(Stored, "a series without such values is no output") {
+  SubQuery query = OfValues("none", "> 4.4");
+  query.filters.push_back({"literal_or", "host", "b", true});
+  CHECK(Text(query) == "host=b 1500008400:4.5 1500008410:5");
+  query.value_filter = "> 5";
+  CHECK(Text(query).empty());
+}
+
+TEST_CASE_FIXTURE(Stored, "what cannot be filtered by value is refused by its name") {
+  CHECK(Text(OfValues("sum", "about 5")).find("'about 5'") != std::string::npos);
+  SubQuery histograms = OfValues("sum", "> 7");
+  histograms.percentiles = {{50}};
+  CHECK(Text(histograms).find("'> 7'") != std::string::npos);
+}
+
+}  // namespace hg::query
