@@ -1,11 +1,15 @@
 #include "bench/load.h"
 
+#include <libdeflate.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <iterator>
+#include <memory>
 #include <string_view>
+
+#include "bench/measuring.h"
 
 namespace hg::bench {
 namespace {
@@ -14,31 +18,58 @@ constexpr std::array<const char*, kMetricsMax> kMetrics = {
     "cpu.usage_user",   "cpu.usage_system",    "cpu.usage_idle",    "cpu.usage_nice",
     "cpu.usage_iowait", "cpu.usage_irq",       "cpu.usage_softirq", "cpu.usage_steal",
     "cpu.usage_guest",  "cpu.usage_guest_nice"};
+constexpr std::array<const char*, kTagsMax> kTagNames = {
+    "hostname", "region",          "datacenter",         "rack", "os", "arch", "team",
+    "service",  "service_version", "service_environment"};
 constexpr std::array<const char*, 4> kRegions = {"eu-west-1", "eu-central-1", "us-east-1",
                                                  "us-west-2"};
-constexpr size_t kStampDigits = 10;
+constexpr std::array<const char*, 3> kSystems = {"Ubuntu16.10", "Ubuntu16.04LTS", "Ubuntu15.10"};
+constexpr std::array<const char*, 2> kArchitectures = {"x64", "x86"};
+constexpr std::array<const char*, 4> kTeams = {"SF", "NYC", "LON", "CHI"};
+constexpr std::array<const char*, 3> kEnvironments = {"production", "staging", "test"};
+constexpr int kGzipLevel = 6;
 
-void WriteStamp(char* to, uint32_t seconds) {
-  for (size_t i = kStampDigits; i-- > 0; seconds /= 10)
-    to[i] = static_cast<char>('0' + seconds % 10);
+/// Picks by the number of the host, without two tags that always change together.
+template <size_t N>
+const char* Pick(const std::array<const char*, N>& from, uint32_t number) {
+  return from[number % N];
 }
 
-/// The tags of a host and what closes a point behind them.
-std::string Tags(uint32_t host, bool lines) {
-  const std::string region = kRegions[host % kRegions.size()];
-  const std::string values[] = {"host_" + std::to_string(host), region,
-                                region + static_cast<char>('a' + host / 7 % 3),
-                                std::to_string(host % 100)};
-  constexpr const char* kNames[] = {"hostname", "region", "datacenter", "rack"};
-  std::string text = lines ? "" : R"("tags":{)";
-  for (size_t i = 0; i < std::size(values); ++i) {
-    if (lines) {
-      text += std::string(" ") + kNames[i] + "=" + values[i];
-    } else {
-      text += std::string(i == 0 ? "\"" : ",\"") + kNames[i] + R"(":")" + values[i] + "\"";
+std::array<std::string, kTagsMax> TagValues(uint32_t host) {
+  const std::string region = Pick(kRegions, host);
+  return {"host_" + std::to_string(host),
+          region,
+          region + static_cast<char>('a' + host / 7 % 3),
+          std::to_string(host % 100),
+          Pick(kSystems, host / 3),
+          Pick(kArchitectures, host / 5),
+          Pick(kTeams, host / 11),
+          std::to_string(host / 13 % 20),
+          std::to_string(host / 17 % 2),
+          Pick(kEnvironments, host / 19)};
+}
+
+/// The tags of a host as the wire format has them: in JSON with what closes a point behind them.
+std::string Tags(uint32_t host, uint32_t count, Wire wire) {
+  const auto values = TagValues(host);
+  std::string text = wire == Wire::kPut ? R"("tags":{)" : "";
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = kTagNames[i];
+    switch (wire) {
+      case Wire::kPut:
+        text.append(i == 0 ? "\"" : ",\"").append(name).append(R"(":")");
+        text.append(values[i]).append("\"");
+        break;
+      case Wire::kTelnet:
+        text.append(" ").append(name).append("=").append(values[i]);
+        break;
+      case Wire::kInflux:
+        text.append(",").append(name).append("=").append(values[i]);
+        break;
     }
   }
-  return text + (lines ? "\n" : "}},");
+  if (wire == Wire::kPut) return text + "}},";
+  return wire == Wire::kTelnet ? text + "\n" : text;
 }
 
 void AppendValue(std::string* out, double value, uint32_t decimals) {
@@ -51,17 +82,6 @@ void AppendValue(std::string* out, double value, uint32_t decimals) {
   out->append(text.data(), end);
 }
 
-std::string WithHeader(const std::string& host_header, const std::string& body,
-                       size_t* header_bytes) {
-  std::string request =
-      "POST /api/put HTTP/1.1\r\nHost: " + host_header +
-      "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
-      "\r\n\r\n";
-  *header_bytes = request.size();
-  request += body;
-  return request;
-}
-
 }  // namespace
 
 const char* MetricName(uint32_t metric) { return kMetrics[metric]; }
@@ -71,7 +91,10 @@ Load::Load(const LoadShape& shape, const std::string& host_header)
       host_header_(host_header),
       random_(shape.seed),
       values_(size_t{shape.hosts} * shape.metrics) {
-  for (uint32_t host = 0; host < shape.hosts; ++host) tags_.push_back(Tags(host, shape.lines));
+  tags_.reserve(shape.hosts);
+  for (uint32_t host = 0; host < shape.hosts; ++host) {
+    tags_.push_back(Tags(host, shape.tags, shape.wire));
+  }
   const bool counter = shape.values == Values::kCounter;
   std::uniform_real_distribution<double> first(counter ? 1e7 : 0, counter ? 1e8 : 100);
   for (double& value : values_) value = first(random_);
@@ -82,7 +105,22 @@ uint32_t Load::StartOfPass() const {
   return shape_.start_s + passes_ * shape_.steps * shape_.step_s;
 }
 
-void Load::AppendNext(uint32_t series, std::string* body) {
+size_t Load::StampDigits() const {
+  if (shape_.wire == Wire::kInflux) return 19;  // nanoseconds
+  return shape_.milliseconds ? 13 : 10;
+}
+
+void Load::WriteStamp(char* to, uint32_t seconds) const {
+  for (size_t i = 10; i-- > 0; seconds /= 10) to[i] = static_cast<char>('0' + seconds % 10);
+}
+
+void Load::AppendStamp(uint32_t seconds, Draft* draft) const {
+  draft->stamps.push_back(static_cast<uint32_t>(draft->body.size()));
+  draft->body.append(StampDigits(), '0');  // what is finer than a second stays 0
+  WriteStamp(draft->body.data() + draft->stamps.back(), seconds);
+}
+
+void Load::AppendNextValue(uint32_t series, std::string* body) {
   double& value = values_[series];
   switch (shape_.values) {
     case Values::kWalk:
@@ -97,44 +135,92 @@ void Load::AppendNext(uint32_t series, std::string* body) {
   AppendValue(body, value, shape_.values == Values::kWalk ? shape_.decimals : 0);
 }
 
+void Load::AppendPoint(uint32_t series, uint32_t seconds, Draft* draft) {
+  const bool json = shape_.wire == Wire::kPut;
+  std::string& body = draft->body;
+  if (json && body.empty()) body = "[";
+  body += json ? R"({"metric":")" : "put ";
+  body += kMetrics[series % shape_.metrics];
+  body += json ? R"(","timestamp":)" : " ";
+  AppendStamp(seconds, draft);
+  body += json ? R"(,"value":)" : " ";
+  AppendNextValue(series, &body);
+  if (json) body += ',';
+  body += tags_[series / shape_.metrics];
+  ++draft->points;
+}
+
+void Load::AppendHost(uint32_t host, uint32_t seconds, Draft* draft) {
+  std::string& body = draft->body;
+  body += "cpu";
+  body += tags_[host];
+  const bool integers = shape_.values != Values::kWalk || shape_.decimals == 0;
+  for (uint32_t metric = 0; metric < shape_.metrics; ++metric) {
+    body += metric == 0 ? ' ' : ',';
+    body += std::string_view(kMetrics[metric]).substr(std::string_view("cpu.").size());
+    body += '=';
+    AppendNextValue(host * shape_.metrics + metric, &body);
+    if (integers) body += 'i';
+  }
+  body += ' ';
+  AppendStamp(seconds, draft);
+  body += '\n';
+  draft->points += shape_.metrics;
+}
+
+std::string Load::Head(size_t body_bytes) const {
+  const bool json = shape_.wire == Wire::kPut;
+  return std::string("POST ") + (json ? "/api/put" : "/write?db=opentsdb") +
+         " HTTP/1.1\r\nHost: " + host_header_ +
+         "\r\nContent-Type: " + (json ? "application/json" : "text/plain") +
+         (shape_.gzip ? "\r\nContent-Encoding: gzip" : "") +
+         "\r\nContent-Length: " + std::to_string(body_bytes) + "\r\n\r\n";
+}
+
+void Load::Finish(Draft* draft) {
+  std::string head;
+  if (shape_.wire == Wire::kPut) draft->body.back() = ']';
+  if (shape_.wire != Wire::kTelnet) head = Head(draft->body.size());
+  for (uint32_t& at : draft->stamps) at += static_cast<uint32_t>(head.size());
+  heads_.push_back(head.size());
+  requests_.push_back(head + draft->body);
+  points_ += draft->points;
+  stamps_.push_back(std::move(draft->stamps));
+  *draft = {};
+}
+
 void Load::Generate() {
   requests_.clear();
+  heads_.clear();
   stamps_.clear();
   points_ = 0;
-  const uint32_t start_s = StartOfPass();
-  std::string body;
-  std::vector<uint32_t> stamps;
-  const auto finish = [&] {
-    size_t header_bytes = 0;
-    if (shape_.lines) {
-      requests_.push_back(std::move(body));
-    } else {
-      body.back() = ']';
-      requests_.push_back(WithHeader(host_header_, body, &header_bytes));
-    }
-    for (uint32_t& at : stamps) at += static_cast<uint32_t>(header_bytes);
-    points_ += stamps.size();
-    stamps_.push_back(std::move(stamps));
-    stamps.clear();
-    body.clear();
-  };
+  Draft draft;
+  const bool lines_of_hosts = shape_.wire == Wire::kInflux;
+  const uint32_t many = shape_.hosts * (lines_of_hosts ? 1 : shape_.metrics);
   for (uint32_t step = 0; step < shape_.steps; ++step) {
-    for (uint32_t i = 0; i < values_.size(); ++i) {
-      if (!shape_.lines && body.empty()) body = "[";
-      body += shape_.lines ? "put " : R"({"metric":")";
-      body += kMetrics[i % shape_.metrics];
-      body += shape_.lines ? " " : R"(","timestamp":)";
-      stamps.push_back(static_cast<uint32_t>(body.size()));
-      body.append(kStampDigits, '0');
-      WriteStamp(body.data() + stamps.back(), start_s + step * shape_.step_s);
-      body += shape_.lines ? " " : R"(,"value":)";
-      AppendNext(i, &body);
-      if (!shape_.lines) body += ',';
-      body += tags_[i / shape_.metrics];
-      if (stamps.size() == shape_.batch) finish();
+    const uint32_t seconds = StartOfPass() + step * shape_.step_s;
+    for (uint32_t i = 0; i < many; ++i) {
+      lines_of_hosts ? AppendHost(i, seconds, &draft) : AppendPoint(i, seconds, &draft);
+      if (draft.points >= shape_.batch) Finish(&draft);
     }
   }
-  if (!stamps.empty()) finish();
+  if (draft.points > 0) Finish(&draft);
+  if (shape_.gzip) Pack();
+}
+
+void Load::Pack() {
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
+      libdeflate_alloc_compressor(kGzipLevel), libdeflate_free_compressor);
+  packed_.clear();
+  std::string out;
+  for (size_t r = 0; r < requests_.size(); ++r) {
+    const std::string_view body = std::string_view(requests_[r]).substr(heads_[r]);
+    out.resize(libdeflate_gzip_compress_bound(compressor.get(), body.size()));
+    const size_t size = libdeflate_gzip_compress(compressor.get(), body.data(), body.size(),
+                                                 out.data(), out.size());
+    if (size == 0) Die("a body cannot be compressed");
+    packed_.push_back(Head(size).append(out, 0, size));
+  }
 }
 
 void Load::GoOn() {
@@ -145,14 +231,16 @@ void Load::GoOn() {
 void Load::MoveOn() {
   ++passes_;
   const uint32_t start_s = StartOfPass();
-  const uint32_t series = shape_.hosts * shape_.metrics;
-  uint64_t point = 0;
+  const uint32_t stamps_of_step =
+      shape_.hosts * (shape_.wire == Wire::kInflux ? 1 : shape_.metrics);
+  uint64_t stamp = 0;
   for (size_t r = 0; r < requests_.size(); ++r) {
     for (const uint32_t at : stamps_[r]) {
       WriteStamp(requests_[r].data() + at,
-                 start_s + static_cast<uint32_t>(point++ / series) * shape_.step_s);
+                 start_s + static_cast<uint32_t>(stamp++ / stamps_of_step) * shape_.step_s);
     }
   }
+  if (shape_.gzip) Pack();
 }
 
 }  // namespace hg::bench

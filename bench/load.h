@@ -1,5 +1,5 @@
 #pragma once
-// The load that the ingest measurements send: the TSBS "cpu" shape as OpenTSDB put requests, whole
+// The load that the ingest measurements send: the TSBS "cpu" shape in three wire formats, whole
 // in memory before the clock starts, so that the client costs little beyond its system calls.
 
 #include <cstddef>
@@ -17,30 +17,44 @@ enum class Values {
   kConstant,  // an integer below 100 that stays
 };
 
+enum class Wire {
+  kPut,     // POST /api/put, OpenTSDB's JSON
+  kTelnet,  // "put ..." lines without HTTP
+  kInflux,  // POST /write, InfluxDB's line protocol: the metrics of a host are fields of one line
+};
+
 struct LoadShape {
+  Wire wire = Wire::kPut;
   Values values = Values::kWalk;
   uint32_t hosts = 1000;
   uint32_t metrics = 10;  // of each host, at most kMetricsMax
+  uint32_t tags = 4;      // of each host, at most kTagsMax
   uint32_t steps = 200;   // points of each series in the prepared load
   uint32_t step_s = 10;
   uint32_t batch = 5000;          // points a request
   uint32_t start_s = 1700000000;  // time of the first step
+  bool milliseconds = false;      // JSON and telnet: times in milliseconds, not seconds
   uint32_t decimals = 2;          // of walks; 0 = integers, 16 = full doubles
   uint64_t seed = 1;
-  bool lines = false;  // the line protocol ("put ..." lines) instead of HTTP requests
+  bool gzip = false;  // bodies compressed, at the level that clients take by default (6)
 };
 inline constexpr uint32_t kMetricsMax = 10;
+inline constexpr uint32_t kTagsMax = 10;
 
 /// "cpu.usage_user", ...
 const char* MetricName(uint32_t metric);
 
-/// HTTP requests, `batch` points each (the last one may have fewer), ordered by time, then host,
-/// then metric. One thread at a time.
+/// Requests of `batch` points each (the last one may have fewer), ordered by time, then host, then
+/// metric. One thread at a time.
 class Load {
  public:
+  /// `host_header` is HTTP's ("127.0.0.1:4242").
   Load(const LoadShape& shape, const std::string& host_header);
 
-  [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
+  /// Ready to be sent.
+  [[nodiscard]] const std::vector<std::string>& requests() const {
+    return shape_.gzip ? packed_ : requests_;
+  }
   [[nodiscard]] uint64_t points() const { return points_; }
 
   /// Moves every timestamp by the time that the whole load covers, so that the same requests can be
@@ -50,9 +64,24 @@ class Load {
   void GoOn();
 
  private:
+  /// A request while it is made: its body, and where timestamps stand in it.
+  struct Draft {
+    std::string body;
+    std::vector<uint32_t> stamps;
+    uint32_t points = 0;
+  };
+
   void Generate();
   [[nodiscard]] uint32_t StartOfPass() const;
-  void AppendNext(uint32_t series, std::string* body);
+  [[nodiscard]] size_t StampDigits() const;
+  void WriteStamp(char* to, uint32_t seconds) const;
+  void AppendStamp(uint32_t seconds, Draft* draft) const;
+  void AppendPoint(uint32_t series, uint32_t seconds, Draft* draft);
+  void AppendHost(uint32_t host, uint32_t seconds, Draft* draft);
+  void AppendNextValue(uint32_t series, std::string* body);
+  void Finish(Draft* draft);
+  [[nodiscard]] std::string Head(size_t body_bytes) const;
+  void Pack();
 
   const LoadShape shape_;
   std::vector<std::string> tags_;  // by host
@@ -61,8 +90,9 @@ class Load {
   std::normal_distribution<double> move_;
   std::vector<double> values_;  // the last of each series
   std::vector<std::string> requests_;
-  std::vector<std::vector<uint32_t>>
-      stamps_;  // where the ten digits of each timestamp stand, by request
+  std::vector<size_t> heads_;                  // bytes of each request before its body
+  std::vector<std::string> packed_;            // the same compressed, if wanted
+  std::vector<std::vector<uint32_t>> stamps_;  // where each timestamp begins, by request
   uint32_t passes_ = 0;
   uint64_t points_ = 0;
 };

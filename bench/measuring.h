@@ -29,13 +29,4 @@ void DieUnlessOk(const Status& status) {
   if (!status.ok()) Die(status.ToString());
 }
 
-/// Of another process, user and system, all its threads.
-inline double ProcessCpuSeconds(int pid) {
-  clockid_t clock = 0;
-  if (clock_getcpuclockid(pid, &clock) != 0) {
-    Die("cannot read the CPU time of process " + std::to_string(pid));
-  }
-  return CpuSeconds(clock);
-}
-
 }  // namespace hg::bench

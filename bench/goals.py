@@ -1,0 +1,53 @@
+"""The goals of ../shared/spec/performance.md §6 ("Must") and what a run says about them."""
+import math
+
+
+class Goal:
+    """measured(data) -> a number of the part's data; it holds if it is at_least or at_most the bound. What the run has
+    left out (a load, a peer) makes measured fail with KeyError, IndexError or TypeError: the goal then reads "not run"."""
+
+    def __init__(self, text, measured, at_least=None, at_most=None, unit=""):
+        self.text, self.measured, self.at_least, self.at_most, self.unit = text, measured, at_least, at_most, unit
+
+    def judge(self, data):
+        """(what was measured, "met", "missed" or "not run")."""
+        try:
+            value = self.measured(data)
+        except (KeyError, IndexError, TypeError):
+            return "", "not run"
+        if value is None or math.isnan(value):
+            return "", "not run"
+        holds = value >= self.at_least if self.at_least is not None else value <= self.at_most
+        return f"{number(value)} {self.unit}".strip(), "met" if holds else "**missed**"
+
+
+class NotSpoken(Goal):
+    """A goal about something that the product does not do."""
+
+    def __init__(self, text, why):
+        super().__init__(text, None)
+        self.why = why
+
+    def judge(self, data):
+        return self.why, "**missed**"
+
+
+def number(value):
+    """Three digits that count, no more."""
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{digits}f}"
+
+
+def table(parts, result_of):
+    """parts: {name: module}; result_of(name) -> what was kept or None."""
+    lines = ["| goal | measured | | part |", "| --- | --- | --- | --- |"]
+    counted = {"met": 0, "**missed**": 0, "not run": 0}
+    for name, module in parts.items():
+        result = result_of(name)
+        for goal in module.GOALS:
+            measured, verdict = goal.judge(result["data"] if result else {})
+            counted[verdict] += 1
+            lines.append(f"| {goal.text} | {measured} | {verdict} | {name} |")
+    return (f"{counted['met']} met, {counted['**missed**']} missed, {counted['not run']} not run.\n\n" + "\n".join(lines))

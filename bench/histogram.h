@@ -1,0 +1,69 @@
+#pragma once
+// Durations counted in buckets of equal relative width: as many as one likes in constant memory,
+// quantiles within 0.4 %.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hg::bench {
+
+/// One thread at a time.
+class Histogram {
+ public:
+  Histogram() : counts_(kBuckets, 0) {}
+
+  void Add(uint64_t nanoseconds) {
+    ++counts_[BucketOf(nanoseconds)];
+    ++count_;
+    if (nanoseconds > max_) max_ = nanoseconds;
+  }
+
+  [[nodiscard]] uint64_t count() const { return count_; }
+  [[nodiscard]] uint64_t max() const { return max_; }
+
+  /// The least value that at least the share q (0 ... 1) of all does not exceed, as the middle of
+  /// its bucket; 0 of none.
+  [[nodiscard]] uint64_t Quantile(double q) const {
+    const auto wanted = static_cast<uint64_t>(q * static_cast<double>(count_ - 1)) + 1;
+    uint64_t seen = 0;
+    for (size_t b = 0; b < kBuckets && count_ > 0; ++b) {
+      seen += counts_[b];
+      if (seen < wanted) continue;
+      const uint64_t middle = LeastOf(b) + (LeastOf(b + 1) - LeastOf(b)) / 2;
+      return middle < max_ ? middle : max_;
+    }
+    return 0;
+  }
+
+  /// Calls visit(least, count) for each bucket that has something, in order.
+  template <typename Visit>
+  void Each(Visit visit) const {
+    for (size_t b = 0; b < kBuckets; ++b) {
+      if (counts_[b] > 0) visit(LeastOf(b), counts_[b]);
+    }
+  }
+
+ private:
+  // 128 buckets for each power of two; below 256 ns each value has its own.
+  static constexpr unsigned kBits = 7;
+  static constexpr size_t kBuckets = (65 - kBits) << kBits;
+
+  static size_t BucketOf(uint64_t value) {
+    const unsigned width = std::bit_width(value);
+    const unsigned shift = width > kBits + 1 ? width - (kBits + 1) : 0;
+    return (size_t{shift} << kBits) + (value >> shift);
+  }
+  static uint64_t LeastOf(size_t bucket) {
+    const size_t octave = bucket >> kBits;
+    const size_t shift = octave > 0 ? octave - 1 : 0;
+    return uint64_t{bucket - (shift << kBits)} << shift;
+  }
+
+  std::vector<uint64_t> counts_;
+  uint64_t count_ = 0;
+  uint64_t max_ = 0;
+};
+
+}  // namespace hg::bench

@@ -1,0 +1,305 @@
+"""The servers that are measured: each starts on free ports with its data in a folder, says which processes are its own,
+counts what it holds, and goes away again.
+
+All have: name, durability (what an acknowledgement means), pids (for --pid), port(wire), stop(), count(metric, start, end).
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from daemon import Daemon, free_port  # noqa: E402
+
+TESTBED = ROOT.parent / "shared" / "testbed" / "testbed"
+PATIENCE_S = 900
+
+
+def wait_until(answers, what, patience_s=60, pause_s=0.05):
+    """Polls until answers() is true; exceptions of a connection mean not yet."""
+    until = time.monotonic() + patience_s
+    while time.monotonic() < until:
+        try:
+            if answers():
+                return
+        except OSError:
+            pass
+        time.sleep(pause_s)
+    raise RuntimeError(f"{what} within {patience_s} s")
+
+
+def get(port, path, timeout=PATIENCE_S):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=timeout) as answer:
+        return answer.read()
+
+
+def tree_bytes(folder):
+    """Of all files below, without the part that was only reserved; one that goes away meanwhile does not count."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                file = os.stat(os.path.join(parent, name))
+                total += min(file.st_size, file.st_blocks * 512)
+            except FileNotFoundError:
+                pass
+    return total
+
+
+def count_opentsdb(port, metric, start, end):
+    """Points of all series, by a query that OpenTSDB knows, too."""
+    words = urllib.parse.urlencode({"start": start, "end": end, "m": f"sum:0all-count:{metric}"})
+    return sum(sum(series["dps"].values()) for series in json.loads(get(port, "/api/query?" + words)))
+
+
+class Program:
+    """A server that is one program started here."""
+    process = None
+
+    def spawn(self, folder, *command):
+        with open(Path(folder, "log"), "ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def pids(self):
+        return str(self.process.pid)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Hourglass:
+    name = "Hourglass"
+
+    def __init__(self, tsdb, folder, durability="logged", settings=None):
+        folder = Path(folder, "hourglass")
+        folder.mkdir()
+        self.durability = f"`{durability}`"
+        self.daemon = Daemon(tsdb, folder, {"tsd.storage.durability": durability, **(settings or {})})
+        self.data = folder / "data"
+        self.start()
+
+    def start(self, patience_s=60):
+        """Seconds until it answered."""
+        took = self.daemon.start(patience_s)
+        self.query_port = self.daemon.port
+        self.pid = self.daemon.process.pid
+        self.pids = str(self.pid)
+        return took
+
+    def port(self, _wire):
+        return self.daemon.port
+
+    def stop(self):
+        self.daemon.stop()
+
+    def kill(self):
+        self.daemon.kill()
+
+    def restart(self, settings):
+        """With settings beside those that it had."""
+        self.stop()
+        self.daemon.settings.update(settings)
+        self.start()
+
+    def count(self, metric, start, end):
+        return count_opentsdb(self.query_port, metric, start, end)
+
+
+class VictoriaMetrics(Program):
+    name = "VictoriaMetrics"
+    durability = "acknowledged from memory, in files some 7 s later at most; no log"
+
+    def __init__(self, folder):
+        self.folder = Path(folder, "victoria-metrics")
+        self.folder.mkdir()
+        self.query_port, self.put_port, self.lines_port = free_port(), free_port(), free_port()
+        self.start()
+
+    def start(self):
+        """Seconds until it answered."""
+        began = time.monotonic()
+        self.spawn(self.folder, "victoria-metrics", f"-storageDataPath={self.folder}/data", "-retentionPeriod=100y",
+                   f"-httpListenAddr=127.0.0.1:{self.query_port}", f"-opentsdbHTTPListenAddr=127.0.0.1:{self.put_port}",
+                   f"-opentsdbListenAddr=127.0.0.1:{self.lines_port}", "-search.latencyOffset=0s", "-search.disableCache",
+                   "-search.maxUniqueTimeseries=20000000", "-search.maxSamplesPerQuery=10000000000",
+                   "-search.maxQueryDuration=10m")
+        wait_until(lambda: self.get("/health"), "VictoriaMetrics did not start", pause_s=0.01)
+        return time.monotonic() - began
+
+    def port(self, wire):
+        return {"put": self.put_port, "telnet": self.lines_port, "influx": self.query_port}[wire]
+
+    def restart(self, settings):
+        """What a restart is for, this server needs none for."""
+
+    def get(self, path):
+        return get(self.query_port, path)
+
+    def count(self, metric, start, end):
+        self.get("/internal/force_flush")
+        query = f'sum(count_over_time({{__name__="{metric}"}}[{end - start + 1}s]))'
+        answer = json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode(
+            {"query": query, "time": end, "nocache": 1})))
+        result = answer["data"]["result"]
+        return float(result[0]["value"][1]) if result else 0
+
+    def settled_bytes(self):
+        """Of its files once all is merged: parts that were merged away go a little later."""
+        self.get("/internal/force_merge")
+        sizes = []
+        while len(sizes) < 8 or self.merging() or len(set(sizes[-6:])) > 1:
+            time.sleep(1)
+            sizes.append(tree_bytes(self.folder / "data" / "data") + tree_bytes(self.folder / "data" / "indexdb"))
+        return sizes[-1]
+
+    def merging(self):
+        metrics = self.get("/metrics").decode()
+        return any(float(number) > 0
+                   for number in re.findall(r"^vm_active_(?:force_)?merges\S* (\S+)$", metrics, re.MULTILINE))
+
+
+class InfluxDB(Program):
+    name = "InfluxDB"
+    durability = "log written and synced before the acknowledgement (`wal-fsync-delay` 0)"
+    CONFIG = """reporting-disabled = true
+bind-address = "127.0.0.1:{rpc}"
+[meta]
+  dir = "{folder}/meta"
+[data]
+  dir = "{folder}/data"
+  wal-dir = "{folder}/wal"
+  query-log-enabled = false
+  max-series-per-database = 0
+  max-values-per-tag = 0
+  cache-max-memory-size = "4g"
+  cache-snapshot-write-cold-duration = "10s"
+  compact-full-write-cold-duration = "15s"
+[http]
+  bind-address = "127.0.0.1:{http}"
+  log-enabled = false
+  max-body-size = 0
+[monitor]
+  store-enabled = false
+[subscriber]
+  enabled = false
+[continuous_queries]
+  enabled = false
+[[opentsdb]]
+  enabled = true
+  bind-address = "127.0.0.1:{put}"
+  database = "opentsdb"
+"""
+
+    def __init__(self, folder):
+        self.folder = Path(folder, "influxdb")
+        self.folder.mkdir()
+        self.query_port, self.put_port = free_port(), free_port()
+        config = self.folder / "influxdb.conf"
+        config.write_text(self.CONFIG.format(folder=self.folder, rpc=free_port(), http=self.query_port, put=self.put_port))
+        self.spawn(self.folder, "influxd", "run", "-config", str(config))
+        wait_until(lambda: get(self.query_port, "/ping", timeout=5) is not None, "InfluxDB did not start")
+        # Its OpenTSDB listener answers 500 until its database exists.
+        self.query("CREATE DATABASE opentsdb", method="POST")
+
+    def port(self, wire):
+        return self.query_port if wire == "influx" else self.put_port
+
+    def restart(self, settings):
+        """What a restart is for, this server needs none for."""
+
+    def query(self, text, method="GET"):
+        words = urllib.parse.urlencode({"db": "opentsdb", "q": text, "epoch": "s"})
+        request = urllib.request.Request(f"http://127.0.0.1:{self.query_port}/query?{words}", method=method)
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            result = json.loads(answer.read())["results"][0]
+        if "error" in result:
+            raise RuntimeError(f"InfluxDB: {text}: {result['error']}")
+        return result
+
+    def count(self, metric, start, end):
+        """Of points written by the OpenTSDB listener, or else by lines, whose measurement is "cpu"."""
+        measurement, field = metric, "value"
+        if "series" not in self.query(f'SHOW MEASUREMENTS WITH MEASUREMENT = "{metric}"'):
+            measurement, field = metric.split(".")
+        result = self.query(f'SELECT count("{field}") FROM "{measurement}" '
+                            f"WHERE time >= {start}s AND time <= {end}s")
+        return result["series"][0]["values"][0][1] if "series" in result else 0
+
+    def settled_bytes(self):
+        """Of its files and its index once the cache is written and nothing changes any more."""
+        sizes = []
+        while len(sizes) < 40 or len(set(sizes[-20:])) > 1:
+            time.sleep(1)
+            sizes.append(tree_bytes(self.folder / "data") + tree_bytes(self.folder / "wal"))
+        return sizes[-1]
+
+
+class OpenTSDB:
+    """OpenTSDB 2.4.1 on HBase 2.6.0, both on this machine (../shared/testbed). Its Thrift gateway does not count."""
+    name = "OpenTSDB"
+    durability = "acknowledged before it is stored; HBase's log is not synced"
+
+    def __init__(self, folder):
+        self.folder = Path(folder, "opentsdb")
+        self.testbed("up", "--with-opentsdb", "--heap", "2g")
+        self.query_port = self.put_port = int(self.variable("TESTBED_OPENTSDB_PORT"))
+        self.read_pids()
+
+    @staticmethod
+    def is_here():
+        return TESTBED.exists()
+
+    def testbed(self, *words):
+        done = subprocess.run([TESTBED, *words, "--dir", self.folder], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise RuntimeError(f"testbed {' '.join(words)}: {done.stderr.strip()[-1000:]}")
+        return done.stdout
+
+    def variable(self, name):
+        return re.search(rf"^{name}=(.*)$", self.testbed("env"), re.MULTILINE).group(1)
+
+    def read_pids(self):
+        parts = dict(re.findall(r"^(\S+)\tpid (\d+)", self.testbed("status"), re.MULTILINE))
+        self.pids = ",".join(parts[part] for part in ("hbase", "opentsdb"))
+
+    def port(self, _wire):
+        return self.put_port
+
+    def stop(self):
+        self.testbed("down")
+
+    def count(self, metric, start, end):
+        try:
+            return count_opentsdb(self.query_port, metric, start, end)
+        except urllib.error.HTTPError as error:
+            if error.code == 400:  # no such name yet
+                return 0
+            raise
+
+    def settled_bytes(self):
+        """Of HBase's files once all is in them: a stop in good order writes what its memory holds."""
+        self.testbed("stop", "opentsdb")
+        self.testbed("stop", "hbase")
+        return sum(tree_bytes(path) for path in self.folder.rglob("data/default") if path.is_dir())

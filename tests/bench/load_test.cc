@@ -1,0 +1,124 @@
+#include "bench/load.h"
+
+#include <doctest/doctest.h>
+#include <libdeflate.h>
+
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+using hg::bench::Load;
+using hg::bench::LoadShape;
+using hg::bench::Wire;
+
+namespace {
+
+std::string BodyOf(const std::string& request) {
+  return request.substr(request.find("\r\n\r\n") + 4);
+}
+
+/// Everything that the pattern's first group finds, in order.
+std::vector<std::string> All(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator it(text.begin(), text.end(), expression), end; it != end; ++it) {
+    found.push_back((*it)[1]);
+  }
+  return found;
+}
+
+LoadShape Small(Wire wire) {
+  LoadShape shape;
+  shape.wire = wire;
+  shape.hosts = 3;
+  shape.metrics = 2;
+  shape.steps = 4;
+  shape.batch = 10;
+  shape.start_s = 1'700'000'000;
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("a load has each point of each series once, in requests of the wanted size") {
+  const Load load(Small(Wire::kPut), "127.0.0.1:1");
+  CHECK(load.points() == 24);
+  REQUIRE(load.requests().size() == 3);
+  std::multiset<std::string> points;
+  for (const std::string& request : load.requests()) {
+    const std::string body = BodyOf(request);
+    CHECK(request.find("Content-Length: " + std::to_string(body.size())) != std::string::npos);
+    CHECK(body.front() == '[');
+    CHECK(body.substr(body.size() - 3) == "}}]");
+    for (
+        const std::string& point :
+        All(body,
+            R"re(\{("metric":"[a-z._]+","timestamp":\d{10},"value":[0-9.]+,"tags":\{"hostname":"host_\d"))re")) {
+      points.insert(std::regex_replace(point, std::regex("\"value\":[0-9.]+,"), ""));
+    }
+  }
+  CHECK(points.size() == 24);
+  CHECK(std::set<std::string>(points.begin(), points.end()).size() == 24);
+}
+
+TEST_CASE("a load that moves on is the same at the time that follows") {
+  for (const Wire wire : {Wire::kPut, Wire::kTelnet, Wire::kInflux}) {
+    const LoadShape shape = Small(wire);
+    Load load(shape, "h");
+    const auto before = load.requests();
+    load.MoveOn();
+    REQUIRE(load.requests().size() == before.size());
+    const std::regex stamp(R"(\b17000000\d\d)");
+    for (size_t r = 0; r < before.size(); ++r) {
+      const auto old_stamps = All(before[r], R"(\b(17000000\d\d))");
+      const auto new_stamps = All(load.requests()[r], R"(\b(17000000\d\d))");
+      REQUIRE(!old_stamps.empty());
+      REQUIRE(new_stamps.size() == old_stamps.size());
+      for (size_t i = 0; i < old_stamps.size(); ++i) {
+        CHECK(std::stol(new_stamps[i]) - std::stol(old_stamps[i]) == shape.steps * shape.step_s);
+      }
+      CHECK(std::regex_replace(load.requests()[r], stamp, "T") ==
+            std::regex_replace(before[r], stamp, "T"));
+    }
+  }
+}
+
+TEST_CASE("lines of a host hold its metrics as fields of one line") {
+  LoadShape shape = Small(Wire::kInflux);
+  shape.decimals = 0;
+  const Load load(shape, "h");
+  CHECK(load.points() == 24);
+  const auto lines = All(
+      BodyOf(load.requests()[0]),
+      R"((cpu,hostname=host_\d,region=[a-z0-9-]+,datacenter=[a-z0-9-]+,rack=\d+ usage_user=\d+i,usage_system=\d+i \d{19}\n))");
+  CHECK(lines.size() == 5);  // the first request: five lines of two points
+}
+
+TEST_CASE("compressed bodies are the plain ones, and milliseconds have three digits more") {
+  LoadShape shape = Small(Wire::kPut);
+  shape.tags = 10;
+  shape.milliseconds = true;
+  const Load plain(shape, "h");
+  shape.gzip = true;
+  Load packed(shape, "h");
+  const std::string body = BodyOf(plain.requests()[0]);
+  CHECK(All(body, R"("timestamp":(\d{13}),)").size() == 10);
+  CHECK(body.find("\"service_environment\"") != std::string::npos);
+  const std::string small = BodyOf(packed.requests()[0]);
+  std::string unpacked(body.size(), '\0');
+  auto* decompressor = libdeflate_alloc_decompressor();
+  CHECK(libdeflate_gzip_decompress(decompressor, small.data(), small.size(), unpacked.data(),
+                                   unpacked.size(), nullptr) == LIBDEFLATE_SUCCESS);
+  libdeflate_free_decompressor(decompressor);
+  CHECK(unpacked == body);
+}
+
+TEST_CASE("loads of one seed are equal, of another are not") {
+  LoadShape shape = Small(Wire::kPut);
+  const Load one(shape, "h");
+  CHECK(Load(shape, "h").requests() == one.requests());
+  shape.seed = 2;
+  CHECK(Load(shape, "h").requests() != one.requests());
+}
