@@ -39,11 +39,5 @@ TEST_CASE("keys of any length have hashes of their own") {
   CHECK(std::unique(hashes.begin(), hashes.end()) == hashes.end());
 }
 
-// Filters are stored: their form must stay.
-TEST_CASE("a filter is made of the same bits for ever") {
-  const std::vector<uint64_t> hashes = {BloomHash("a"), BloomHash("b"), BloomHash("longer than 8")};
-  CHECK(ToHex(MakeBloom(hashes)) == "53b48b67");
-}
-
 }  // namespace
 }  // namespace hg::lsm

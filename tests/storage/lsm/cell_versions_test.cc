@@ -237,18 +237,6 @@ TEST_CASE("a history by time may be split anywhere: readers see what the whole h
   }
 }
 
-// FORMAT.md shows these bytes.
-TEST_CASE("a small row of versions is as documented") {
-  CellRow row;
-  row.versions = {Cell(CellKind::kPut, 5, 0x101), Cell(CellKind::kDeleteColumn, 3, 0x100)};
-  Bytes bytes;
-  EncodeCellRow(row, &bytes);
-  CHECK(ToHex(bytes) == "810202040001710a810201761c068002");
-  CellRow back;
-  REQUIRE(DecodeCellRow(bytes, &back));
-  CHECK(back == row);
-}
-
 TEST_CASE("deleting and putting a column again and again does not make its row grow") {
   const auto families = One();
   CellVersions row;

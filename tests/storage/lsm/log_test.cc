@@ -176,18 +176,5 @@ TEST_CASE("recycled files do not give back their old records") {
   CHECK(records == Expected(41, 43));
 }
 
-// FORMAT.md shows these bytes.
-TEST_CASE("the header of a file and a record are as documented") {
-  char header[kLogFileHeaderBytes];
-  EncodeLogFileHeader({2, 1000, 900}, header);
-  CHECK(ToHex({header, sizeof header}) ==
-        "48474c4f470000010200000000000000e8030000000000008403000000000000"
-        "4ad635b2");
-  char record[kLogRecordHeaderBytes];
-  EncodeLogRecordHeader(2, {3, crc32c::Value("abc"), 17, 900, 1}, record);
-  CHECK(ToHex({record, sizeof record}) + ToHex("abc") ==
-        "03000000b73f4b361100000000000000840300000000000001a3b8162c616263");
-}
-
 }  // namespace
 }  // namespace hg::lsm

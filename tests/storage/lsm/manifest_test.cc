@@ -110,37 +110,5 @@ TEST_CASE("a manifest whose regions do not hold each key once is none") {
   CHECK_FALSE(read({{0, ""}, {1, "b"}}, 2));
 }
 
-// FORMAT.md shows these bytes.
-TEST_CASE("a small manifest is as documented") {
-  Manifest m;
-  m.tables = {{1, "t", true, {{"f"}}}};
-  m.next_table = 2;
-  CHECK(ToHex(EncodeManifest(m)) ==
-        "48474d414e00000303030300140100010000020101010174010101660100ffffffff071080800406534e415050"
-        "59044e4f4e450100000033d7fe51");
-}
-
-TEST_CASE("the small manifest of version 1 is read for ever") {
-  Bytes bytes;
-  REQUIRE(FromHex("48474d414e00000103030300140100010000020101017401010166000bc948da", &bytes));
-  Manifest m;
-  REQUIRE(DecodeManifest(bytes, &m));
-  CHECK(m.next_table == 2);
-  CHECK(m.next_region == 1);
-  CHECK(m.tables[0].regions == std::vector<RegionEntry>{{0, ""}});
-  CHECK(!m.keys_astray);
-  CHECK(m.tables[0].families == std::vector<FamilyDescriptor>{{"f"}});
-}
-
-TEST_CASE("the small manifest of version 2 is read for ever") {
-  Bytes bytes;
-  REQUIRE(
-      FromHex("48474d414e00000203030300140100010000020101010174010101660100000021e177eb", &bytes));
-  Manifest m;
-  REQUIRE(DecodeManifest(bytes, &m));
-  CHECK(m.tables[0].regions == std::vector<RegionEntry>{{0, ""}});
-  CHECK(m.tables[0].families == std::vector<FamilyDescriptor>{{"f"}});
-}
-
 }  // namespace
 }  // namespace hg::lsm

@@ -1,0 +1,232 @@
+// The examples of storage/lsm/FORMAT.md are true: read as it says, and, where the form is still
+// written, written again as they stand.
+
+#include <algorithm>
+
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/bloom.h"
+#include "storage/lsm/cell_row.h"
+#include "storage/lsm/log_format.h"
+#include "storage/lsm/manifest.h"
+#include "storage/lsm/table_attributes.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/storage/format_examples.h"
+
+namespace hg::lsm {
+namespace {
+
+std::string Number(int64_t v) { return std::to_string(v); }
+
+// Bytes as an example shows them: text as it is, others by their digits.
+std::string Shown(ByteView bytes) {
+  const bool text = std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    return c > ' ' && c <= '~' && c != '\'';
+  });
+  return text ? "'" + Bytes(bytes) + "'" : ToHex(bytes);
+}
+
+std::string LogFile(const FormatExample& example) {
+  LogFileHeader header;
+  REQUIRE(DecodeLogFileHeader(example.bytes(), &header));
+  char written[kLogFileHeaderBytes];
+  EncodeLogFileHeader(header, written);
+  CHECK(Bytes(written, sizeof written) == example.bytes());
+  return "file " + std::to_string(header.number) + " from " + std::to_string(header.start) +
+         " synced " + std::to_string(header.synced);
+}
+
+std::string LogRecordText(const FormatExample& example) {
+  const auto file = static_cast<uint64_t>(example.number(0));
+  const Bytes bytes = example.bytes(1);
+  LogRecordHeader header;
+  ByteView body;
+  REQUIRE(DecodeLogRecord(file, bytes, &header, &body));
+  CHECK_FALSE(DecodeLogRecord(file + 1, bytes, &header, &body));
+  char written[kLogRecordHeaderBytes];
+  EncodeLogRecordHeader(file, header, written);
+  CHECK(Bytes(written, sizeof written) + Bytes(body) == bytes);
+  return "record " + std::to_string(header.sequence) + " kind " + std::to_string(header.kind) +
+         " synced " + std::to_string(header.synced) + " body " + Shown(body);
+}
+
+std::string TableText(const TableEntry& table) {
+  std::string text = " | table " + std::to_string(table.id) + " " + Shown(table.name) +
+                     (table.points ? " points" : "");
+  for (const FamilyDescriptor& family : table.families) {
+    text += "; " + (family.name.empty() ? "dropped" : DescribeFamily(family));
+  }
+  for (const RegionEntry& region : table.regions) {
+    text += "; region " + std::to_string(region.id) + " from " + Shown(region.start);
+  }
+  return text;
+}
+
+std::string RunText(const RunEntry& run) {
+  return " | run " + std::to_string(run.number) + " of " + std::to_string(run.table) + "/" +
+         std::to_string(run.region) + " records " + std::to_string(run.first_sequence) + " to " +
+         std::to_string(run.last_sequence) + " cells " + std::to_string(run.cells_bytes) +
+         " points " + std::to_string(run.points_bytes) + (run.reference ? " reference" : "") +
+         (run.marks ? " marks" : "") + " made " + Number(run.made_ms);
+}
+
+std::string ManifestText(const Manifest& m) {
+  std::string text = "widths " + Number(m.layout.metric_width) + " " +
+                     Number(m.layout.tagk_width) + " " + Number(m.layout.tagv_width) + " " +
+                     Number(m.layout.salt_width) + " buckets " + Number(m.layout.salt_buckets) +
+                     " next file " + std::to_string(m.next_number) + " flushed " +
+                     std::to_string(m.flushed) + " log " + std::to_string(m.log_file) + " from " +
+                     std::to_string(m.log_position) + " stamp " + Number(m.stamp_floor_ms) +
+                     " next table " + Number(m.next_table) + " next region " +
+                     Number(m.next_region);
+  for (const TableEntry& table : m.tables) text += TableText(table);
+  for (const RunEntry& run : m.runs) text += RunText(run);
+  return text;
+}
+
+std::string ManifestExample(const FormatExample& example) {
+  Manifest manifest;
+  REQUIRE(DecodeManifest(example.bytes(), &manifest));
+  CHECK(EncodeManifest(manifest) == example.bytes());
+  return ManifestText(manifest);
+}
+
+// The next one that is written says the same, but for the keys astray: opening moves them.
+std::string OldManifest(const FormatExample& example) {
+  Manifest manifest, written;
+  REQUIRE(DecodeManifest(example.bytes(), &manifest));
+  REQUIRE(DecodeManifest(EncodeManifest(manifest), &written));
+  CHECK(ManifestText(written) == ManifestText(manifest));
+  return ManifestText(manifest) + (manifest.keys_astray ? " | keys astray" : "");
+}
+
+std::string FilterBits(const FormatExample& example) {
+  std::vector<uint64_t> hashes;
+  for (const std::string& key : example.words) hashes.push_back(BloomHash(key));
+  return ToHex(MakeBloom(hashes));
+}
+
+using Entries = std::vector<std::pair<Bytes, Bytes>>;
+
+Entries EntriesOf(const std::shared_ptr<const BlockFile>& file) {
+  Entries entries;
+  BlockFileScan scan(file, "", "");
+  for (;;) {
+    const auto more = scan.Next();
+    INFO(more.status().ToString());
+    REQUIRE(more.ok());
+    if (!*more) return entries;
+    entries.emplace_back(scan.key(), scan.value());
+  }
+}
+
+std::shared_ptr<const BlockFile> OpenBytes(FaultyFileSystem& disk, ByteView bytes) {
+  const auto file = disk.Open("d/file", OpenMode::kCreate);
+  REQUIRE(file.ok());
+  REQUIRE((*file)->WriteAt(0, bytes).ok());
+  const auto opened = BlockFile::Open(disk, "d/file");
+  INFO(opened.status().ToString());
+  REQUIRE(opened.ok());
+  CHECK(BlockFile::Check(*opened).ok());
+  return *opened;
+}
+
+std::string BlockFileText(const BlockFile& file, const Entries& entries) {
+  std::string text = Number(static_cast<int64_t>(file.blocks())) + " blocks, times " +
+                     (file.times().known() ? Number(file.times().min_ms) + " to " +
+                                                 Number(file.times().max_ms)
+                                           : "unknown");
+  for (const auto& [key, value] : entries) {
+    text += ", " + Shown(key) + "=" + Shown(value);
+    Bytes got;
+    CHECK(*file.Get(key, &got));
+    CHECK(got == value);
+    CHECK_FALSE(*file.Get(key + "?", &got));
+  }
+  return text;
+}
+
+// Words: the size of blocks asked for, the file: plain, with a filter.
+std::string BlockFileExample(const FormatExample& example) {
+  FaultyFileSystem disk(1);
+  const auto file = OpenBytes(disk, example.bytes(1));
+  const Entries entries = EntriesOf(file);
+  BlockWriting writing;
+  writing.packing = Packing::kPlain;
+  writing.block_bytes = static_cast<size_t>(example.number(0));
+  writing.bloom = true;
+  auto writer = BlockFileWriter::Create(disk, "d/written", writing);
+  REQUIRE(writer.ok());
+  for (const auto& [key, value] : entries) REQUIRE((*writer)->Add(key, value).ok());
+  if (file->times().known()) {
+    (*writer)->AddTime(file->times().min_ms);
+    (*writer)->AddTime(file->times().max_ms);
+  }
+  REQUIRE((*writer)->Finish().ok());
+  CHECK(ToHex(*ReadWholeFile(disk, "d/written")) == ToHex(example.bytes(1)));
+  return BlockFileText(*file, entries);
+}
+
+// Of older versions, and compressed: what a compressor makes of a block is up to its version.
+std::string BlockFileRead(const FormatExample& example) {
+  FaultyFileSystem disk(1);
+  const auto file = OpenBytes(disk, example.bytes());
+  return BlockFileText(*file, EntriesOf(file));
+}
+
+std::string Column(uint8_t family, ByteView qualifier) {
+  return Number(family) + ":" + Shown(qualifier);
+}
+
+std::string VersionText(const CellVersion& cell) {
+  const std::map<CellKind, std::string> kinds = {
+      {CellKind::kPut, "put"},
+      {CellKind::kDelete, "delete version"},
+      {CellKind::kDeleteFamilyVersion, "delete version of family"},
+      {CellKind::kDeleteColumn, "delete column"},
+      {CellKind::kDeleteFamily, "delete family"}};
+  std::string text = Column(cell.family, cell.qualifier) + " " + kinds.at(cell.kind);
+  if (cell.kind == CellKind::kPut) text += " " + Shown(cell.value);
+  text += " at " + Number(cell.timestamp_ms) + " written " + std::to_string(cell.sequence);
+  if (cell.expires_ms != kNeverExpires) text += " expires " + Number(cell.expires_ms);
+  return text;
+}
+
+std::string CellText(const StoredCell& cell) {
+  std::string text = Column(cell.family, cell.qualifier);
+  if (cell.mark_ms != kNoMark) text += " mark " + Number(cell.mark_ms);
+  if (cell.has_value) text += " put " + Shown(cell.value) + " at " + Number(cell.timestamp_ms);
+  return text;
+}
+
+std::string Row(const FormatExample& example) {
+  CellRow row;
+  REQUIRE(DecodeCellRow(example.bytes(), &row));
+  Bytes written;
+  EncodeCellRow(row, &written);
+  CHECK(written == example.bytes());
+  std::vector<std::string> parts;
+  for (size_t family = 0; family < row.family_marks.size(); ++family) {
+    const int64_t mark = row.family_marks[family];
+    if (mark != kNoMark) parts.push_back(std::to_string(family) + ": mark " + Number(mark));
+  }
+  for (const StoredCell& cell : row.cells) parts.push_back(CellText(cell));
+  for (const CellVersion& cell : row.versions) parts.push_back(VersionText(cell));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+TEST_CASE("the examples of the engine's formats are read and written as it says") {
+  CheckFormatExamples(HG_SOURCE_DIR "/storage/lsm/FORMAT.md",
+                      {{"log-file", LogFile},
+                       {"log-record", LogRecordText},
+                       {"manifest", ManifestExample},
+                       {"old-manifest", OldManifest},
+                       {"filter", FilterBits},
+                       {"block-file", BlockFileExample},
+                       {"read-block-file", BlockFileRead},
+                       {"row", Row}});
+}
+
+}  // namespace
+}  // namespace hg::lsm
