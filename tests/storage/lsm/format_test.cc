@@ -19,9 +19,8 @@ std::string Number(int64_t v) { return std::to_string(v); }
 
 // Bytes as an example shows them: text as it is, others by their digits.
 std::string Shown(ByteView bytes) {
-  const bool text = std::all_of(bytes.begin(), bytes.end(), [](char c) {
-    return c > ' ' && c <= '~' && c != '\'';
-  });
+  const bool text = std::all_of(bytes.begin(), bytes.end(),
+                                [](char c) { return c > ' ' && c <= '~' && c != '\''; });
   return text ? "'" + Bytes(bytes) + "'" : ToHex(bytes);
 }
 
@@ -70,14 +69,13 @@ std::string RunText(const RunEntry& run) {
 }
 
 std::string ManifestText(const Manifest& m) {
-  std::string text = "widths " + Number(m.layout.metric_width) + " " +
-                     Number(m.layout.tagk_width) + " " + Number(m.layout.tagv_width) + " " +
-                     Number(m.layout.salt_width) + " buckets " + Number(m.layout.salt_buckets) +
-                     " next file " + std::to_string(m.next_number) + " flushed " +
-                     std::to_string(m.flushed) + " log " + std::to_string(m.log_file) + " from " +
-                     std::to_string(m.log_position) + " stamp " + Number(m.stamp_floor_ms) +
-                     " next table " + Number(m.next_table) + " next region " +
-                     Number(m.next_region);
+  std::string text =
+      "widths " + Number(m.layout.metric_width) + " " + Number(m.layout.tagk_width) + " " +
+      Number(m.layout.tagv_width) + " " + Number(m.layout.salt_width) + " buckets " +
+      Number(m.layout.salt_buckets) + " next file " + std::to_string(m.next_number) + " flushed " +
+      std::to_string(m.flushed) + " log " + std::to_string(m.log_file) + " from " +
+      std::to_string(m.log_position) + " stamp " + Number(m.stamp_floor_ms) + " next table " +
+      Number(m.next_table) + " next region " + Number(m.next_region);
   for (const TableEntry& table : m.tables) text += TableText(table);
   for (const RunEntry& run : m.runs) text += RunText(run);
   return text;
@@ -131,10 +129,10 @@ std::shared_ptr<const BlockFile> OpenBytes(FaultyFileSystem& disk, ByteView byte
 }
 
 std::string BlockFileText(const BlockFile& file, const Entries& entries) {
-  std::string text = Number(static_cast<int64_t>(file.blocks())) + " blocks, times " +
-                     (file.times().known() ? Number(file.times().min_ms) + " to " +
-                                                 Number(file.times().max_ms)
-                                           : "unknown");
+  std::string text =
+      Number(static_cast<int64_t>(file.blocks())) + " blocks, times " +
+      (file.times().known() ? Number(file.times().min_ms) + " to " + Number(file.times().max_ms)
+                            : "unknown");
   for (const auto& [key, value] : entries) {
     text += ", " + Shown(key) + "=" + Shown(value);
     Bytes got;
@@ -217,15 +215,14 @@ std::string Row(const FormatExample& example) {
 }
 
 TEST_CASE("the examples of the engine's formats are read and written as it says") {
-  CheckFormatExamples(HG_SOURCE_DIR "/storage/lsm/FORMAT.md",
-                      {{"log-file", LogFile},
-                       {"log-record", LogRecordText},
-                       {"manifest", ManifestExample},
-                       {"old-manifest", OldManifest},
-                       {"filter", FilterBits},
-                       {"block-file", BlockFileExample},
-                       {"read-block-file", BlockFileRead},
-                       {"row", Row}});
+  CheckFormatExamples(HG_SOURCE_DIR "/storage/lsm/FORMAT.md", {{"log-file", LogFile},
+                                                               {"log-record", LogRecordText},
+                                                               {"manifest", ManifestExample},
+                                                               {"old-manifest", OldManifest},
+                                                               {"filter", FilterBits},
+                                                               {"block-file", BlockFileExample},
+                                                               {"read-block-file", BlockFileRead},
+                                                               {"row", Row}});
 }
 
 }  // namespace
