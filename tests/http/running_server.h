@@ -1,0 +1,77 @@
+#pragma once
+// A server on a free port over a store in memory, and what clients send to it.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "http/server.h"
+#include "tests/http/client_socket.h"
+#include "tests/http/edge_fixture.h"
+
+namespace hg::http {
+
+struct RunningServer : EdgeFixture {
+  explicit RunningServer(const std::function<void(Options&)>& change = {})
+      : server(Prepared(change), services) {
+    REQUIRE(server.Start().ok());
+  }
+  ~RunningServer() { server.Stop(); }
+
+  const Options& Prepared(const std::function<void(Options&)>& change) {
+    options.port = 0;
+    options.loop_threads = 2;
+    options.worker_threads = 2;
+    if (change) change(options);
+    return options;
+  }
+
+  Server server;
+};
+
+inline std::string PointAt(int64_t time, std::string_view host = "a") {
+  return R"({"metric":"m","timestamp":)" + std::to_string(time) + R"(,"value":1,"tags":{"host":")" +
+         std::string(host) + "\"}}";
+}
+
+inline std::string Post(std::string_view target, std::string_view body, std::string_view fields = {}) {
+  return "POST " + std::string(target) +
+         " HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+         std::string(fields) + "\r\n" + std::string(body);
+}
+
+inline constexpr std::string_view kGetVersion = "GET /api/version HTTP/1.1\r\n\r\n";
+
+/// Array of `count` points.
+inline std::string Points(int count) {
+  std::string body = "[";
+  for (int i = 0; i < count; ++i) body += (i > 0 ? "," : "") + PointAt(1700000000 + i);
+  return body + "]";
+}
+
+/// `count` points that are refused one by one: with ?details a reply many times the size of what is
+/// kept for a client that does not read.
+inline std::string RefusedPoints(int count) {
+  std::string body = "[";
+  for (int i = 0; i < count; ++i) {
+    body += (i > 0 ? "," : "") +
+            std::string(R"({"metric":"m","timestamp":1700000000,"value":"x","tags":{"host":"a"}})");
+  }
+  return body + "]";
+}
+
+/// Moves the server's clock on by `step_ms` again and again until `done`; false: never.
+inline bool AgeUntil(EdgeFixture& edge, int64_t step_ms, const std::function<bool()>& done) {
+  for (int i = 0; i < 150; ++i) {
+    if (done()) return true;
+    edge.clock.AdvanceMs(step_ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return done();
+}
+
+}  // namespace hg::http

@@ -1,0 +1,90 @@
+// The line protocol over a socket.
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "tests/http/running_server.h"
+
+namespace hg::http {
+namespace {
+
+TEST_CASE("a client that writes lines and closes at once has its points stored") {
+  RunningServer edge;
+  {
+    ClientSocket client(edge.server.port());
+    client.Send("put m 1700000000 1 host=a\nput m 1700000001 1 host=a\n");
+    client.Close();
+  }
+  while (edge.Cells().size() < 2) std::this_thread::yield();
+}
+
+TEST_CASE("telnet lines may come in pieces, with CRLF, and good ones are silent") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  for (const char* piece : {"put m 17000", "00000 1 host=a\r", "\nput m 1700000001 2 ho",
+                            "st=a\nput m x 1 host=a\nexit\n"}) {
+    client.Send(piece);
+  }
+  CHECK(client.ReadAll() == "put: invalid value: Invalid character 'x' in x\n");
+  CHECK(edge.Cells().size() == 2);
+}
+
+TEST_CASE("many telnet lines of known series go the fast way, with one append for a whole read") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send("put m 1700000000 1 host=a\nversion\n");
+  CHECK(client.Read(11) == "net.opentsd");
+  std::string lines;
+  for (int i = 1; i <= 1000; ++i)
+    lines += "put m " + std::to_string(1700000000 + i) + " 1 host=a\n";
+  client.Send(lines + "exit\n");
+  client.ReadAll();
+  CHECK(edge.Cells().size() == 1001);
+  CHECK(edge.points.appends.load() < 100);
+}
+
+TEST_CASE("a line that never ends closes the connection") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send("put " + std::string(2000, 'x'));
+  CHECK(client.ReadAll().empty());
+}
+
+TEST_CASE("lines wait for a busy store without a thread, however long it takes, and none is lost") {
+  RunningServer edge;
+  edge.points.RefuseAppends(1 << 30);
+  // More than there are threads for the exact way of put.
+  ClientSocket lines[3] = {ClientSocket(edge.server.port()), ClientSocket(edge.server.port()),
+                           ClientSocket(edge.server.port())};
+  int64_t time = 1700000000;
+  for (ClientSocket& client : lines)
+    client.Send("put m " + std::to_string(time++) + " 1 host=a\nput m x 1 host=a\nexit\n");
+  while (edge.counters.put_writes_blocked.load() < 4) std::this_thread::yield();
+  ClientSocket web(edge.server.port());
+  web.Send(Post("/api/put", PointAt(1700000009, "new")));
+  CHECK(web.ReadResponse().status() == 503);
+  edge.points.RefuseAppends(0);
+  for (ClientSocket& client : lines)
+    CHECK(client.ReadAll() == "put: invalid value: Invalid character 'x' in x\n");
+  CHECK(edge.Cells().size() == 3);
+}
+
+TEST_CASE("lines that the log refuses are said to be, unless the settings keep it back") {
+  for (const bool said : {true, false}) {
+    RunningServer edge([&](Options& options) { options.telnet_return_errors = said; });
+    ClientSocket client(edge.server.port());
+    client.Send("put m 1700000000 1 host=a\nversion\n");
+    client.Read(11);
+    edge.points.Hold();
+    client.Send("put m 1700000001 1 host=a\n");
+    while (edge.points.held() == 0) std::this_thread::yield();
+    edge.points.Release(Status::IoError("the log is full"));
+    client.Send("exit\n");
+    CHECK((client.ReadAll().find("put: HBase error: the log is full\n") != std::string::npos) ==
+          said);
+  }
+}
+
+}  // namespace
+}  // namespace hg::http

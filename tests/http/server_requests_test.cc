@@ -1,0 +1,161 @@
+// Requests over a socket: how they come, and how they are answered.
+
+#include <doctest/doctest.h>
+
+#include "http/wire/body_coding.h"
+#include "storage/model/utf8.h"
+#include "tests/http/running_server.h"
+
+namespace hg::http {
+namespace {
+
+TEST_CASE("a put is answered with 204, the first time and when its series is known") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  for (int i = 0; i < 3; ++i) {
+    client.Send(Post("/api/put", PointAt(1700000000 + i)));
+    const auto response = client.ReadResponse();
+    CHECK(response.head ==
+          "HTTP/1.1 204 No Content\r\nContent-Type: application/json; "
+          "charset=UTF-8\r\nContent-Length: 0\r\n\r\n");
+  }
+  CHECK(edge.Cells().size() == 3);
+}
+
+TEST_CASE("flags of a put are answered alike on both ways") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  for (int i = 0; i < 2; ++i) {
+    client.Send(Post("/api/put?summary", Points(3)));
+    CHECK(client.ReadResponse().body == R"({"success":3,"failed":0})");
+    client.Send(Post("/api/put?details&sync", Points(2)));
+    CHECK(client.ReadResponse().body == R"({"success":2,"failed":0,"errors":[]})");
+  }
+}
+
+TEST_CASE("requests that come together are answered in their order") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  std::string all;
+  for (int i = 0; i < 20; ++i) {
+    all += Post("/api/put", PointAt(1700000000 + i));
+    all += kGetVersion;
+    all += Post("/api/put?summary", Points(i + 1));
+    all += "GET /api/nothing HTTP/1.1\r\n\r\n";
+  }
+  client.Send(all);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(client.ReadResponse().status() == 204);
+    CHECK(client.ReadResponse().body.find("\"version\"") != std::string::npos);
+    CHECK(client.ReadResponse().body == "{\"success\":" + std::to_string(i + 1) + ",\"failed\":0}");
+    CHECK(client.ReadResponse().status() == 404);
+  }
+}
+
+TEST_CASE("a request may come byte by byte") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  for (const char c : Post("/api/put", PointAt(1700000000))) client.Send({&c, 1});
+  CHECK(client.ReadResponse().status() == 204);
+}
+
+TEST_CASE("what is no HTTP closes the connection without a word") {
+  RunningServer edge;
+  for (const std::string& bytes : {std::string("VERSION\n\n"), "GET /" + std::string(5000, 'x'),
+                                   "GET / HTTP/1.1\r\nA: " + std::string(9000, 'x')}) {
+    ClientSocket client(edge.server.port());
+    client.Send(bytes);
+    CHECK(client.ReadAll().empty());
+  }
+  ClientSocket client(edge.server.port());
+  client.Send("GET http://x/api/version HTTP/1.1\r\n\r\n");
+  CHECK(client.ReadAll() == "HTTP/1.1 400 Bad Request\r\n\r\n");
+}
+
+TEST_CASE("without keep-alive there is no length, and the connection ends with the body") {
+  RunningServer edge;
+  for (const char* request : {"GET /api/version HTTP/1.0\r\n\r\n",
+                              "GET /api/version HTTP/1.1\r\nConnection: close\r\n\r\n"}) {
+    ClientSocket client(edge.server.port());
+    client.Send(request);
+    const std::string bytes = client.ReadAll();
+    CHECK(bytes.starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(bytes.find("Content-Length") == std::string::npos);
+    CHECK(bytes.back() == '}');
+  }
+  ClientSocket client(edge.server.port());
+  client.Send("GET /api/version HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  CHECK(client.ReadResponse().status() == 200);
+  client.Send(kGetVersion);
+  CHECK(client.ReadResponse().status() == 200);
+}
+
+TEST_CASE("HEAD has the head alone") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send("HEAD /api/put HTTP/1.1\r\nConnection: close\r\n\r\n");
+  const std::string bytes = client.ReadAll();
+  CHECK(bytes.starts_with("HTTP/1.1 405 Method Not Allowed\r\n"));
+  CHECK(bytes.ends_with("\r\n\r\n"));
+}
+
+TEST_CASE("replies are compressed where the client takes it") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send("GET /api/version HTTP/1.1\r\nAccept-Encoding: deflate, gzip\r\n\r\n");
+  const auto response = client.ReadResponse();
+  CHECK(response.head.find("Content-Encoding: gzip\r\n") != std::string::npos);
+  std::string body;
+  REQUIRE(UnpackBody(ContentCoding::kGzip, response.body, 1 << 20, 0, &body).ok());
+  CHECK(body.find("\"version\"") != std::string::npos);
+}
+
+TEST_CASE(
+    "where browsers may call, agents' puts still are answered by the loop, theirs by a thread") {
+  RunningServer edge([](Options& options) { options.cors_domains = {"http://a"}; });
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", Points(3)));
+  CHECK(client.ReadResponse().status() == 204);
+  const uint64_t before = edge.counters.all_requests.Count();
+  client.Send(Post("/api/put", Points(3)));
+  CHECK(client.ReadResponse().head.find("Access-Control") == std::string::npos);
+  CHECK(edge.counters.all_requests.Count() == before);
+  client.Send(Post("/api/put", Points(3), "Origin: http://a\r\n"));
+  CHECK(client.ReadResponse().head.find("Access-Control-Allow-Origin: http://a\r\n") !=
+        std::string::npos);
+  client.Send(Post("/api/put", Points(3), "Origin: http://b\r\n"));
+  const auto refused = client.ReadResponse();
+  CHECK(refused.status() == 200);
+  CHECK(refused.body.find("CORS domain not allowed") != std::string::npos);
+  CHECK(edge.counters.points_added == 9);
+}
+
+TEST_CASE("requests for plug-ins are counted apart") {
+  RunningServer edge;
+  for (const char* target : {"/api/version", "/plugin", "/plugins/x", "/plugin/x?y", "/PLUGIN/"}) {
+    ClientSocket client(edge.server.port());
+    client.Send(std::string("GET ") + target + " HTTP/1.1\r\n\r\n");
+    CHECK(client.ReadResponse().status() != 0);
+  }
+  CHECK(edge.counters.rpc_http == 3);
+  CHECK(edge.counters.rpc_http_plugin == 2);
+}
+
+TEST_CASE("a path and headers that are no UTF-8 spoil no JSON") {
+  RunningServer edge([](Options& options) { options.cors_domains = {"http://a"}; });
+  ClientSocket client(edge.server.port());
+  for (const char* request :
+       {"GET /api/search/\xff\x80lookup HTTP/1.1\r\n\r\n",
+        "GET /api/version HTTP/1.1\r\nOrigin: http://\xc3\x28\r\n\r\n",
+        "GET /api/query?start=1h-ago&m=sum:m HTTP/1.1\r\nUser-Agent: \xf0\x28\r\n\r\n",
+        "GET /api/stats/query HTTP/1.1\r\n\r\n"}) {
+    CAPTURE(request);
+    client.Send(request);
+    const auto response = client.ReadResponse();
+    CHECK(IsUtf8(response.body));
+    CHECK(response.body.starts_with("{\""));
+  }
+}
+
+}  // namespace
+}  // namespace hg::http

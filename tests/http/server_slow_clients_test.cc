@@ -1,0 +1,157 @@
+// Clients that read slowly, or not at all.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "http/wire/body_coding.h"
+#include "query/running.h"
+#include "tests/http/running_server.h"
+
+namespace hg::http {
+namespace {
+
+TEST_CASE("a reply that outgrows the buffer is streamed, also to a slow reader and packed") {
+  RunningServer edge;
+  const std::string body = RefusedPoints(20000);
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put?details", body));
+  const auto response = client.ReadResponse();
+  CHECK(response.status() == 400);
+  CHECK(response.body.size() > 2000000);
+  CHECK(response.body.ends_with("\"Unable to parse value to a number\"}]}"));
+  client.Send(Post("/api/put?details", body, "Accept-Encoding: gzip\r\n"));
+  std::string unpacked;
+  REQUIRE(UnpackBody(ContentCoding::kGzip, client.ReadResponse().body, 1 << 24, 0, &unpacked).ok());
+  CHECK(unpacked == response.body);
+}
+
+TEST_CASE("clients that stop reading are cut off, and with them no other request that takes long") {
+  RunningServer edge([](Options& options) { options.loop_threads = 1; });
+  // As many as there are threads for the exact way of put.
+  ClientSocket deaf[2] = {ClientSocket(edge.server.port(), 4096),
+                          ClientSocket(edge.server.port(), 4096)};
+  for (ClientSocket& client : deaf) client.Send(Post("/api/put?details", RefusedPoints(80000)));
+  CHECK(AgeUntil(edge, 61'000, [&] { return edge.counters.exceptions_timeout.load() == 2; }));
+
+  edge.points.Hold();
+  ClientSocket patient(edge.server.port());
+  patient.Send(Post("/api/put?summary", Points(3)));
+  while (edge.points.held() == 0) std::this_thread::yield();
+  ClientSocket idle(edge.server.port());
+  idle.Send(kGetVersion);
+  CHECK(idle.ReadResponse().status() == 200);
+  ClientSocket third(edge.server.port(), 4096);
+  third.Send(Post("/api/put?details", RefusedPoints(80000)));
+  CHECK(AgeUntil(edge, 61'000, [&] { return edge.counters.exceptions_timeout.load() == 3; }));
+  edge.points.Release({});
+  CHECK(patient.ReadResponse().body == R"({"success":3,"failed":0})");
+  idle.Send(kGetVersion);
+  CHECK(idle.ReadResponse().status() == 200);
+}
+
+TEST_CASE("a client that reads a little now and then is cut off, one that reads slowly is not") {
+  RunningServer edge([](Options& options) { options.loop_threads = 1; });
+  const std::string request =
+      Post("/api/put?details", RefusedPoints(80000), "Connection: close\r\n");
+  ClientSocket trickle(edge.server.port(), 4096);
+  trickle.Send(request);
+  CHECK(AgeUntil(edge, 5'000, [&] {
+    return !trickle.Skip(8192) || edge.counters.exceptions_timeout.load() == 1;
+  }));
+  // Some kilobytes a second, as long as the trickle took.
+  ClientSocket slow(edge.server.port());
+  slow.Send(request);
+  std::string reply;
+  for (int i = 0; i < 6; ++i) {
+    reply += slow.Read(256 * 1024);
+    edge.clock.AdvanceMs(30'000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the server looks once a second
+  }
+  reply += slow.ReadAll();
+  CHECK(reply.ends_with("to a number\"}]}"));
+  CHECK(edge.counters.exceptions_timeout.load() == 1);
+}
+
+TEST_CASE("clients that do not read keep no thread from others") {
+  RunningServer edge;
+  ClientSocket deaf[4] = {
+      ClientSocket(edge.server.port(), 4096), ClientSocket(edge.server.port(), 4096),
+      ClientSocket(edge.server.port(), 4096), ClientSocket(edge.server.port(), 4096)};
+  for (ClientSocket& client : deaf) client.Send(Post("/api/put?details", RefusedPoints(80000)));
+  ClientSocket other(edge.server.port());
+  other.Send(Post("/api/put?details", RefusedPoints(1)));
+  CHECK(other.ReadResponse().status() == 400);
+}
+
+TEST_CASE("an answer that its client does not read is ended by call, and cut") {
+  RunningServer edge;
+  ClientSocket other(edge.server.port());
+  other.Send(Post("/api/put", Points(50000)));
+  CHECK(other.ReadResponse().status() == 204);
+  std::string target = "/api/query?start=1699999999&end=1700060000";
+  for (const char* aggregator : {"sum", "min", "max", "avg", "none", "dev", "count", "zimsum",
+                                 "mimmin", "mimmax", "first", "last", "median", "diff"}) {
+    target += "&m=" + std::string(aggregator) + ":m";
+  }
+  ClientSocket deaf(edge.server.port(), 4096);
+  deaf.Send("GET " + target + " HTTP/1.1\r\n\r\n");
+  query::RunningQueries& queries = edge.queries.running();
+  std::vector<query::RunningQueryInfo> running;
+  while ((running = queries.Running()).empty() ||
+         running[0].phase != query::QueryPhase::kAnswering) {
+    std::this_thread::yield();
+  }
+  // The head is out, and with it the status: from here on the answer can only be cut.
+  std::string answer = deaf.Read(1);
+  other.Send("DELETE /api/stats/query?id=" + std::to_string(running[0].id) + " HTTP/1.1\r\n\r\n");
+  CHECK(other.ReadResponse().status() == 204);
+  while (!queries.Running().empty()) std::this_thread::yield();
+  CHECK(queries.budget().taken() == 0);
+  answer += deaf.ReadAll();
+  CHECK(answer.starts_with("HTTP/1.1 200 OK"));
+  CHECK_FALSE(answer.ends_with("0\r\n\r\n"));
+}
+
+TEST_CASE("commands whose replies are not read wait, and none is lost") {
+  RunningServer edge;
+  std::atomic<int> asked{0};
+  edge.services.collect_stats = [&](const auto& visit) {
+    asked.fetch_add(1);
+    for (int i = 0; i < 1000; ++i) visit("a.number.among.many", "", i);
+  };
+  constexpr int kAsked = 400;  // some 50 KB each, far more than the system keeps for a socket
+  ClientSocket client(edge.server.port(), 4096);
+  std::string lines;
+  for (int i = 0; i < kAsked; ++i) lines += "stats\n";
+  client.Send(lines + "exit\n");
+  for (int before = -1; before != asked.load() || before == 0;) {
+    before = asked.load();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  CHECK(asked.load() < kAsked / 2);
+  const std::string text = client.ReadAll();
+  size_t numbers = 0;
+  for (size_t at = 0; (at = text.find("a.number.among.many", at)) != std::string::npos; ++at)
+    ++numbers;
+  CHECK(numbers == kAsked * 1000);
+}
+
+TEST_CASE("a writer that never reads what is said about its lines is not held up for long") {
+  RunningServer edge([](Options& options) { options.loop_threads = 1; });
+  ClientSocket client(edge.server.port(), 4096);
+  std::thread writer([&] {
+    std::string lines;
+    for (int i = 0; i < 200000; ++i) lines += "put m 170000000x 1 host=a\n";
+    client.Send(lines + "put m 1700000000 1 host=a\n");
+  });
+  CHECK(AgeUntil(edge, 6'000, [&] { return !edge.Cells().empty(); }));
+  edge.server.Stop();
+  writer.join();
+}
+
+}  // namespace
+}  // namespace hg::http
