@@ -154,6 +154,7 @@ class EmbeddedBackend : public Backend {
     show("block_cache.evicted", stats.cache_evicted);
     show("files.blocks_read", stats.blocks_read);
     show("files.skipped_by_bloom", stats.skipped_by_bloom);
+    show("files.skipped_by_time", stats.skipped_by_time);
     show("regions", stats.regions);
     show("regions.advised", region::RegionsAdvised(stats.memory_limit_bytes));
     show("replayed_records", stats.replayed_records);

@@ -286,6 +286,14 @@ bool BlockFile::MayHold(ByteView key) const {
   return false;
 }
 
+bool BlockFile::MayHoldTime(const TimeSpan& times) const {
+  if (!times_.known() || times_.Meets(times)) return true;
+  if (reading_.counters != nullptr) {
+    reading_.counters->skipped_by_time.fetch_add(1, std::memory_order_relaxed);
+  }
+  return false;
+}
+
 std::vector<Bytes> BlockFile::FirstKeys() const {
   std::vector<Bytes> keys;
   for (const BlockEntry& block : index_) keys.push_back(block.first_key);

@@ -45,6 +45,10 @@ struct TimeSpan {
   int64_t max_ms = std::numeric_limits<int64_t>::min();
 
   [[nodiscard]] bool known() const { return min_ms <= max_ms; }
+  /// Some time is in both.
+  [[nodiscard]] bool Meets(const TimeSpan& other) const {
+    return min_ms <= other.max_ms && other.min_ms <= max_ms;
+  }
   void Add(int64_t time_ms) {
     min_ms = std::min(min_ms, time_ms);
     max_ms = std::max(max_ms, time_ms);
@@ -55,6 +59,7 @@ struct TimeSpan {
 struct ReadCounters {
   std::atomic<uint64_t> blocks{0};            // read from the disk
   std::atomic<uint64_t> skipped_by_bloom{0};  // gets that did not look into a file
+  std::atomic<uint64_t> skipped_by_time{0};   // reads that did not: it holds other times
 };
 
 /// How a file is read.
@@ -135,6 +140,8 @@ class BlockFile {
                      const std::function<Status(ByteView key, ByteView value)>& visit) const;
   /// Reads every block. Corruption: file and offset.
   static Status Check(const std::shared_ptr<const BlockFile>& file);
+  /// Whether it may hold something of that time; where not, the reader is counted as spared.
+  [[nodiscard]] bool MayHoldTime(const TimeSpan& times) const;
   [[nodiscard]] Status Damaged(uint64_t offset, const char* what) const;
 
  private:

@@ -77,6 +77,7 @@ struct EmbeddedStats {
   uint64_t cache_evicted = 0;
   uint64_t blocks_read = 0;       // of files, from the disk
   uint64_t skipped_by_bloom = 0;  // looks into a file that a get was spared
+  uint64_t skipped_by_time = 0;   // that a reader was spared: the file holds other times
   uint64_t regions = 0;           // of all tables
   uint64_t replayed_records = 0;  // at Open
   std::string background_error;   // last failure of a flush or merge; "" = none

@@ -320,26 +320,28 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
   if (run.points() == nullptr) return {};
   const Bytes first = RowFileKey(engine_.layout(), tsuid, bases.begin);
   const ByteView series = ByteView(first).substr(0, first.size() - 4);
-  auto cursor = cursors_.find(&run);
-  if (cursor == cursors_.end()) {
-    cursor = cursors_.try_emplace(&run, run.points(), first, "").first;
-  } else {
-    cursor->second.Seek(first);
+  auto [at, first_time] = cursors_.try_emplace(&run);
+  std::optional<lsm::BlockFileScan>& cursor = at->second;
+  if (first_time && run.points()->MayHoldTime(TimesOf(spec_.rows))) {
+    cursor.emplace(run.points(), first, "");
+  } else if (cursor) {
+    cursor->Seek(first);
   }
+  if (!cursor) return {};
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, cursor->second.Next());
+    ASSIGN_OR_RETURN(const bool more, cursor->Next());
     if (!more) return {};
-    const Bytes& key = cursor->second.key();
+    const Bytes& key = cursor->key();
     if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) return {};
     const uint32_t base = ReadBig32(key.data() + series.size());
     if (base >= bases.end) return {};
-    const std::shared_ptr<const Bytes>& block = cursor->second.block();
+    const std::shared_ptr<const Bytes>& block = cursor->block();
     const bool known = !file_rows_.empty() && file_rows_.back().block == block;
     const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + (known ? 0 : block->capacity()));
     RETURN_IF_ERROR(memory_.Step(kFileRowSteps));
     RETURN_IF_ERROR(memory_.Add(bytes));
     file_bytes_ += bytes;
-    file_rows_.push_back({base, source, block, cursor->second.value()});
+    file_rows_.push_back({base, source, block, cursor->value()});
   }
 }
 

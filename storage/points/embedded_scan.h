@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -102,7 +103,8 @@ class EmbeddedScan : public PointScan {
   std::vector<size_t> ahead_ends_;  // of each series of the batch, in ahead_
   size_t ahead_series_ = 0;         // place in series_ of the first of them
   size_t prefetched_ = 0;           // rows of ahead_ that were
-  std::map<const Run*, lsm::BlockFileScan> cursors_;
+  // Of each run that was met; none where it holds other times than are asked for.
+  std::map<const Run*, std::optional<lsm::BlockFileScan>> cursors_;
   std::vector<region::SeriesSlice> slices_;  // of the current series
   RowColumns columns_;
   RowStatistics statistics_;  // of the row given last, and

@@ -24,8 +24,7 @@ Runs ExpiredOf(const Table& table, const Runs& runs, int64_t oldest_ms) {
     const lsm::TimeSpan times = (*it)->times();
     const auto meets = [&](const lsm::TimeSpan& other) {
       // A row of series is of one hour; of other rows nobody knows.
-      return table.points_family < 0 || !other.known() ||
-             (other.min_ms <= times.max_ms && times.min_ms <= other.max_ms);
+      return table.points_family < 0 || !other.known() || other.Meets(times);
     };
     if (times.known() && times.max_ms < oldest_ms &&
         std::none_of(older.begin(), older.end(), meets)) {

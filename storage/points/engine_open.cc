@@ -339,6 +339,7 @@ EmbeddedStats Engine::Stats() const {
   stats.cache_evicted = cache.evicted;
   stats.blocks_read = read_counters_->blocks;
   stats.skipped_by_bloom = read_counters_->skipped_by_bloom;
+  stats.skipped_by_time = read_counters_->skipped_by_time;
   stats.regions = CountRegions(*version);
   stats.replayed_records = replayed_;
   stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;

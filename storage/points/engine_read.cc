@@ -90,12 +90,13 @@ Status Engine::ListBases(const Version& version, SeriesNumber series, const RowR
     }
   }
   const ByteView tsuid = registry_.Tsuid(series);
+  const lsm::TimeSpan times = TimesOf(range);
   std::vector<region::SeriesSlice> slices;
   region::SlicesOf(version.RegionsOf(points_table()->id), RowKeyPrefix(layout(), tsuid), range,
                    &slices);
   for (const region::SeriesSlice& slice : slices) {
     for (const auto& run : version.RunsOf(points_table()->id, slice.region)) {
-      if (run->points() == nullptr) continue;
+      if (run->points() == nullptr || !run->points()->MayHoldTime(times)) continue;
       RETURN_IF_ERROR(ListFileBases(layout(), run->points(), tsuid, slice.bases, bases));
     }
   }
@@ -120,18 +121,20 @@ Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table, 
   StoredRow result;
   result.regular = regular;
   result.base = base;
+  const lsm::TimeSpan hour = TimesOf({base, base});
   for (const auto& run : version.RunsOf(table.id, version.RegionsOf(table.id).IdOf(key))) {
     StoredRow older;
     older.regular = regular;
     older.base = base;
     bool found = false;
-    if (run->cells() != nullptr) {
+    // All of a regular row, cells, too, counts as of its hour.
+    if (run->cells() != nullptr && (!regular || run->cells()->MayHoldTime(hour))) {
       ASSIGN_OR_RETURN(found, lsm::GetRow(*run->cells(), key, &older.cells));
       if (found && regular) {
         CellsIntoPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.part);
       }
     }
-    if (regular && run->points() != nullptr) {
+    if (regular && run->points() != nullptr && run->points()->MayHoldTime(hour)) {
       ASSIGN_OR_RETURN(const bool has_points, ReadFileRow(layout(), *run->points(), tsuid, base,
                                                           run->generation(), &older.part));
       found = found || has_points;

@@ -35,6 +35,15 @@ Bytes RowKeyPrefix(const KeyLayout& layout, ByteView tsuid) {
   return key;
 }
 
+lsm::TimeSpan TimesOf(const RowRange& rows) {
+  lsm::TimeSpan times;
+  times.Add(int64_t{rows.begin} * 1000);
+  uint64_t last = rows.begin;
+  if (rows.end > last) last = std::max<uint64_t>(last, (rows.end - 1) / kRowSpan * kRowSpan);
+  times.Add((static_cast<int64_t>(last) + kRowSpan) * 1000 - 1);
+  return times;
+}
+
 bool RowFileOrder(const KeyLayout& layout, ByteView a, ByteView b) {
   const auto metric = static_cast<size_t>(layout.metric_width);
   if (const int order = a.substr(0, metric).compare(b.substr(0, metric)); order != 0)

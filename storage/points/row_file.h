@@ -23,6 +23,8 @@ Bytes RowFileKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
 bool SplitRowFileKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base);
 /// What the row keys of a series begin with: salt and metric.
 Bytes RowKeyPrefix(const KeyLayout& layout, ByteView tsuid);
+/// From the first moment of the hours of rows to the last; of an empty range, its first hour.
+lsm::TimeSpan TimesOf(const RowRange& rows);
 /// The order of the files: a stands before b.
 bool RowFileOrder(const KeyLayout& layout, ByteView tsuid_a, ByteView tsuid_b);
 

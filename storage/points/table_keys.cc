@@ -1,6 +1,7 @@
 #include "storage/points/table_keys.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "storage/codec/row_key.h"
 #include "storage/lsm/cell_file.h"
@@ -79,20 +80,25 @@ Status PointKeys::ListMetric(uint32_t bucket, const Bytes& metric) {
 
 TableKeys::TableKeys(const Engine& engine, const Table& table,
                      std::shared_ptr<const Version> version, Bytes start, Bytes stop,
-                     lsm::CacheUse use)
+                     int64_t min_ms, lsm::CacheUse use)
     : engine_(engine), table_(table), version_(std::move(version)) {
   for (const auto& generation : version_->generations) {
     if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
       sources_.push_back({ScanMemory(*cells, start, stop)});
     }
   }
+  // By time, what is older than all that is wanted changes nothing in it. What is newer may: it
+  // counts as a version, and may be a mark.
+  const bool by_time = table.order == lsm::CellOrder::kByTime;
+  const lsm::TimeSpan wanted{min_ms, std::numeric_limits<int64_t>::max()};
   const region::RegionMap& regions = version_->RegionsOf(table.id);
   const auto [first, end] = regions.Overlapping(start, stop);
   for (size_t region = first; region < end; ++region) {
     Bytes from = start, to = stop;
     if (!region::ClipKeys(regions, region, &from, &to)) continue;
     for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
-      if (run->cells() != nullptr) sources_.push_back({lsm::ScanRows(run->cells(), from, to, use)});
+      if (run->cells() == nullptr || (by_time && !run->cells()->MayHoldTime(wanted))) continue;
+      sources_.push_back({lsm::ScanRows(run->cells(), from, to, use)});
     }
   }
   if (table.points_family >= 0) {
