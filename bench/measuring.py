@@ -14,17 +14,23 @@ START = 1_700_006_400  # a whole day's start
 
 
 class Bench:
-    """sizes: "full", "quick" (fewer points, as many rounds) or "tiny" (only tries that everything works)."""
+    """size: "full", "quick" (fewer points, as many rounds) or "tiny" (only tries that everything works). For a quick look
+    at queries: `only`, parts of their names; `hosts` and `hours` of their data."""
 
-    def __init__(self, size, rounds, skip=()):
-        self.size, self.rounds, self.skip = size, rounds, set(skip)
+    def __init__(self, size, rounds, skip=(), only=(), hosts=None, hours=None):
+        self.size, self.rounds, self.skip, self.only = size, rounds, set(skip), only
+        self.hosts, self.hours = hosts, hours
         self.programs = support.PROGRAMS
-        self.results = (support.ROOT / "build" / "bench-tiny" if size == "tiny" else support.ROOT / "bench") / "results"
+        looks_only = size == "tiny" or only or hosts or hours
+        self.results = (support.ROOT / "build" / "bench-look" if looks_only else support.ROOT / "bench") / "results"
         self.results.mkdir(parents=True, exist_ok=True)
         self.page = self.results.parent / "RESULTS.md"
 
     def pick(self, full, quick, tiny):
         return {"full": full, "quick": quick, "tiny": tiny}[self.size]
+
+    def wants(self, name):
+        return not self.only or any(part in name for part in self.only)
 
     def say(self, text):
         print(text, flush=True)
