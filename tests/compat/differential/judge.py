@@ -11,6 +11,8 @@ import urllib.parse
 from sides import conformance
 
 CLOCKS = {"created", "lastReceived", "time", "stats", "statsSummary", "timing"}
+# In the order in which OpenTSDB comes to know the names: the first answer may have another one than the next.
+AS_NAMES_ARRIVE = {"aggregateTags"}
 # What tells of the program, its process and its settings: only the status counts.
 OF_THE_PROGRAM = re.compile(r"/(api/)?(v\d/)?(stats|version|config|logs|q|s|favicon\.ico)([/?].*)?", re.IGNORECASE)
 
@@ -123,7 +125,7 @@ def unpadded(text):
 
 def normal(value, ignore, unordered):
     if isinstance(value, dict):
-        return {k: normal(v, ignore, unordered) for k, v in value.items() if k not in ignore}
+        return {k: normal(v, ignore, unordered or k in AS_NAMES_ARRIVE) for k, v in value.items() if k not in ignore}
     if isinstance(value, list):
         values = [normal(v, ignore, unordered) for v in value]
         points = values and all(isinstance(v, list) for v in values)
