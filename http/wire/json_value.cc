@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "http/wire/long_numbers.h"
 #include "storage/model/number_text.h"
 #include "storage/model/utf8.h"
 
@@ -20,6 +21,10 @@ constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNu
 /// Builds the tree from the reader's events; false ends the parse.
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
+  Builder() = default;
+  /// For a document whose `hidden` numbers are put back. The caller keeps them.
+  explicit Builder(const HiddenNumbers* hidden) : hidden_(hidden) {}
+
   bool Null() { return Add(JsonValue::Kind::kNull, {}) != nullptr; }
   bool Bool(bool b) { return Add(JsonValue::Kind::kBool, b ? "true" : "false") != nullptr; }
   bool Double(double d) {  // only NaN and the infinities come this way
@@ -28,7 +33,13 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
                                                        : "-Infinity") != nullptr;
   }
   bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
-    return Add(JsonValue::Kind::kNumber, {text, size}) != nullptr;
+    std::string_view number(text, size);
+    const bool word = number.find('N') != number.npos || number.find('I') != number.npos;
+    if (hidden_ != nullptr && !word) {
+      const auto found = hidden_->numbers.find(numbers_++);
+      if (found != hidden_->numbers.end()) number = found->second;
+    }
+    return Add(JsonValue::Kind::kNumber, number) != nullptr;
   }
   bool String(const char* text, rapidjson::SizeType size, bool) {
     ReplaceInvalidUtf8(&Add(JsonValue::Kind::kString, {text, size})->text);
@@ -71,7 +82,15 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   std::vector<JsonValue*> open_;  // outermost first; a parent does not grow while a child is open
   std::string key_;
+  const HiddenNumbers* hidden_ = nullptr;
+  size_t numbers_ = 0;  // so far
 };
+
+rapidjson::ParseResult Parse(std::string_view text, Builder* builder) {
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::Reader reader;
+  return reader.Parse<kFlags>(stream, *builder);
+}
 
 }  // namespace
 
@@ -128,10 +147,13 @@ std::optional<double> JsonValue::AsDouble() const {
 }
 
 Result<JsonValue> ParseJson(std::string_view text) {
-  rapidjson::MemoryStream stream(text.data(), text.size());
-  rapidjson::Reader reader;
   Builder builder;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  rapidjson::ParseResult result = Parse(text, &builder);
+  if (result.Code() == rapidjson::kParseErrorNumberTooBig) {
+    const HiddenNumbers hidden = HideLongNumbers(text);
+    builder = Builder(&hidden);
+    result = Parse(hidden.document, &builder);
+  }
   if (result.IsError()) {
     const std::string where = " (at byte " + std::to_string(result.Offset()) + ")";
     if (result.Code() == rapidjson::kParseErrorTermination)

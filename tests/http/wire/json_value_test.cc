@@ -71,6 +71,35 @@ TEST_CASE("numbers keep the text of their token") {
   CHECK(root.items[3].text == "12345678901234567890");
 }
 
+TEST_CASE("numbers beyond the range of a double keep their text, whatever stands around them") {
+  const std::string digits(400, '9');
+  const JsonValue root = Parsed(R"({"a\\":[1,-1e400,"2e999\"",NaN,-Infinity],"3":0e400,"b":)" + digits +
+                                R"(,"c":{"d":1e99999999999,"e":7}, "f" : 0.5E+310 } 1e)");
+  const JsonValue& list = *root.Find("a\\");
+  CHECK(list.items[0].text == "1");
+  CHECK(list.items[1].text == "-1e400");
+  CHECK(*list.items[1].AsDouble() == -HUGE_VAL);
+  CHECK(list.items[2].text == "2e999\"");
+  CHECK(list.items[4].text == "-Infinity");
+  CHECK(root.Find("3")->text == "0e400");
+  CHECK(*root.Find("3")->AsDouble() == 0);
+  CHECK(root.Find("b")->text == digits);
+  CHECK_FALSE(root.Find("b")->AsInt());
+  CHECK(root.Find("c")->Find("d")->text == "1e99999999999");
+  CHECK(*root.Find("c")->Find("e")->AsInt() == 7);
+  CHECK(root.Find("f")->text == "0.5E+310");
+  CHECK(Parsed("1e400").text == "1e400");
+}
+
+TEST_CASE("beside a number beyond the range, what is no JSON is refused with its place") {
+  for (const char* text : {"[1e400,01]", "[1e400,1.]", "[1e400,1e]", "[1e400,-]", "[1e400,+1]"}) {
+    CAPTURE(text);
+    const auto parsed = ParseJson(text);
+    REQUIRE_FALSE(parsed.ok());
+    CHECK(parsed.status().message().find("at byte ") != std::string::npos);
+  }
+}
+
 TEST_CASE("bare NaN and infinities are numbers") {
   const JsonValue root = Parsed("[NaN,Infinity,-Infinity]");
   REQUIRE(root.items.size() == 3);
