@@ -33,7 +33,6 @@ void SendPage(ResponseWriter& out, const Request& request, int status, std::stri
     json.BeginObject();
     json.Member("err", message);
     json.EndObject();
-    out.SetContentType("application/json");
   } else {
     body = "<!DOCTYPE html>\n<html><head><title>";
     AppendHtmlEscaped(&body, title);
@@ -42,8 +41,8 @@ void SendPage(ResponseWriter& out, const Request& request, int status, std::stri
     body += "</h1><p>";
     AppendHtmlEscaped(&body, message);
     body += "</p></body></html>\n";
-    out.SetContentType("text/html; charset=UTF-8");
   }
+  out.SetContentType(GuessContentType(request, body.front()));
   out.Write(body);
 }
 

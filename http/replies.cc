@@ -32,7 +32,8 @@ std::string_view GuessContentType(const Request& request, char first_byte) {
 }
 
 std::string_view JsonContentType(const Request& request) {
-  return request.api_version > 0 ? "application/json; charset=UTF-8" : "application/json";
+  if (request.api_version <= 0) return GuessContentType(request, '{');
+  return "application/json; charset=UTF-8";
 }
 
 std::string_view JsonpCallback(const Request& request) {

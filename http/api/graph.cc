@@ -42,7 +42,7 @@ void SendRedirect(const Request& request, ResponseWriter& out) {
   page += "\"></head><body>The page has moved to <a href=\"";
   AppendHtmlEscaped(&page, place);
   page += "\">the home page</a>.</body></html>\n";
-  SendBody(out, 200, "text/html; charset=UTF-8", page);
+  SendBody(out, 200, GuessContentType(request, page.front()), page);
 }
 
 /// What is wrong with the words of the request is 400. Unlike at /api/query, what goes wrong when

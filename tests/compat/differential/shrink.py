@@ -73,7 +73,7 @@ def shrunk(request, why, theirs, ours, tracking):
 def renamed(value, names):
     text = json.dumps(value)
     for old, new in names.items():
-        text = text.replace(old, new)
+        text = text.replace(json.dumps(old)[1:-1], new)
     return json.loads(text)
 
 

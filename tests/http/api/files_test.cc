@@ -46,5 +46,15 @@ TEST_CASE("files come from the static root, with their type and age") {
   CHECK(f.Ask("GET", "/favicon.ico").status == 404);
 }
 
+TEST_CASE("outside of /api the ending of a path says the type, of errors too") {
+  ApiFixture f;
+  CHECK(f.Ask("GET", "/none.png").status == 404);
+  CHECK(f.Ask("GET", "/none.png?a=b.c").content_type == "image/png");
+  CHECK(f.Ask("GET", "/none.gone").content_type == "text/html; charset=UTF-8");
+  CHECK(f.Ask("GET", "/none.gone?json").content_type == "application/json");
+  CHECK(f.Ask("GET", "/aggregators/x.js").content_type == "text/javascript");
+  CHECK(f.Ask("GET", "/api/none.png").content_type == "application/json; charset=UTF-8");
+}
+
 }  // namespace
 }  // namespace hg::http
