@@ -13,7 +13,8 @@ namespace hg::http {
 /// of the body (0 if there is none).
 std::string_view GuessContentType(const Request& request, char first_byte);
 
-/// The Content-Type of a JSON reply to this request: guessed like those, with a charset below /api/v1.
+/// The Content-Type of a JSON reply to this request: guessed like those, with a charset below
+/// /api/v1.
 std::string_view JsonContentType(const Request& request);
 
 /// The callback of jsonp=; "" if absent or empty, or on unversioned paths, which ignore it.

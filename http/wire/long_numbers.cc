@@ -60,8 +60,7 @@ HiddenNumbers HideLongNumbers(std::string_view document) {
       ++at;
       continue;
     }
-    const size_t end =
-        std::min(document.find_first_not_of("0123456789+-.eE", at), document.size());
+    const size_t end = std::min(document.find_first_not_of("0123456789+-.eE", at), document.size());
     const std::string_view text = document.substr(at, end - at);
     if (IsNumber(text)) {
       if (IsLong(text)) {

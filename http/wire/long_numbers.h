@@ -1,6 +1,6 @@
 #pragma once
-// Numbers beyond the range of a double. RapidJSON refuses a document that holds one, even where it is
-// asked for the text alone; OpenTSDB's JSON library reads it, and what it means is for whoever
+// Numbers beyond the range of a double. RapidJSON refuses a document that holds one, even where it
+// is asked for the text alone; OpenTSDB's JSON library reads it, and what it means is for whoever
 // takes it: a value that is infinite costs its own point and no other.
 
 #include <cstddef>

@@ -73,8 +73,8 @@ TEST_CASE("numbers keep the text of their token") {
 
 TEST_CASE("numbers beyond the range of a double keep their text, whatever stands around them") {
   const std::string digits(400, '9');
-  const JsonValue root = Parsed(R"({"a\\":[1,-1e400,"2e999\"",NaN,-Infinity],"3":0e400,"b":)" + digits +
-                                R"(,"c":{"d":1e99999999999,"e":7}, "f" : 0.5E+310 } 1e)");
+  const JsonValue root = Parsed(R"({"a\\":[1,-1e400,"2e999\"",NaN,-Infinity],"3":0e400,"b":)" +
+                                digits + R"(,"c":{"d":1e99999999999,"e":7}, "f" : 0.5E+310 } 1e)");
   const JsonValue& list = *root.Find("a\\");
   CHECK(list.items[0].text == "1");
   CHECK(list.items[1].text == "-1e400");
