@@ -231,7 +231,8 @@ TEST_CASE("rows are loaded only if their statistics leave open which points are 
     REQUIRE(set.series().size() == 1);
     CHECK(set.rows_admitted() == 2);
     CHECK(scan.loads == (downsampled ? 1 : 2));
-    CHECK(set.series()[0].points.time_ms.front() == (kHour + 3600) * 1000 + (downsampled ? 0 : 1000));
+    CHECK(set.series()[0].points.time_ms.front() ==
+          (kHour + 3600) * 1000 + (downsampled ? 0 : 1000));
   }
 }
 

@@ -87,7 +87,8 @@ TEST_CASE("a row is sought in the files of its hour only") {
   CHECK(rig.CostOf([&] { CHECK(rig.store->cells().Get("tsdb", key)->cells.size() == 1); }) ==
         Rig::Cost{1, 9});
   // A note of the row stands in a file of cells, whatever its own time.
-  REQUIRE(rig.store->cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), "{}")}}}).ok());
+  REQUIRE(
+      rig.store->cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), "{}")}}}).ok());
   REQUIRE(rig.store->cells().Flush().ok());
   CHECK(rig.CostOf([&] { CHECK(rig.store->cells().Get("tsdb", key)->cells.size() == 2); }) ==
         Rig::Cost{2, 9});
@@ -119,14 +120,12 @@ TEST_CASE("a scan of cells passes over files older than its times, never over ne
       for (const Row& row : rows) found += row.key + " ";
       return found;
     };
-    CHECK(rig.CostOf([&] {
-      CHECK(keys(2500, 9000) == (reversed ? "b3000 a " : "a b3000 "));
-    }).skipped == (reversed ? 4 : 2));  // backwards, by pieces of the keys
+    CHECK(rig.CostOf([&] { CHECK(keys(2500, 9000) == (reversed ? "b3000 a " : "a b3000 ")); })
+              .skipped == (reversed ? 4 : 2));  // backwards, by pieces of the keys
     // The newer version of `a` stands in a file outside of the range, and hides the older one.
     CHECK(rig.CostOf([&] { CHECK(keys(1500, 2500) == "b2000 "); }).skipped == (reversed ? 2 : 1));
-    CHECK(rig.CostOf([&] {
-      CHECK(keys(std::numeric_limits<int64_t>::min(), 1500) == "b1000 ");
-    }).skipped == 0);
+    CHECK(rig.CostOf([&] { CHECK(keys(std::numeric_limits<int64_t>::min(), 1500) == "b1000 "); })
+              .skipped == 0);
   }
 }
 
