@@ -88,8 +88,8 @@ Result<ValueFilter> ValueFilter::Parse(std::string_view text) {
       out.number_ = static_cast<double>(integer);
     } else if (!ReadNumber(number, &out.number_) || !std::isfinite(out.number_)) {
       break;
-    } else if (out.number_ == std::floor(out.number_) &&
-               out.number_ >= -kBeyondIntegers && out.number_ < kBeyondIntegers) {
+    } else if (out.number_ == std::floor(out.number_) && out.number_ >= -kBeyondIntegers &&
+               out.number_ < kBeyondIntegers) {
       out.integer_ = static_cast<int64_t>(out.number_);
     }
     return out;

@@ -1,6 +1,7 @@
 #pragma once
-// Which points of a sub-query count by their values: our extension "valueFilter" (docs/extensions.md;
-// OpenTSDB has none). It is applied to raw points, before anything else is done with them.
+// Which points of a sub-query count by their values: our extension "valueFilter"
+// (docs/extensions.md; OpenTSDB has none). It is applied to raw points, before anything else is
+// done with them.
 
 #include <cstdint>
 #include <optional>

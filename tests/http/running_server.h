@@ -38,7 +38,8 @@ inline std::string PointAt(int64_t time, std::string_view host = "a") {
          std::string(host) + "\"}}";
 }
 
-inline std::string Post(std::string_view target, std::string_view body, std::string_view fields = {}) {
+inline std::string Post(std::string_view target, std::string_view body,
+                        std::string_view fields = {}) {
   return "POST " + std::string(target) +
          " HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
          std::string(fields) + "\r\n" + std::string(body);
