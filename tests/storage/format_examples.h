@@ -16,15 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "storage/base/bytes.h"
+#include "tests/support/hex.h"
 
 namespace hg {
-
-inline Bytes BytesOf(const std::string& hex) {
-  Bytes out;
-  REQUIRE(FromHex(hex, &out));
-  return out;
-}
 
 struct FormatExample {
   std::string kind;
@@ -35,7 +29,7 @@ struct FormatExample {
   [[nodiscard]] Bytes bytes(size_t first = 0) const {
     std::string hex;
     for (size_t i = first; i < words.size(); ++i) hex += words[i];
-    return BytesOf(hex);
+    return Hex(hex);
   }
   [[nodiscard]] int number(size_t i) const { return std::stoi(words.at(i)); }
 };

@@ -8,19 +8,14 @@
 #include "storage/codec/histogram.h"
 #include "storage/codec/rollup.h"
 #include "storage/codec/row_key.h"
-#include "storage/codec/value.h"
-#include "storage/model/number_text.h"
 #include "tests/storage/format_examples.h"
+#include "tests/storage/shown.h"
 
 namespace hg::codec {
 namespace {
 
 std::string PointText(const StoredPoint& point) {
-  const PointValue value = point.value();
-  const std::string type =
-      (value.is_float() ? "f" : "i") + std::to_string(8 * ValueWidth(value.flags));
-  return std::to_string(point.offset_ms()) + "=" + type + " " +
-         (value.is_float() ? JavaDouble(value.as_double()) : std::to_string(value.as_int()));
+  return std::to_string(point.offset_ms()) + "=" + Shown(point.value());
 }
 
 std::string PointsText(const std::vector<StoredPoint>& points) {
@@ -69,7 +64,7 @@ std::vector<StoredPoint> PointsOf(const Bytes& qualifier, const Bytes& value, bo
 }
 
 std::string Cell(const FormatExample& example) {
-  const Bytes qualifier = BytesOf(example.words.at(0));
+  const Bytes qualifier = Hex(example.words.at(0));
   const Bytes value = example.bytes(1);
   bool repaired = false;
   const std::vector<StoredPoint> points = PointsOf(qualifier, value, &repaired);
@@ -83,7 +78,7 @@ std::string Cell(const FormatExample& example) {
 
 // Nobody writes these any more.
 std::string ToleratedCell(const FormatExample& example) {
-  const Bytes qualifier = BytesOf(example.words.at(0));
+  const Bytes qualifier = Hex(example.words.at(0));
   bool repaired = false;
   const std::string text = PointsText(PointsOf(qualifier, example.bytes(1), &repaired));
   return text + (repaired ? " (repaired)" : "");

@@ -1,8 +1,6 @@
 // The examples of storage/lsm/FORMAT.md are true: read as it says, and, where the form is still
 // written, written again as they stand.
 
-#include <algorithm>
-
 #include "storage/lsm/block_file.h"
 #include "storage/lsm/bloom.h"
 #include "storage/lsm/cell_row.h"
@@ -11,18 +9,12 @@
 #include "storage/lsm/table_attributes.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/format_examples.h"
+#include "tests/storage/shown.h"
 
 namespace hg::lsm {
 namespace {
 
 std::string Number(int64_t v) { return std::to_string(v); }
-
-// Bytes as an example shows them: text as it is, others by their digits.
-std::string Shown(ByteView bytes) {
-  const bool text = std::all_of(bytes.begin(), bytes.end(),
-                                [](char c) { return c > ' ' && c <= '~' && c != '\''; });
-  return text ? "'" + Bytes(bytes) + "'" : ToHex(bytes);
-}
 
 std::string LogFile(const FormatExample& example) {
   LogFileHeader header;

@@ -11,7 +11,6 @@
 #include "storage/base/varint.h"
 #include "storage/points/row_codec.h"
 #include "storage/points/split_row.h"
-#include "tests/storage/points/format_examples.h"
 
 namespace hg::points {
 namespace {
@@ -134,16 +133,6 @@ TEST_CASE("packed blocks of metrics as machines write them are small") {
   CHECK(bytes_a_point(360, [&](size_t i) {
           return PointValue::Int(std::array{3, 9, 1, 7, 7, 2, 8, 0}[i % 8]);
         }) < 0.05);
-}
-
-// (What the encoder makes of it is up to the version of zstd.)
-TEST_CASE("the format's example of a packed block unpacks to the entries beside it") {
-  const auto examples = DocumentedExamples("## Example of a packed block");
-  REQUIRE(examples.size() == 2);
-  Bytes entries;
-  REQUIRE(RowBlockPacker().Unpack(examples[1], &entries));
-  CHECK(entries == examples[0]);
-  CheckComesBack(entries);
 }
 
 TEST_CASE("what holds no rows is not packed") {

@@ -11,7 +11,6 @@
 #include "storage/points/bit_pack.h"
 #include "storage/points/row_statistics.h"
 #include "storage/points/split_row.h"
-#include "tests/storage/points/format_examples.h"
 
 namespace hg::points {
 namespace {
@@ -292,32 +291,6 @@ TEST_CASE("random rows of both resolutions, duplicates, forms and generations co
     const RowTraits traits{static_cast<RowForm>(random() % 4), random() % 2 == 0};
     CheckRoundTrip(part.points, traits);
   }
-}
-
-TEST_CASE("the format's examples are what the encoder writes") {
-  const auto examples = DocumentedExamples("## Examples");
-  REQUIRE(examples.size() == 5);
-  auto ints = Grid(
-      3, 10, [](size_t i) { return PointValue::Int(42 + static_cast<int64_t>(i * (i + 1) / 2)); });
-  CHECK(CheckRoundTrip(ints, {RowForm::kAuto}) == examples[0]);
-  const double values[] = {42.5, 42.6, -0.0, 42.7, 42.7};
-  auto floats = Grid(5, 60, [&](size_t i) { return PointValue::Double(values[i]); });
-  CHECK(CheckRoundTrip(floats, {RowForm::kSingle}) == examples[1]);
-  CHECK(CheckRoundTrip(
-            {Point(0, false, PointValue::Int(7)), Point(500, true, PointValue::Double(0.1))},
-            {RowForm::kOne}) == examples[2]);
-  const int64_t split[] = {40, 41, 41, 39, 42, 300, 301, 300, 302, 302};
-  Bytes row;
-  EncodeRow(Grid(10, 360, [&](size_t i) { return PointValue::Int(split[i]); }), {RowForm::kAuto},
-            &row);
-  Bytes as_split;
-  REQUIRE(SplitRow(row, &as_split));
-  CHECK(as_split == examples[3]);
-  row.clear();
-  as_split.clear();
-  EncodeRow(Grid(100, 36, [](size_t) { return PointValue::Double(42.5); }), {RowForm::kAuto}, &row);
-  REQUIRE(SplitRow(row, &as_split));
-  CHECK(as_split == examples[4]);
 }
 
 TEST_CASE("metrics as machines write them take few bytes") {
