@@ -181,16 +181,15 @@ std::string BackupText(const FormatExample& example) {
 }
 
 TEST_CASE("the examples of the points formats are read and written as it says") {
-  CheckFormatExamples(HG_SOURCE_DIR "/storage/points/FORMAT.md",
-                      {{"log-points", LogPoints},
-                       {"log-series", LogSeries},
-                       {"log-row", LogRow},
-                       {"file-key", FileKey},
-                       {"row", Row},
-                       {"split-row", SplitRowExample},
-                       {"read-row", RowRead},
-                       {"packed-block", PackedBlock},
-                       {"backup", BackupText}});
+  CheckFormatExamples(HG_SOURCE_DIR "/storage/points/FORMAT.md", {{"log-points", LogPoints},
+                                                                  {"log-series", LogSeries},
+                                                                  {"log-row", LogRow},
+                                                                  {"file-key", FileKey},
+                                                                  {"row", Row},
+                                                                  {"split-row", SplitRowExample},
+                                                                  {"read-row", RowRead},
+                                                                  {"packed-block", PackedBlock},
+                                                                  {"backup", BackupText}});
 }
 
 }  // namespace
