@@ -4,6 +4,7 @@
 
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
+#include "storage/for_each_row.h"
 #include "storage/model/timestamp.h"
 
 namespace hg::uid {
@@ -121,20 +122,17 @@ Result<std::vector<codec::Annotation>> Annotations::Globals(int64_t start_s, int
   spec.start = KeyOf({}, BaseOf(start_s));
   // Past the last hour: rows of one base are followed by those of the next.
   spec.stop = KeyOf({}, BaseOf(std::min(end_s, int64_t{UINT32_MAX}))) + '\0';
-  ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
   std::vector<codec::Annotation> found;
-  for (std::vector<Row> rows;;) {
-    RETURN_IF_ERROR(cursor->Next(&rows));
-    if (rows.empty()) return found;
-    for (const Row& row : rows) {
-      for (const Cell& cell : row.cells) {
-        if (!IsAnnotation(cell)) continue;
-        ASSIGN_OR_RETURN(codec::Annotation annotation, codec::DecodeAnnotation(cell.value));
-        if (annotation.start_time < start_s || annotation.end_time > end_s) continue;
-        found.push_back(std::move(annotation));
-      }
+  RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) -> Status {
+    for (const Cell& cell : row.cells) {
+      if (!IsAnnotation(cell)) continue;
+      ASSIGN_OR_RETURN(codec::Annotation annotation, codec::DecodeAnnotation(cell.value));
+      if (annotation.start_time < start_s || annotation.end_time > end_s) continue;
+      found.push_back(std::move(annotation));
     }
-  }
+    return {};
+  }));
+  return found;
 }
 
 Result<uint64_t> Annotations::DeleteRange(const std::string& tsuid, int64_t start_ms,

@@ -61,39 +61,48 @@ std::string ObjectWriter::Finish() {
   return {buffer_.GetString(), buffer_.GetSize()};
 }
 
-Status ObjectReader::Parse(ByteView json) {
+ObjectReader::ObjectReader(std::string what, ByteView json) : what_(std::move(what)) {
   document_.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
-  if (document_.HasParseError())
-    return Status::Corruption(what_ + ": " +
-                              rapidjson::GetParseError_En(document_.GetParseError()) + " At byte " +
-                              std::to_string(document_.GetErrorOffset()));
-  if (!document_.IsObject()) return Status::Corruption(what_ + ": not a JSON object");
-  return {};
+  if (document_.HasParseError()) {
+    status_ =
+        Status::Corruption(what_ + ": " + rapidjson::GetParseError_En(document_.GetParseError()) +
+                           " At byte " + std::to_string(document_.GetErrorOffset()));
+  } else if (!document_.IsObject()) {
+    status_ = Status::Corruption(what_ + ": not a JSON object");
+  }
 }
 
-Status ObjectReader::Text(const rapidjson::Value& object, const char* key, std::string* out) const {
-  const rapidjson::Value* value = Find(object, key);
-  if (value == nullptr || value->IsNull()) return {};
+ObjectReader& ObjectReader::Text(const rapidjson::Value& object, const char* key,
+                                 std::string* out) {
+  const rapidjson::Value* value = Said(object, key);
+  if (value == nullptr) return *this;
   if (!value->IsString()) return Damaged(key);
   *out = Utf8(*value);
-  return {};
+  return *this;
 }
 
-Status ObjectReader::Flag(const char* key, bool* out) const {
-  const rapidjson::Value* value = Find(key);
-  if (value == nullptr || value->IsNull()) return {};
+ObjectReader& ObjectReader::Flag(const char* key, bool* out) {
+  const rapidjson::Value* value = Said(document_, key);
+  if (value == nullptr) return *this;
   if (!value->IsBool()) return Damaged(key);
   *out = value->GetBool();
-  return {};
+  return *this;
 }
 
-Status ObjectReader::Damaged(const char* key) const {
-  return Status::Corruption(what_ + ": field " + key + " is not of its form");
+ObjectReader& ObjectReader::Damaged(const char* key) {
+  if (status_.ok()) status_ = Status::Corruption(what_ + ": field " + key + " is not of its form");
+  return *this;
 }
 
-const rapidjson::Value* ObjectReader::Find(const rapidjson::Value& object, const char* key) {
+const rapidjson::Value* ObjectReader::Find(const rapidjson::Value& object, const char* key) const {
+  if (!status_.ok()) return nullptr;
   const auto member = object.FindMember(key);
   return member == object.MemberEnd() ? nullptr : &member->value;
+}
+
+const rapidjson::Value* ObjectReader::Said(const rapidjson::Value& object, const char* key) const {
+  const rapidjson::Value* value = Find(object, key);
+  return value == nullptr || value->IsNull() ? nullptr : value;
 }
 
 std::string Utf8(const rapidjson::Value& value) {

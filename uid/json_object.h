@@ -38,37 +38,41 @@ class ObjectWriter {
   rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
 };
 
-/// Reads one object. `what` names it in errors, which are all Corruption: it is stored data.
-/// Members that are absent or null leave their targets alone.
+/// Reads one object. `what` names it in errors, which are all Corruption: it is stored data. The
+/// first error stays, and what comes after it reads nothing. Members that are absent or null leave
+/// their targets alone.
 class ObjectReader {
  public:
-  explicit ObjectReader(std::string what) : what_(std::move(what)) {}
+  ObjectReader(std::string what, ByteView json);
 
-  /// The document lives as long as the reader.
-  Status Parse(ByteView json);
+  [[nodiscard]] const Status& status() const { return status_; }
 
-  Status Text(const char* key, std::string* out) const { return Text(document_, key, out); }
+  ObjectReader& Text(const char* key, std::string* out) { return Text(document_, key, out); }
   /// The same of a nested object.
-  Status Text(const rapidjson::Value& object, const char* key, std::string* out) const;
-  Status Flag(const char* key, bool* out) const;
+  ObjectReader& Text(const rapidjson::Value& object, const char* key, std::string* out);
+  ObjectReader& Flag(const char* key, bool* out);
   template <typename T>
-  Status Number(const char* key, T* out) const {
-    const rapidjson::Value* value = Find(key);
-    if (value == nullptr || value->IsNull()) return {};
+  ObjectReader& Number(const char* key, T* out) {
+    const rapidjson::Value* value = Said(document_, key);
+    if (value == nullptr) return *this;
     if (!value->IsInt64()) return Damaged(key);
     *out = static_cast<T>(value->GetInt64());
-    return {};
+    return *this;
   }
 
-  /// A member, null or not; none: nullptr.
+  /// A member, null or not, as long as the reader lives. None, or there was an error: nullptr.
   [[nodiscard]] const rapidjson::Value* Find(const char* key) const { return Find(document_, key); }
-  [[nodiscard]] Status Damaged(const char* key) const;
+  /// That a member is not of its form: the first such error stays.
+  ObjectReader& Damaged(const char* key);
 
  private:
-  static const rapidjson::Value* Find(const rapidjson::Value& object, const char* key);
+  [[nodiscard]] const rapidjson::Value* Find(const rapidjson::Value& object, const char* key) const;
+  /// The same, null being none.
+  [[nodiscard]] const rapidjson::Value* Said(const rapidjson::Value& object, const char* key) const;
 
   std::string what_;
   rapidjson::Document document_;
+  Status status_;
 };
 
 /// A text value as UTF-8: what is none, such as half of a surrogate pair, becomes the replacement

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/codec/row_key.h"
+#include "storage/for_each_row.h"
 #include "uid/metadata_json.h"
 
 namespace hg::uid {
@@ -182,19 +183,16 @@ Result<std::vector<TsMeta>> Metadata::ListSeries(const Bytes& metric,
   spec.family = kFamily;
   spec.start = metric;
   spec.stop = AfterPrefix(metric);
-  ASSIGN_OR_RETURN(auto cursor, store_.Scan(spec));
   std::vector<TsMeta> found;
-  for (std::vector<Row> rows;;) {
-    RETURN_IF_ERROR(cursor->Next(&rows));
-    if (rows.empty()) return found;
-    for (const Row& row : rows) {
-      if (!codec::CheckTsuid(options_.layout, row.key).ok()) continue;
-      if (FindCell(row, kTsMeta) == nullptr || !HasPairs(options_.layout, row.key, pairs)) continue;
-      ASSIGN_OR_RETURN(TsMeta meta, ReadSeries(row));
-      RETURN_IF_ERROR(FillIds(&meta));
-      found.push_back(std::move(meta));
-    }
-  }
+  RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) -> Status {
+    if (!codec::CheckTsuid(options_.layout, row.key).ok()) return {};
+    if (FindCell(row, kTsMeta) == nullptr || !HasPairs(options_.layout, row.key, pairs)) return {};
+    ASSIGN_OR_RETURN(TsMeta meta, ReadSeries(row));
+    RETURN_IF_ERROR(FillIds(&meta));
+    found.push_back(std::move(meta));
+    return {};
+  }));
+  return found;
 }
 
 Result<bool> Metadata::HasSeries(const Bytes& tsuid) {

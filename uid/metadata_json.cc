@@ -42,33 +42,62 @@ void PutFields(ObjectWriter* object, const char* key, const std::optional<MetaFi
 
 // Here, unlike elsewhere, a null member says something: no text, no fields.
 
-Status GetText(const ObjectReader& object, const char* key, MetaText* out) {
-  const rapidjson::Value* value = object.Find(key);
-  if (value == nullptr) return {};
+void GetText(ObjectReader* object, const char* key, MetaText* out) {
+  const rapidjson::Value* value = object->Find(key);
+  if (value == nullptr) return;
   out->reset();
-  return value->IsNull() ? Status::Ok() : object.Text(key, &out->emplace());
+  if (!value->IsNull()) object->Text(key, &out->emplace());
 }
 
-Status GetDouble(const ObjectReader& object, const char* key, double* out) {
-  const rapidjson::Value* value = object.Find(key);
-  if (value == nullptr || value->IsNull()) return {};
-  if (!value->IsNumber() && !value->IsString()) return object.Damaged(key);
-  *out = value->IsNumber() ? value->GetDouble() : std::nan("");
-  return {};
+void GetDouble(ObjectReader* object, const char* key, double* out) {
+  const rapidjson::Value* value = object->Find(key);
+  if (value == nullptr || value->IsNull()) return;
+  if (value->IsNumber()) {
+    *out = value->GetDouble();
+  } else if (value->IsString()) {
+    *out = std::nan("");
+  } else {
+    object->Damaged(key);
+  }
 }
 
-Status GetFields(const ObjectReader& object, const char* key, std::optional<MetaFields>* out) {
-  const rapidjson::Value* value = object.Find(key);
-  if (value == nullptr) return {};
+void GetFields(ObjectReader* object, const char* key, std::optional<MetaFields>* out) {
+  const rapidjson::Value* value = object->Find(key);
+  if (value == nullptr) return;
   out->reset();
-  if (value->IsNull()) return {};
-  if (!value->IsObject()) return object.Damaged(key);
+  if (value->IsNull()) return;
+  if (!value->IsObject()) {
+    object->Damaged(key);
+    return;
+  }
   out->emplace();
   for (const auto& field : value->GetObject()) {
-    if (!field.value.IsString()) return object.Damaged(key);
+    if (!field.value.IsString()) {
+      object->Damaged(key);
+      return;
+    }
     (*out)->emplace_back(Utf8(field.name), Utf8(field.value));
   }
-  return {};
+}
+
+// The members that both kinds of metadata have, side by side.
+
+template <typename Meta>
+void PutShared(ObjectWriter* object, const Meta& meta) {
+  PutText(object, "displayName", meta.display_name);
+  PutText(object, "description", meta.description);
+  PutText(object, "notes", meta.notes);
+  object->Number("created", meta.created);
+  PutFields(object, "custom", meta.custom);
+}
+
+template <typename Meta>
+void GetShared(ObjectReader* object, Meta* meta) {
+  GetText(object, "displayName", &meta->display_name);
+  GetText(object, "description", &meta->description);
+  GetText(object, "notes", &meta->notes);
+  object->Number("created", &meta->created);
+  GetFields(object, "custom", &meta->custom);
 }
 
 }  // namespace
@@ -80,32 +109,20 @@ std::string_view UidKindWord(UidKind kind) {
 std::string EncodeUidMeta(const UidMeta& meta) {
   ObjectWriter object;
   object.Text("type", UidKindWord(meta.kind));
-  PutText(&object, "displayName", meta.display_name);
-  PutText(&object, "description", meta.description);
-  PutText(&object, "notes", meta.notes);
-  object.Number("created", meta.created);
-  PutFields(&object, "custom", meta.custom);
+  PutShared(&object, meta);
   return object.Finish();
 }
 
 Status DecodeUidMeta(ByteView json, UidMeta* meta) {
-  ObjectReader object("metadata");
-  RETURN_IF_ERROR(object.Parse(json));
-  RETURN_IF_ERROR(GetText(object, "displayName", &meta->display_name));
-  RETURN_IF_ERROR(GetText(object, "description", &meta->description));
-  RETURN_IF_ERROR(GetText(object, "notes", &meta->notes));
-  RETURN_IF_ERROR(object.Number("created", &meta->created));
-  return GetFields(object, "custom", &meta->custom);
+  ObjectReader object("metadata", json);
+  GetShared(&object, meta);
+  return object.status();
 }
 
 std::string EncodeTsMeta(const TsMeta& meta) {
   ObjectWriter object;
   object.Text("tsuid", ToHexUpper(meta.tsuid));
-  PutText(&object, "displayName", meta.display_name);
-  PutText(&object, "description", meta.description);
-  PutText(&object, "notes", meta.notes);
-  object.Number("created", meta.created);
-  PutFields(&object, "custom", meta.custom);
+  PutShared(&object, meta);
   PutText(&object, "units", meta.units);
   PutText(&object, "dataType", meta.data_type);
   object.Number("retention", meta.retention);
@@ -115,18 +132,14 @@ std::string EncodeTsMeta(const TsMeta& meta) {
 }
 
 Status DecodeTsMeta(ByteView json, TsMeta* meta) {
-  ObjectReader object("metadata");
-  RETURN_IF_ERROR(object.Parse(json));
-  RETURN_IF_ERROR(GetText(object, "displayName", &meta->display_name));
-  RETURN_IF_ERROR(GetText(object, "description", &meta->description));
-  RETURN_IF_ERROR(GetText(object, "notes", &meta->notes));
-  RETURN_IF_ERROR(object.Number("created", &meta->created));
-  RETURN_IF_ERROR(GetFields(object, "custom", &meta->custom));
-  RETURN_IF_ERROR(GetText(object, "units", &meta->units));
-  RETURN_IF_ERROR(GetText(object, "dataType", &meta->data_type));
-  RETURN_IF_ERROR(object.Number("retention", &meta->retention));
-  RETURN_IF_ERROR(GetDouble(object, "max", &meta->max));
-  return GetDouble(object, "min", &meta->min);
+  ObjectReader object("metadata", json);
+  GetShared(&object, meta);
+  GetText(&object, "units", &meta->units);
+  GetText(&object, "dataType", &meta->data_type);
+  object.Number("retention", &meta->retention);
+  GetDouble(&object, "max", &meta->max);
+  GetDouble(&object, "min", &meta->min);
+  return object.status();
 }
 
 }  // namespace hg::uid

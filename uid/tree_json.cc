@@ -21,15 +21,15 @@ std::string EncodeTree(const Tree& tree) {
 }
 
 Status DecodeTree(ByteView json, Tree* tree) {
-  ObjectReader object(kWhat);
-  RETURN_IF_ERROR(object.Parse(json));
-  RETURN_IF_ERROR(object.Text("name", &tree->name));
-  RETURN_IF_ERROR(object.Text("description", &tree->description));
-  RETURN_IF_ERROR(object.Text("notes", &tree->notes));
-  RETURN_IF_ERROR(object.Flag("strictMatch", &tree->strict_match));
-  RETURN_IF_ERROR(object.Number("created", &tree->created));
-  RETURN_IF_ERROR(object.Flag("enabled", &tree->enabled));
-  return object.Flag("storeFailures", &tree->store_failures);
+  return ObjectReader(kWhat, json)
+      .Text("name", &tree->name)
+      .Text("description", &tree->description)
+      .Text("notes", &tree->notes)
+      .Flag("strictMatch", &tree->strict_match)
+      .Number("created", &tree->created)
+      .Flag("enabled", &tree->enabled)
+      .Flag("storeFailures", &tree->store_failures)
+      .status();
 }
 
 std::string EncodeTreeRule(const TreeRule& rule) {
@@ -50,23 +50,23 @@ std::string EncodeTreeRule(const TreeRule& rule) {
 }
 
 Status DecodeTreeRule(ByteView json, TreeRule* rule) {
-  ObjectReader object(kWhat);
-  RETURN_IF_ERROR(object.Parse(json));
+  ObjectReader object(kWhat, json);
   std::string type;
-  RETURN_IF_ERROR(object.Text("type", &type));
+  object.Text("type", &type);
   rule->type = ParseTreeRuleType(type);
-  if (rule->type == TreeRuleType::kNone) return object.Damaged("type");
-  RETURN_IF_ERROR(object.Text("field", &rule->field));
-  RETURN_IF_ERROR(object.Text("regex", &rule->regex));
-  RETURN_IF_ERROR(object.Text("separator", &rule->separator));
-  RETURN_IF_ERROR(object.Text("description", &rule->description));
-  RETURN_IF_ERROR(object.Text("notes", &rule->notes));
-  RETURN_IF_ERROR(object.Number("level", &rule->level));
-  RETURN_IF_ERROR(object.Number("order", &rule->order));
-  RETURN_IF_ERROR(object.Number("treeId", &rule->tree_id));
-  RETURN_IF_ERROR(object.Text("customField", &rule->custom_field));
-  RETURN_IF_ERROR(object.Number("regexGroupIdx", &rule->regex_group));
-  return object.Text("displayFormat", &rule->display_format);
+  if (rule->type == TreeRuleType::kNone) object.Damaged("type");
+  return object.Text("field", &rule->field)
+      .Text("regex", &rule->regex)
+      .Text("separator", &rule->separator)
+      .Text("description", &rule->description)
+      .Text("notes", &rule->notes)
+      .Number("level", &rule->level)
+      .Number("order", &rule->order)
+      .Number("treeId", &rule->tree_id)
+      .Text("customField", &rule->custom_field)
+      .Number("regexGroupIdx", &rule->regex_group)
+      .Text("displayFormat", &rule->display_format)
+      .status();
 }
 
 std::string EncodeTreeBranch(const std::vector<std::string>& path) {
@@ -77,14 +77,14 @@ std::string EncodeTreeBranch(const std::vector<std::string>& path) {
 }
 
 Status DecodeTreeBranch(ByteView json, std::vector<std::string>* path) {
-  ObjectReader object(kWhat);
-  RETURN_IF_ERROR(object.Parse(json));
+  ObjectReader object(kWhat, json);
   const rapidjson::Value* names = object.Find("path");
-  if (names == nullptr || !names->IsObject()) return object.Damaged("path");
+  if (names == nullptr || !names->IsObject() || names->MemberCount() == 0)
+    return object.Damaged("path").status();
   path->resize(names->MemberCount());
   for (size_t i = 0; i < path->size(); ++i)
-    RETURN_IF_ERROR(object.Text(*names, std::to_string(i).c_str(), &(*path)[i]));
-  return path->empty() ? object.Damaged("path") : Status::Ok();
+    object.Text(*names, std::to_string(i).c_str(), &(*path)[i]);
+  return object.status();
 }
 
 std::string EncodeTreeLeaf(const TreeLeaf& leaf) {
@@ -95,12 +95,11 @@ std::string EncodeTreeLeaf(const TreeLeaf& leaf) {
 }
 
 Status DecodeTreeLeaf(ByteView json, TreeLeaf* leaf) {
-  ObjectReader object(kWhat);
-  RETURN_IF_ERROR(object.Parse(json));
+  ObjectReader object(kWhat, json);
   std::string tsuid;
-  RETURN_IF_ERROR(object.Text("displayName", &leaf->display_name));
-  RETURN_IF_ERROR(object.Text("tsuid", &tsuid));
-  return FromHex(tsuid, &leaf->tsuid) ? Status::Ok() : object.Damaged("tsuid");
+  object.Text("displayName", &leaf->display_name).Text("tsuid", &tsuid);
+  if (!FromHex(tsuid, &leaf->tsuid)) object.Damaged("tsuid");
+  return object.status();
 }
 
 }  // namespace hg::uid

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/for_each_row.h"
 #include "storage/model/java_hash.h"
 #include "uid/tree_path.h"
 
@@ -50,17 +51,6 @@ Result<std::optional<Tree>> DecodeRow(const Row& row) {
     tree.rules[rule.level][rule.order] = std::move(rule);
   }
   return std::optional<Tree>(std::move(tree));
-}
-
-template <typename Visit>
-Status ForEachRow(Store& store, const ScanSpec& spec, Visit&& visit) {
-  ASSIGN_OR_RETURN(auto cursor, store.Scan(spec));
-  std::vector<Row> rows;
-  while (true) {
-    RETURN_IF_ERROR(cursor->Next(&rows));
-    if (rows.empty()) return {};
-    for (const Row& row : rows) RETURN_IF_ERROR(visit(row));
-  }
 }
 
 /// The rows of one tree from `key` on.

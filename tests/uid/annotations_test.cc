@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/for_each_row.h"
 #include "tests/support/model_store.h"
 
 namespace hg::uid {
@@ -22,17 +23,14 @@ struct Fixture {
   std::vector<std::string> Cells() {
     ScanSpec spec;
     spec.table = "tsdb";
-    auto cursor = store.Scan(spec);
-    REQUIRE(cursor.ok());
     std::vector<std::string> lines;
-    for (std::vector<Row> rows;;) {
-      REQUIRE((*cursor)->Next(&rows).ok());
-      if (rows.empty()) return lines;
-      for (const Row& row : rows)
-        for (const Cell& cell : row.cells)
-          lines.push_back(ToHexUpper(row.key) + " " + ToHexUpper(cell.qualifier) + " " +
-                          cell.value);
-    }
+    const Status scanned = ForEachRow(store, spec, [&](const Row& row) {
+      for (const Cell& cell : row.cells)
+        lines.push_back(ToHexUpper(row.key) + " " + ToHexUpper(cell.qualifier) + " " + cell.value);
+      return Status();
+    });
+    REQUIRE(scanned.ok());
+    return lines;
   }
 
   void Write(const std::string& tsuid, int64_t start, const std::string& description,

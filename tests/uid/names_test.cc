@@ -8,16 +8,11 @@
 #include <thread>
 
 #include "storage/model/name_text.h"
+#include "tests/support/hex.h"
 #include "tests/support/model_store.h"
 
 namespace hg::uid {
 namespace {
-
-Bytes Hex(std::string_view hex) {
-  Bytes out;
-  REQUIRE(FromHex(hex, &out));
-  return out;
-}
 
 // Writes down what reaches storage, in the notation of spec schema.md §23.5, and fails calls on
 // demand.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/for_each_row.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 #include "uid/java_pattern.h"
@@ -74,16 +75,15 @@ struct Trees {
   std::vector<std::string> Cells() {
     ScanSpec spec;
     spec.table = "tsdb-tree";
-    auto cursor = store.Scan(spec);
-    REQUIRE(cursor.ok());
     std::vector<std::string> cells;
-    std::vector<Row> rows;
-    while ((*cursor)->Next(&rows).ok() && !rows.empty())
-      for (const Row& row : rows)
-        for (const Cell& cell : row.cells)
-          if (!cell.qualifier.starts_with("tree_rule") && cell.qualifier != "tree")
-            cells.push_back(ToHexUpper(row.key) + " " +
-                            cell.qualifier.substr(0, cell.qualifier.find(':')) + "=" + cell.value);
+    const Status scanned = ForEachRow(store, spec, [&](const Row& row) {
+      for (const Cell& cell : row.cells)
+        if (!cell.qualifier.starts_with("tree_rule") && cell.qualifier != "tree")
+          cells.push_back(ToHexUpper(row.key) + " " +
+                          cell.qualifier.substr(0, cell.qualifier.find(':')) + "=" + cell.value);
+      return Status();
+    });
+    REQUIRE(scanned.ok());
     return cells;
   }
 

@@ -11,15 +11,10 @@
 #include "storage/codec/compacted.h"
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
+#include "tests/support/hex.h"
 
 namespace hg::codec {
 namespace {
-
-Bytes Hex(std::string_view hex) {
-  Bytes out;
-  REQUIRE(FromHex(hex, &out));
-  return out;
-}
 
 // "0000=2A 0011=012C": each point as a single cell.
 std::string Text(const std::vector<StoredPoint>& points) {

@@ -9,15 +9,10 @@
 #include "storage/codec/rollup.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/point.h"
+#include "tests/support/hex.h"
 
 namespace hg::codec {
 namespace {
-
-Bytes Hex(std::string_view hex) {
-  Bytes out;
-  REQUIRE(FromHex(hex, &out));
-  return out;
-}
 
 TEST_CASE("annotations stand where OpenTSDB puts them (§11.1)") {
   const struct {

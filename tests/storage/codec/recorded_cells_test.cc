@@ -18,17 +18,12 @@
 #include "storage/codec/histogram.h"
 #include "storage/codec/rollup.h"
 #include "storage/codec/row_key.h"
+#include "tests/support/hex.h"
 
 namespace hg::codec {
 namespace {
 
 const std::filesystem::path kConformance = HOURGLASS_CONFORMANCE;
-
-Bytes Hex(std::string_view hex) {
-  Bytes out;
-  REQUIRE(FromHex(hex, &out));
-  return out;
-}
 
 int Setting(const rapidjson::Value& config, const char* key, int otherwise) {
   const auto member = config.FindMember(key);

@@ -11,15 +11,10 @@
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
 #include "storage/model/number_text.h"
+#include "tests/support/hex.h"
 
 namespace hg::codec {
 namespace {
-
-Bytes Hex(std::string_view hex) {
-  Bytes out;
-  REQUIRE(FromHex(hex, &out));
-  return out;
-}
 
 // "000001=000002 000003=000004", in any order.
 Bytes TsuidOfText(std::string_view metric, const std::string& tags) {

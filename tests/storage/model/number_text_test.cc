@@ -8,6 +8,8 @@
 #include <limits>
 #include <random>
 
+#include "tests/storage/model/printed_numbers.h"
+
 namespace hg {
 namespace {
 
@@ -196,46 +198,36 @@ TEST_CASE("telnet times lose their points, and are integers then") {
 }
 
 TEST_CASE("doubles are printed as Java prints them (http-api.md, appendix B)") {
-  const struct {
-    double value;
-    const char* text;
-  } vectors[] = {
-      {0.0, "0.0"},
-      {-0.0, "-0.0"},
-      {0.001, "0.001"},
-      {0.0011, "0.0011"},
-      {21, "21.0"},
-      {-1.5, "-1.5"},
-      {100, "100.0"},
-      {9999999.0, "9999999.0"},
-      {1234567.125, "1234567.125"},
-      {1e7, "1.0E7"},
-      {12345678.9, "1.23456789E7"},
-      {1e-4, "1.0E-4"},
-      {0.00099, "9.9E-4"},
-      {1e21, "1.0E21"},
-      {1.7976931348623157E308, "1.7976931348623157E308"},
-      {4.9e-324, "4.9E-324"},
-      {9007199254740992.0, "9.007199254740992E15"},
-      {9.22337203685471E17, "9.2233720368547098E17"},  // longer than need be, as JVMs print it
-      {1e18, "1.0E18"},
-      {-9.223372036854774784E18, "-9.2233720368547748E18"},
-      {0.1, "0.1"},
-      {1.0 / 3, "0.3333333333333333"},
-      {Limits::quiet_NaN(), "NaN"},
-      {Limits::infinity(), "Infinity"},
-      {-Limits::infinity(), "-Infinity"},
-      {static_cast<double>(4.2F), "4.199999809265137"},
-  };
-  for (const auto& v : vectors) {
-    CHECK(JavaDouble(v.value) == v.text);
-  }
-  std::string single;
-  AppendJavaFloat(&single, 4.2F);
-  CHECK(single == "4.2");
-  single.clear();
-  AppendJavaFloat(&single, 1e10F);
-  CHECK(single == "1.0E10");
+  CheckPrinted<double>(
+      AppendJavaDouble,
+      {
+          {0.0, "0.0"},
+          {-0.0, "-0.0"},
+          {0.001, "0.001"},
+          {0.0011, "0.0011"},
+          {21, "21.0"},
+          {-1.5, "-1.5"},
+          {100, "100.0"},
+          {9999999.0, "9999999.0"},
+          {1234567.125, "1234567.125"},
+          {1e7, "1.0E7"},
+          {12345678.9, "1.23456789E7"},
+          {1e-4, "1.0E-4"},
+          {0.00099, "9.9E-4"},
+          {1e21, "1.0E21"},
+          {1.7976931348623157E308, "1.7976931348623157E308"},
+          {4.9e-324, "4.9E-324"},
+          {9007199254740992.0, "9.007199254740992E15"},
+          {9.22337203685471E17, "9.2233720368547098E17"},  // longer than need be, as JVMs print it
+          {1e18, "1.0E18"},
+          {-9.223372036854774784E18, "-9.2233720368547748E18"},
+          {0.1, "0.1"},
+          {1.0 / 3, "0.3333333333333333"},
+          {Limits::quiet_NaN(), "NaN"},
+          {Limits::infinity(), "Infinity"},
+          {-Limits::infinity(), "-Infinity"},
+          {static_cast<double>(4.2F), "4.199999809265137"},
+      });
 }
 
 TEST_CASE("what is printed reads back to the same number") {
@@ -253,35 +245,29 @@ TEST_CASE("what is printed reads back to the same number") {
 }
 
 TEST_CASE("six decimals are rounded half up on the shortest digits") {
-  const struct {
-    double value;
-    const char* text;
-  } vectors[] = {
-      {0, "0.000000"},
-      {-0.0, "-0.000000"},
-      {1.5, "1.500000"},
-      {21, "21.000000"},
-      {0.0000005, "0.000001"},
-      {0.00000049, "0.000000"},
-      {1e-10, "0.000000"},
-      {0.1234565, "0.123457"},
-      {9.9999995, "10.000000"},
-      {0.9999999, "1.000000"},
-      {1e21, "1000000000000000000000.000000"},
-      {9007199254740994.0, "9007199254740994.000000"},
-      {153722867280912930.0, "153722867280912928.000000"},  // as a live OpenTSDB printed it
-      {1e18, "1000000000000000000.000000"},
-      {4611686018427387904.0, "4611686018427387900.000000"},
-      {123456.1234564, "123456.123456"},
-      {-2.25, "-2.250000"},
-      {0.05, "0.050000"},
-      {Limits::quiet_NaN(), "NaN"},
-  };
-  for (const auto& v : vectors) {
-    std::string text;
-    AppendFixed6(&text, v.value);
-    CHECK(text == v.text);
-  }
+  CheckPrinted<double>(
+      AppendFixed6,
+      {
+          {0, "0.000000"},
+          {-0.0, "-0.000000"},
+          {1.5, "1.500000"},
+          {21, "21.000000"},
+          {0.0000005, "0.000001"},
+          {0.00000049, "0.000000"},
+          {1e-10, "0.000000"},
+          {0.1234565, "0.123457"},
+          {9.9999995, "10.000000"},
+          {0.9999999, "1.000000"},
+          {1e21, "1000000000000000000000.000000"},
+          {9007199254740994.0, "9007199254740994.000000"},
+          {153722867280912930.0, "153722867280912928.000000"},  // as a live OpenTSDB printed it
+          {1e18, "1000000000000000000.000000"},
+          {4611686018427387904.0, "4611686018427387900.000000"},
+          {123456.1234564, "123456.123456"},
+          {-2.25, "-2.250000"},
+          {0.05, "0.050000"},
+          {Limits::quiet_NaN(), "NaN"},
+      });
 }
 
 TEST_CASE("random bytes never crash a reader, and what it takes is what strtod takes") {
