@@ -1,0 +1,73 @@
+// What it costs to find the series of a point by its spelling, among so many series (the argument);
+// the points are not stored.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "storage/points/points_over_cells.h"
+#include "tests/support/model_store.h"
+#include "tsd/ingest/ingest.h"
+#include "uid/names.h"
+
+namespace hg {
+namespace {
+
+constexpr size_t kBatch = 1000;
+constexpr int64_t kTime = 1'700'000'000;
+
+class KeepsNothing : public points::PointsOverCells {
+ public:
+  using PointsOverCells::PointsOverCells;
+  Result<LogPosition> Append(std::span<const PointEntry> batch) override {
+    benchmark::DoNotOptimize(batch.data());
+    return LogPosition{0};
+  }
+};
+
+void FindSpelled(benchmark::State& state) {
+  const auto series = static_cast<size_t>(state.range(0));
+  ModelStore store;
+  bool ready = store.CreateTable({"tsdb", {{"t"}}, true}).ok() &&
+               store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok();
+  KeepsNothing points(&store, {});
+  uid::Names names(store, {});
+  tsd::IngestOptions options;
+  options.auto_create_metrics = true;
+  tsd::Ingest ingest(points, names, options);
+
+  std::vector<std::string> hosts, spellings;
+  for (size_t i = 0; i < series; ++i) {
+    hosts.push_back("host_" + std::to_string(i));
+    spellings.push_back(R"({"hostname":")" + hosts.back() + R"(","region":"eu-west-1"})");
+  }
+  std::vector<SpelledPoint> spelled;
+  for (size_t i = 0; i < series; ++i) {
+    const TagText tags[] = {{"hostname", hosts[i]}, {"region", "eu-west-1"}};
+    NamedPoint point;
+    point.metric = "cpu.usage_user";
+    point.tags = tags;
+    point.time.raw = kTime;
+    point.value = PointValue::Int(1);
+    point.spelling = {Dialect::kJson, point.metric, spellings[i]};
+    std::vector<Status> verdicts;
+    ingest.AppendNamed({&point, 1}, &verdicts);
+    ready = ready && verdicts[0].ok();
+    spelled.push_back({point.spelling, point.time, point.value});
+  }
+  if (!ready) return state.SkipWithError("the series cannot be made");
+  size_t at = 0;
+  for (auto _ : state) {
+    const auto appended =
+        ingest.AppendSpelled(std::span<const SpelledPoint>(spelled).subspan(at, kBatch));
+    if (!appended.ok() || !appended->known) return state.SkipWithError("a spelling is not known");
+    at = (at + kBatch) % series;
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kBatch));
+}
+BENCHMARK(FindSpelled)->Arg(1'000)->Arg(20'000);
+
+}  // namespace
+}  // namespace hg

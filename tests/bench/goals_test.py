@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""The table of goals says what a run has measured, and nothing of what it has left out. The last line reads "N passed, N failed"."""
+import sys
+import types
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+from goals import Goal, NotSpoken, number, table  # noqa: E402
+
+CASES = [
+    ("at least, met on the bound", Goal("g", lambda data: data["x"], at_least=5, unit="×").judge({"x": 5}), ("5.00 ×", "met")),
+    ("at least, missed", Goal("g", lambda data: data["x"], at_least=5).judge({"x": 4.999}), ("5.00", "**missed**")),
+    ("at most, met", Goal("g", lambda data: data["x"], at_most=200, unit="ns").judge({"x": 158.4}), ("158 ns", "met")),
+    ("at most, missed", Goal("g", lambda data: data["x"], at_most=0, unit="points").judge({"x": 1}), ("1.00 points", "**missed**")),
+    ("nothing lost is met", Goal("g", lambda data: data["x"], at_most=0, unit="points").judge({"x": 0}), ("0 points", "met")),
+    ("what a run left out is not run", Goal("g", lambda data: data["x"]["y"], at_least=1).judge({}), ("", "not run")),
+    ("no number is not run", Goal("g", lambda data: float("nan"), at_least=1).judge({}), ("", "not run")),
+    ("what is not spoken is missed", NotSpoken("g", "why").judge({}), ("why", "**missed**")),
+    ("three digits", [number(x) for x in (0.0012345, 1.2345, 123.45, 123456.7)], ["0.00123", "1.23", "123", "123,457"]),
+]
+
+
+def main():
+    part = types.SimpleNamespace(GOALS=[Goal("a", lambda data: data["x"], at_least=1), Goal("b", lambda data: data["z"], at_least=1)])
+    kept = table({"run": part, "left out": part}, {"run": {"data": {"x": 2}}, "left out": None}.get)
+    cases = CASES + [("each goal has a line below the two of the head", kept.count("\n| "), 6), ("verdicts are counted", kept.split("\n")[0], "1 met, 0 missed, 3 not run.")]
+    failed = 0
+    for what, found, expected in cases:
+        if found != expected:
+            print(f"FAIL {what}: {found!r}, not {expected!r}")
+            failed += 1
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
