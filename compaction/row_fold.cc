@@ -63,31 +63,24 @@ void RowFold::Count(uint64_t RowFoldStats::*counter, uint64_t by) {
 }
 
 void RowFold::Work() {
-  Bytes key;
   std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    if (!Take(&key)) {
-      changed_.wait(lock);
-      continue;
-    }
-    lock.unlock();
-    FoldCounted(key);
-    lock.lock();
-  }
+  while (!stopping_) FoldNext(&lock);
 }
 
 void RowFold::Drain() {
-  Bytes key;
   std::unique_lock lock(mutex_);
-  while (!queue_.empty() || busy_ > 0) {
-    if (!Take(&key)) {
-      changed_.wait(lock);
-      continue;
-    }
-    lock.unlock();
-    FoldCounted(key);
-    lock.lock();
+  while (!queue_.empty() || busy_ > 0) FoldNext(&lock);
+}
+
+void RowFold::FoldNext(std::unique_lock<std::mutex>* lock) {
+  Bytes key;
+  if (!Take(&key)) {
+    changed_.wait(*lock);
+    return;
   }
+  lock->unlock();
+  FoldCounted(key);
+  lock->lock();
 }
 
 void RowFold::EndWorker() {

@@ -75,6 +75,8 @@ class RowFold {
   [[nodiscard]] bool OldEnough(uint32_t base) const;
   bool Take(Bytes* key);
   void FoldCounted(const Bytes& key);
+  /// One key, or else waits for a change; `lock` holds mutex_ before and after.
+  void FoldNext(std::unique_lock<std::mutex>* lock);
   void Count(uint64_t RowFoldStats::*counter, uint64_t by);
   void Work();
   void EndWorker();

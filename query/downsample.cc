@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include "storage/model/exact_integers.h"
+
 namespace hg::query {
 namespace {
 
@@ -118,8 +120,6 @@ bool Collects(Function function) {
   }
 }
 
-// Up to here sums of integers are doubles, in whatever order they are added: 2^53.
-constexpr double kExactIntegerMax = 9007199254740992.0;
 constexpr size_t kCollectedBytes = 2 * sizeof(double);
 // Of the copy; a larger one does not outlive its bucket.
 constexpr size_t kKeptScratch = 64 << 10;

@@ -7,6 +7,7 @@
 #include "storage/codec/append_cell.h"
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
+#include "storage/for_each_row.h"
 #include "storage/points/cell_scan.h"
 #include "storage/points/match_series.h"
 #include "storage/points/render.h"
@@ -23,6 +24,18 @@ std::set<Bytes> Salts(const KeyLayout& layout) {
     salts.insert(std::move(salt));
   }
   return salts;
+}
+
+/// Calls visit(key), which answers a Status, for each row of the scan whose series the matcher
+/// takes; keys that are no series' are passed over.
+template <typename Visit>
+Status ForEachMatch(Store& store, const KeyLayout& layout, const ScanSpec& scan,
+                    const SeriesMatcher& matcher, Visit&& visit) {
+  return ForEachRow(store, scan, [&](const Row& row) {
+    const auto key = codec::RowKey::Decode(layout, row.key);
+    const bool matches = key.ok() && MatchesSeries(matcher, layout, key->metric(), key->pairs());
+    return matches ? visit(*key) : Status();
+  });
 }
 
 }  // namespace
@@ -122,17 +135,9 @@ Status PointsOverCells::DeleteRows(const PointScanSpec& spec) {
   for (ScanSpec& scan :
        BucketScans(options_.layout, options_.table, spec.metric, spec.rows, spec.batch_rows)) {
     scan.keys_only = true;
-    ASSIGN_OR_RETURN(auto cursor, store_->Scan(scan));
-    std::vector<Row> rows;
-    do {
-      RETURN_IF_ERROR(cursor->Next(&rows));
-      for (const Row& row : rows) {
-        auto key = codec::RowKey::Decode(options_.layout, row.key);
-        if (!key.ok()) continue;
-        if (!MatchesSeries(spec.matcher, options_.layout, key->metric(), key->pairs())) continue;
-        RETURN_IF_ERROR(store_->DeleteRow(options_.table, row.key));
-      }
-    } while (!rows.empty());
+    RETURN_IF_ERROR(ForEachMatch(
+        *store_, options_.layout, scan, spec.matcher,
+        [&](const codec::RowKey& key) { return store_->DeleteRow(options_.table, key.bytes()); }));
   }
   return {};
 }
@@ -150,17 +155,11 @@ Status PointsOverCells::ListSeries(ByteView metric, const SeriesMatcher& matcher
   std::set<Bytes> found;
   for (ScanSpec& scan : scans) {
     scan.keys_only = true;
-    ASSIGN_OR_RETURN(auto cursor, store_->Scan(scan));
-    std::vector<Row> rows;
-    do {
-      RETURN_IF_ERROR(cursor->Next(&rows));
-      for (const Row& row : rows) {
-        auto key = codec::RowKey::Decode(options_.layout, row.key);
-        if (!key.ok()) continue;
-        if (!MatchesSeries(matcher, options_.layout, key->metric(), key->pairs())) continue;
-        found.insert(key->tsuid());
-      }
-    } while (!rows.empty());
+    RETURN_IF_ERROR(
+        ForEachMatch(*store_, options_.layout, scan, matcher, [&](const codec::RowKey& key) {
+          found.insert(key.tsuid());
+          return Status();
+        }));
   }
   for (const Bytes& tsuid : found) {
     if (!visit(tsuid)) break;

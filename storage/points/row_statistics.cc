@@ -4,12 +4,11 @@
 #include <bit>
 #include <cmath>
 
+#include "storage/model/exact_integers.h"
 #include "storage/points/row_layout.h"
 
 namespace hg::points {
 namespace {
-
-constexpr double kExactMax = 9007199254740992.0;  // 2^53: integers up to here are doubles
 
 std::optional<RowStatistics> OfDoubles(const std::vector<uint64_t>& bits) {
   RowStatistics found;
@@ -37,7 +36,7 @@ std::optional<RowStatistics> OfInts(const std::vector<uint64_t>& bits) {
   found.least = static_cast<double>(least);
   found.most = static_cast<double>(most);
   found.count = static_cast<uint32_t>(bits.size());
-  if (found.magnitude() > kExactMax) return {};
+  if (found.magnitude() > kExactIntegerMax) return {};
   int64_t sum = 0;
   for (const uint64_t b : bits) sum += static_cast<int64_t>(b);
   found.sum = static_cast<double>(sum);
@@ -54,7 +53,7 @@ double PowerOf10(int exponent) {
 // The integer of which v is a 10^exponent-th, if it is of one.
 std::optional<int64_t> Scaled(double v, int exponent) {
   const double scaled = v * PowerOf10(exponent);
-  if (!(std::abs(scaled) < kExactMax)) return {};
+  if (!(std::abs(scaled) < kExactIntegerMax)) return {};
   const int64_t number = std::llround(scaled);
   if (static_cast<double>(number) / PowerOf10(exponent) != v) return {};
   return number;
@@ -74,7 +73,7 @@ void AppendDoubles(const RowStatistics& statistics, Bytes* out) {
     const auto least = Scaled(statistics.least, exponent);
     const auto most = Scaled(statistics.most, exponent);
     const double sum = statistics.sum * PowerOf10(exponent);
-    if (!least || !most || !(std::abs(sum) < kExactMax)) continue;
+    if (!least || !most || !(std::abs(sum) < kExactIntegerMax)) continue;
     out->push_back(static_cast<char>(exponent));
     AppendVarint(out, ZigZag(*least));
     AppendVarint(out, static_cast<uint64_t>(*most - *least));

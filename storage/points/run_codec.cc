@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "storage/model/exact_integers.h"
 #include "storage/points/number_stream.h"
 #include "storage/points/run_layout.h"
 
@@ -119,7 +120,7 @@ bool ToDecimals(const RunEntries& entries, int exponent, Values* values) {
     const PointValue value{entries.bits[i], static_cast<uint8_t>(entries.ops[i] & 0xF)};
     const double wide = value.as_double();
     const double product = wide * kPowers[exponent];
-    if (!(std::fabs(product) < kExactMax)) return false;
+    if (!(std::fabs(product) < kExactIntegerMax)) return false;
     values->numbers[i] = std::llrint(product);
     const double back = static_cast<double>(values->numbers[i]) / kPowers[exponent];
     exact = exact && std::bit_cast<uint64_t>(back) == std::bit_cast<uint64_t>(wide);
@@ -134,7 +135,7 @@ bool FindDecimals(const RunEntries& entries, Values* values) {
     const PointValue last{entries.bits[n - 1], static_cast<uint8_t>(entries.ops[n - 1] & 0xF)};
     const double wide = last.as_double();
     const double product = wide * kPowers[exponent];
-    if (!(std::fabs(product) < kExactMax)) return false;
+    if (!(std::fabs(product) < kExactIntegerMax)) return false;
     const double back = static_cast<double>(std::llrint(product)) / kPowers[exponent];
     if (std::bit_cast<uint64_t>(back) != std::bit_cast<uint64_t>(wide)) continue;
     if (!ToDecimals(entries, exponent, values)) continue;

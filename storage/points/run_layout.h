@@ -26,7 +26,6 @@ inline constexpr size_t kRunHeadBytes = 3;
 
 inline constexpr int kExponentMax = 6;  // what has more digits is stored as it is
 inline constexpr double kPowers[kExponentMax + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
-inline constexpr double kExactMax = 9007199254740992.0;  // 2^53
 
 // Widths of 0, 1, 2, 4 and 8 bytes have codes 0 to 4.
 inline constexpr uint8_t kWidths[] = {0, 1, 2, 4, 8};

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/storage/points/embedded/embedded_subject.h"
+#include "tests/support/hex.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 
@@ -13,12 +14,6 @@ namespace {
 
 constexpr uint32_t kBase = 1356998400;
 constexpr int64_t kOldMs = (int64_t{kBase} + 3601) * 1000;
-
-Bytes Hex(ByteView hex) {
-  Bytes bytes;
-  REQUIRE(FromHex(hex, &bytes));
-  return bytes;
-}
 
 Bytes Key(int series, uint32_t base = kBase) {
   Bytes key = Hex("000001");

@@ -2,14 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/hex.h"
+
 namespace hg::points {
 namespace {
-
-Bytes Hex(ByteView hex) {
-  Bytes bytes;
-  REQUIRE(FromHex(hex, &bytes));
-  return bytes;
-}
 
 const KeyLayout kLayout;
 

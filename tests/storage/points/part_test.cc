@@ -7,15 +7,10 @@
 
 #include "storage/points/render.h"
 #include "tests/storage/points/random_parts.h"
+#include "tests/support/hex.h"
 
 namespace hg::points {
 namespace {
-
-Bytes Hex(ByteView hex) {
-  Bytes bytes;
-  REQUIRE(FromHex(hex, &bytes));
-  return bytes;
-}
 
 PartPoint Point(ByteView qualifier, ByteView value, uint32_t generation = 0) {
   PartPoint point;

@@ -10,15 +10,10 @@
 
 #include "storage/codec/compacted.h"
 #include "storage/points/render.h"
+#include "tests/support/hex.h"
 
 namespace hg::points {
 namespace {
-
-Bytes Hex(ByteView hex) {
-  Bytes bytes;
-  REQUIRE_MESSAGE(FromHex(hex, &bytes), std::string(hex));
-  return bytes;
-}
 
 void SortCells(std::vector<Cell>* cells) {
   std::sort(cells->begin(), cells->end(),

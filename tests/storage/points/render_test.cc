@@ -3,15 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "tests/storage/points/random_parts.h"
+#include "tests/support/hex.h"
 
 namespace hg::points {
 namespace {
-
-Bytes Hex(ByteView hex) {
-  Bytes bytes;
-  REQUIRE(FromHex(hex, &bytes));
-  return bytes;
-}
 
 Part Row(RowForm form, std::vector<std::pair<const char*, const char*>> points) {
   Part row;
