@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "query/java_order.h"
+
 namespace hg::query {
 namespace {
 
@@ -126,11 +128,6 @@ double Difference(std::span<const double> values) {
   return first + 1 == values.size() ? 0.0 : values.back() - values[first];
 }
 
-/// Java's order of numbers: -0.0 before 0.0.
-bool IsBelow(double a, double b) {
-  return a < b || (a == b && std::signbit(a) && !std::signbit(b));
-}
-
 uint64_t Wrap(int64_t v) { return static_cast<uint64_t>(v); }
 
 }  // namespace
@@ -203,7 +200,7 @@ double RunDouble(const Aggregator& aggregator, std::span<const double> values,
   KeepNumbers(values, scratch);
   if (scratch->empty()) return kNan;
   if (aggregator.function == Function::kDev) return Deviation(std::span<const double>(*scratch));
-  std::sort(scratch->begin(), scratch->end(), IsBelow);
+  std::sort(scratch->begin(), scratch->end(), JavaLess);
   if (aggregator.function == Function::kMedian) return (*scratch)[scratch->size() / 2];
   return Percentile(*scratch, aggregator.percent, Estimation::kLegacy);
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "storage/codec/row_key.h"
+#include "storage/for_each_row.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
@@ -117,25 +118,18 @@ class LastPointFinder {
     if (!spec.stop.empty()) ++spec.stop.back();
     spec.family = kMetaFamily;
     spec.qualifiers = {kCounter};
-    ASSIGN_OR_RETURN(std::unique_ptr<ScanCursor> cursor, cells_.Scan(spec));
-    std::vector<Row> rows;
-    do {
-      RETURN_IF_ERROR(cursor->Next(&rows));
-      for (Row& row : rows) {
-        if (row.empty() || !codec::CheckTsuid(layout_, row.key).ok()) continue;
-        auto has = [&](const Bytes& pair) {
-          bool found = false;
-          codec::ForEachPair(layout_, row.key, [&](ByteView k, ByteView v) {
-            found = found || (Bytes(k) + Bytes(v)) == pair;
-          });
-          return found;
-        };
-        if (std::all_of(pairs.begin(), pairs.end(), has)) {
-          RETURN_IF_ERROR(WantHours(std::move(row.key), HourOf(row.cells[0].timestamp_ms)));
-        }
-      }
-    } while (!rows.empty());
-    return {};
+    return ForEachRow(cells_, spec, [&](Row& row) -> Status {
+      if (row.empty() || !codec::CheckTsuid(layout_, row.key).ok()) return {};
+      auto has = [&](const Bytes& pair) {
+        bool found = false;
+        codec::ForEachPair(layout_, row.key, [&](ByteView k, ByteView v) {
+          found = found || (Bytes(k) + Bytes(v)) == pair;
+        });
+        return found;
+      };
+      if (!std::all_of(pairs.begin(), pairs.end(), has)) return {};
+      return WantHours(std::move(row.key), HourOf(row.cells[0].timestamp_ms));
+    });
   }
 
   /// Series of one metric that are looked for in the same hours: one scan finds them all.

@@ -364,30 +364,37 @@ class Walk {
   int64_t instant_ = 0;
 };
 
+// Calls visit(walk), which answers a Status, at each instant that is wanted.
+template <typename Visit>
+Status ForEachInstant(const MergeOptions& options, std::span<const PointColumns* const> series,
+                      Visit&& visit) {
+  Walk walk(options, series);
+  Steps steps(options.watch);
+  while (walk.Next()) {
+    RETURN_IF_ERROR(steps.Add(series.size()));
+    if (walk.instant() > options.trim_end_ms) break;
+    if (walk.instant() >= options.trim_begin_ms) RETURN_IF_ERROR(visit(walk));
+  }
+  return {};
+}
+
 Result<PointColumns> MergeGeneral(const MergeOptions& options,
                                   std::span<const PointColumns* const> series) {
-  Walk walk(options, series);
   Output out(options.watch);
-  Steps steps(options.watch);
   std::vector<double> scratch;
   std::vector<int64_t> longs;
   std::vector<double> doubles;
-  while (walk.Next()) {
-    RETURN_IF_ERROR(steps.Add(series.size()));
-    int64_t t = walk.instant();
-    if (t > options.trim_end_ms) break;
-    if (t < options.trim_begin_ms) continue;
+  RETURN_IF_ERROR(ForEachInstant(options, series, [&](const Walk& walk) {
     if (walk.IsInteger()) {
       walk.Ints(&longs);
       const int64_t value = RunInt(*options.aggregator, longs, &scratch);
-      RETURN_IF_ERROR(out.Add(t, static_cast<uint64_t>(value), false));
-      continue;
+      return out.Add(walk.instant(), static_cast<uint64_t>(value), false);
     }
     walk.Doubles(&doubles);
-    double value = RunDouble(*options.aggregator, doubles, &scratch);
-    if (std::isinf(value)) return Infinite(options, value, t);
-    RETURN_IF_ERROR(out.Add(t, std::bit_cast<uint64_t>(value), true));
-  }
+    const double value = RunDouble(*options.aggregator, doubles, &scratch);
+    if (std::isinf(value)) return Infinite(options, value, walk.instant());
+    return out.Add(walk.instant(), std::bit_cast<uint64_t>(value), true);
+  }));
   return out.Take();
 }
 
@@ -403,20 +410,14 @@ Result<PointColumns> MergeSeries(const MergeOptions& options,
 
 Status VisitInstants(const MergeOptions& options, std::span<const PointColumns* const> series,
                      const std::function<void(const Instant&)>& visit) {
-  Walk walk(options, series);
-  Steps steps(options.watch);
   std::vector<int64_t> longs;
   std::vector<double> doubles;
-  while (walk.Next()) {
-    RETURN_IF_ERROR(steps.Add(series.size()));
-    int64_t t = walk.instant();
-    if (t > options.trim_end_ms) break;
-    if (t < options.trim_begin_ms) continue;
-    bool is_integer = walk.IsInteger();
+  return ForEachInstant(options, series, [&](const Walk& walk) {
+    const bool is_integer = walk.IsInteger();
     is_integer ? walk.Ints(&longs) : walk.Doubles(&doubles);
-    visit({t, is_integer, longs, doubles});
-  }
-  return {};
+    visit({walk.instant(), is_integer, longs, doubles});
+    return Status();
+  });
 }
 
 }  // namespace hg::query

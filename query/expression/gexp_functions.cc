@@ -10,6 +10,7 @@
 
 #include "query/expression/limits.h"
 #include "query/expression/value.h"
+#include "query/java_order.h"
 #include "query/merge.h"
 #include "storage/model/number_text.h"
 
@@ -88,15 +89,9 @@ Status AverageByTime(int64_t window_ms, PointColumns* points) {
   return {};
 }
 
-// Java's order of doubles: NaN above everything, 0.0 above -0.0.
-bool IsAbove(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
-  return a > b || (a == b && std::signbit(b) && !std::signbit(a));
-}
-
 // Java's Math.max: NaN stays.
 int64_t JavaMax(int64_t a, int64_t b) { return std::max(a, b); }
-double JavaMax(double a, double b) { return IsAbove(b, a) ? b : a; }
+double JavaMax(double a, double b) { return JavaLess(a, b) ? b : a; }
 
 std::optional<int64_t> DigitsToInt(std::string_view digits) {
   constexpr size_t kDigitsMax = 10;
@@ -254,7 +249,7 @@ Result<std::vector<GexpSeries>> HighestSeries(GexpFunction function, size_t coun
     scores.emplace_back(score, i);
   }
   std::stable_sort(scores.begin(), scores.end(),
-                   [](const auto& a, const auto& b) { return IsAbove(a.first, b.first); });
+                   [](const auto& a, const auto& b) { return JavaLess(b.first, a.first); });
   std::vector<GexpSeries> out;
   for (size_t i = 0; i < std::min(count, scores.size()); ++i) {
     out.push_back(std::move(series[scores[i].second]));

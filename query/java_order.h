@@ -1,0 +1,13 @@
+#pragma once
+// Doubles as Java compares them (Double.compare): -0.0 before 0.0, NaN after everything.
+
+#include <cmath>
+
+namespace hg::query {
+
+inline bool JavaLess(double a, double b) {
+  if (a == b) return std::signbit(a) && !std::signbit(b);
+  return a < b || (std::isnan(b) && !std::isnan(a));
+}
+
+}  // namespace hg::query
