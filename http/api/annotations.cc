@@ -6,6 +6,7 @@
 
 #include "http/api/annotations_bulk.h"
 #include "http/api/arguments.h"
+#include "http/api/object_verbs.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -100,19 +101,9 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
 }
 
 void HandleOne(Method method, const Request& request, Services& services, ResponseWriter& out) {
-  switch (method) {
-    case Method::kGet:
-      return Get(request, services, out);
-    case Method::kPost:
-      return Write(request, services, out, false);
-    case Method::kPut:
-      return Write(request, services, out, true);
-    case Method::kDelete:
-      return Delete(request, services, out);
-    default:
-      // OpenTSDB reads the annotation before it looks at the verb.
-      if (ReadRequest(request, services, out)) SendMethodNotAllowed(out, request);
-  }
+  if (AnswerVerb({Get, Write, Delete}, method, request, services, out)) return;
+  // OpenTSDB reads the annotation before it looks at the verb.
+  if (ReadRequest(request, services, out)) SendMethodNotAllowed(out, request);
 }
 
 void ListGlobals(const Request& request, Services& services, ResponseWriter& out) {

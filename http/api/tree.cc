@@ -3,6 +3,7 @@
 #include <string>
 
 #include "http/api/arguments.h"
+#include "http/api/scalar_body.h"
 #include "http/api/tree_parts.h"
 #include "http/errors.h"
 #include "http/replies.h"
@@ -69,15 +70,7 @@ std::optional<TreeRequest> ReadRequest(const Request& request, Services& service
   std::optional<JsonValue> body = RequireJsonBody(request, out);
   if (!body) return {};
   *body = ObjectOfOne(std::move(*body), JsonValue::Kind::kNumber, "treeId");
-  if (!body->is_object()) {
-    SendBadJson(out, request, "An object is expected");
-    return {};
-  }
-  for (const auto& [key, value] : body->members) {
-    if (value.is_scalar() || value.is_null()) continue;
-    SendBadJson(out, request, "\"" + key + "\" must be a text");
-    return {};
-  }
+  if (!RequireScalars(*body, request, out)) return {};
   TreeRequest asked;
   if (const JsonValue* id = body->Find("treeId"); id != nullptr && !id->is_null()) {
     const std::optional<int64_t> number = id->AsInt();

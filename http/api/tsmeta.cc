@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/object_verbs.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -206,19 +207,9 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
 void HandleTsMeta(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<Method> method = OverriddenMethod(request, out);
   if (!method) return;
-  switch (*method) {
-    case Method::kGet:
-      return request.parameters.Has("tsuid") ? GetOne(request, services, out)
-                                             : GetMany(request, services, out);
-    case Method::kPost:
-      return Write(request, services, out, false);
-    case Method::kPut:
-      return Write(request, services, out, true);
-    case Method::kDelete:
-      return Delete(request, services, out);
-    default:
-      return SendMethodNotAllowed(out, request);
-  }
+  const auto get = request.parameters.Has("tsuid") ? GetOne : GetMany;
+  if (!AnswerVerb({get, Write, Delete}, *method, request, services, out))
+    SendMethodNotAllowed(out, request);
 }
 
 }  // namespace hg::http

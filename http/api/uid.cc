@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/scalar_body.h"
 #include "http/api/tsmeta.h"
 #include "http/api/uidmeta.h"
 #include "http/errors.h"
@@ -175,16 +176,7 @@ std::optional<RenameArguments> ReadRename(const Request& request, ResponseWriter
   std::optional<JsonValue> body;
   if (request.method == Method::kPost) {
     body = RequireJsonBody(request, out);
-    if (!body) return {};
-    if (!body->is_object()) {
-      SendBadJson(out, request, "An object is expected");
-      return {};
-    }
-    for (const auto& [key, value] : body->members) {
-      if (value.is_scalar() || value.is_null()) continue;
-      SendBadJson(out, request, "\"" + key + "\" must be a string");
-      return {};
-    }
+    if (!body || !RequireScalars(*body, request, out)) return {};
   }
   // An empty text of a body is a name, though one that does not exist.
   const auto text = [&](std::string_view name) -> std::optional<std::string> {

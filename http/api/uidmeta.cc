@@ -4,6 +4,7 @@
 #include <string>
 
 #include "http/api/arguments.h"
+#include "http/api/object_verbs.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -106,18 +107,8 @@ void Delete(const Request& request, Services& services, ResponseWriter& out) {
 void HandleUidMeta(const Request& request, Services& services, ResponseWriter& out) {
   const std::optional<Method> method = OverriddenMethod(request, out);
   if (!method) return;
-  switch (*method) {
-    case Method::kGet:
-      return Get(request, services, out);
-    case Method::kPost:
-      return Write(request, services, out, false);
-    case Method::kPut:
-      return Write(request, services, out, true);
-    case Method::kDelete:
-      return Delete(request, services, out);
-    default:
-      return SendMethodNotAllowed(out, request);
-  }
+  if (!AnswerVerb({Get, Write, Delete}, *method, request, services, out))
+    SendMethodNotAllowed(out, request);
 }
 
 }  // namespace hg::http

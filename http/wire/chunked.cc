@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "storage/base/hex_digit.h"
+
 namespace hg::http {
-namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
 
 ChunkedDecoder::State ChunkedDecoder::Feed(char* body, size_t size) {
   while (raw_ < size) {

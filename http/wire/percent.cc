@@ -1,18 +1,9 @@
 #include "http/wire/percent.h"
 
+#include "storage/base/hex_digit.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
-namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
 
 bool DecodePercent(std::string_view text, std::string* out) {
   out->clear();

@@ -1,5 +1,7 @@
 #include "storage/base/bytes.h"
 
+#include "storage/base/hex_digit.h"
+
 namespace hg {
 namespace {
 
@@ -13,13 +15,6 @@ Bytes Hex(ByteView bytes, const char* digits) {
   return out;
 }
 
-int DigitValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 Bytes ToHex(ByteView bytes) { return Hex(bytes, "0123456789abcdef"); }
@@ -30,8 +25,8 @@ bool FromHex(ByteView hex, Bytes* out) {
   Bytes bytes;
   bytes.reserve(hex.size() / 2);
   for (size_t i = 0; i < hex.size(); i += 2) {
-    int high = DigitValue(hex[i]);
-    int low = DigitValue(hex[i + 1]);
+    int high = HexDigit(hex[i]);
+    int low = HexDigit(hex[i + 1]);
     if (high < 0 || low < 0) return false;
     bytes.push_back(static_cast<char>(high << 4 | low));
   }

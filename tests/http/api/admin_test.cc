@@ -10,46 +10,6 @@
 namespace hg::http {
 namespace {
 
-BufferResponse AskFrom(ApiFixture& f, const std::string& remote, std::string_view method,
-                       std::string_view target, bool from_page = false) {
-  Request request = MakeRequest(method, target);
-  request.remote = remote;
-  if (from_page) request.headers.emplace_back("origin", "http://example.org");
-  BufferResponse reply;
-  Dispatch(request, f.services, reply);
-  return reply;
-}
-
-TEST_CASE("only clients of this machine are answered, unless a setting lets others in") {
-  ApiFixture f;
-  for (const char* here : {"127.0.0.1:51000", "127.9.9.9:1", "::1:51000", "::ffff:127.0.0.1:5"}) {
-    CHECK(AskFrom(f, here, "GET", "/api/admin/tables").status == 200);
-  }
-  for (const char* there : {"10.0.0.1:51000", "192.168.127.1:1", "::2:51000", "1127.0.0.1:1", ""}) {
-    CHECK(AskFrom(f, there, "GET", "/api/admin/tables").status == 403);
-    CHECK(AskFrom(f, there, "POST", "/api/admin/flush").status == 403);
-  }
-  CHECK(AskFrom(f, "127.0.0.1:51000", "POST", "/api/admin/flush", true).status == 403);
-  f.options.admin_remote = true;
-  CHECK(AskFrom(f, "10.0.0.1:51000", "GET", "/api/admin/tables").status == 200);
-  CHECK(AskFrom(f, "10.0.0.1:51000", "POST", "/api/admin/flush", true).status == 200);
-}
-
-TEST_CASE("what changes something is for POST alone, and calls are named") {
-  ApiFixture f;
-  const std::string here = "127.0.0.1:51000";
-  for (const char* call : {"create", "split", "merge", "flush", "compact", "nosuch"}) {
-    CHECK(AskFrom(f, here, "GET", std::string("/api/admin/") + call).status == 405);
-  }
-  CHECK(AskFrom(f, here, "POST", "/api/admin/flush").status == 200);
-  CHECK(AskFrom(f, here, "POST", "/api/admin/nosuch").status == 404);
-  CHECK(AskFrom(f, here, "POST", "/api/admin/split").status == 400);
-  CHECK(AskFrom(f, here, "GET", "/api/admin/regions?table=none").status == 404);
-  const BufferResponse sizes = AskFrom(f, here, "GET", "/api/admin/sizes");
-  CHECK(sizes.status == 200);
-  CHECK(sizes.body.find("\"memory_bytes\":") != std::string::npos);
-}
-
 // Says it did what it was asked.
 class IdleMaintenance : public Maintenance {
  public:
@@ -73,44 +33,90 @@ class IdleMaintenance : public Maintenance {
   }
 };
 
+constexpr const char* kHere = "127.0.0.1:51000";
+
+/// The endpoint over a store of its own, which answers to maintenance once it is attached.
+struct AdminApi : ApiFixture {
+  BufferResponse AskFrom(const std::string& remote, std::string_view method,
+                         std::string_view target, bool from_page = false) {
+    Request request = MakeRequest(method, target);
+    request.remote = remote;
+    if (from_page) request.headers.emplace_back("origin", "http://example.org");
+    BufferResponse reply;
+    Dispatch(request, services, reply);
+    return reply;
+  }
+  BufferResponse Ask(std::string_view method, std::string_view target) {
+    return AskFrom(kHere, method, target);
+  }
+  void AttachMaintenance() { services.maintenance = &idle; }
+
+  IdleMaintenance idle;
+};
+
+TEST_CASE("only clients of this machine are answered, unless a setting lets others in") {
+  AdminApi f;
+  for (const char* here : {"127.0.0.1:51000", "127.9.9.9:1", "::1:51000", "::ffff:127.0.0.1:5"}) {
+    CHECK(f.AskFrom(here, "GET", "/api/admin/tables").status == 200);
+  }
+  for (const char* there : {"10.0.0.1:51000", "192.168.127.1:1", "::2:51000", "1127.0.0.1:1", ""}) {
+    CHECK(f.AskFrom(there, "GET", "/api/admin/tables").status == 403);
+    CHECK(f.AskFrom(there, "POST", "/api/admin/flush").status == 403);
+  }
+  CHECK(f.AskFrom(kHere, "POST", "/api/admin/flush", true).status == 403);
+  f.options.admin_remote = true;
+  CHECK(f.AskFrom("10.0.0.1:51000", "GET", "/api/admin/tables").status == 200);
+  CHECK(f.AskFrom("10.0.0.1:51000", "POST", "/api/admin/flush", true).status == 200);
+}
+
+TEST_CASE("what changes something is for POST alone, and calls are named") {
+  AdminApi f;
+  for (const char* call : {"create", "split", "merge", "flush", "compact", "nosuch"}) {
+    CHECK(f.Ask("GET", std::string("/api/admin/") + call).status == 405);
+  }
+  CHECK(f.Ask("POST", "/api/admin/flush").status == 200);
+  CHECK(f.Ask("POST", "/api/admin/nosuch").status == 404);
+  CHECK(f.Ask("POST", "/api/admin/split").status == 400);
+  CHECK(f.Ask("GET", "/api/admin/regions?table=none").status == 404);
+  const BufferResponse sizes = f.Ask("GET", "/api/admin/sizes");
+  CHECK(sizes.status == 200);
+  CHECK(sizes.body.find("\"memory_bytes\":") != std::string::npos);
+}
+
 TEST_CASE("a backup goes to an absolute path, by POST; GET tells how far it is") {
-  ApiFixture f;
-  const std::string here = "127.0.0.1:51000";
-  CHECK(AskFrom(f, here, "POST", "/api/admin/backup?folder=/b").status == 501);
-  IdleMaintenance store;
-  f.services.maintenance = &store;
-  const BufferResponse done = AskFrom(f, here, "POST", "/api/admin/backup?folder=/b/a%20c");
+  AdminApi f;
+  CHECK(f.Ask("POST", "/api/admin/backup?folder=/b").status == 501);
+  f.AttachMaintenance();
+  const BufferResponse done = f.Ask("POST", "/api/admin/backup?folder=/b/a%20c");
   CHECK(done.status == 200);
   CHECK(done.takes_long);
-  CHECK(store.folder == "/b/a c");
+  CHECK(f.idle.folder == "/b/a c");
   CHECK(
       done.body ==
       R"({"files":2,"filesTotal":2,"bytes":700,"bytesTotal":700,"kept":0,"linked":2,"copied":0})");
   for (const char* bad : {"", "?folder=", "?folder=b/c", "?to=/b"}) {
-    store.folder = "none";
-    CHECK(AskFrom(f, here, "POST", std::string("/api/admin/backup") + bad).status == 400);
-    CHECK(store.folder == "none");
+    f.idle.folder = "none";
+    CHECK(f.Ask("POST", std::string("/api/admin/backup") + bad).status == 400);
+    CHECK(f.idle.folder == "none");
   }
-  CHECK(AskFrom(f, "10.0.0.1:51000", "POST", "/api/admin/backup?folder=/b").status == 403);
-  CHECK(AskFrom(f, here, "POST", "/api/admin/backup?folder=/b", true).status == 403);
-  CHECK(store.folder == "none");
-  CHECK(AskFrom(f, here, "GET", "/api/admin/backup?folder=/b").status == 200);
-  CHECK(store.folder == "none");
+  CHECK(f.AskFrom("10.0.0.1:51000", "POST", "/api/admin/backup?folder=/b").status == 403);
+  CHECK(f.AskFrom(kHere, "POST", "/api/admin/backup?folder=/b", true).status == 403);
+  CHECK(f.idle.folder == "none");
+  CHECK(f.Ask("GET", "/api/admin/backup?folder=/b").status == 200);
+  CHECK(f.idle.folder == "none");
 }
 
 TEST_CASE("a check tells each damage, by POST") {
-  ApiFixture f;
-  const std::string here = "127.0.0.1:51000";
-  CHECK(AskFrom(f, here, "POST", "/api/admin/check").status == 501);
-  IdleMaintenance store;
-  f.services.maintenance = &store;
-  const BufferResponse report = AskFrom(f, here, "POST", "/api/admin/check");
+  AdminApi f;
+  CHECK(f.Ask("POST", "/api/admin/check").status == 501);
+  f.AttachMaintenance();
+  const BufferResponse report = f.Ask("POST", "/api/admin/check");
   CHECK(report.status == 200);
   CHECK(report.takes_long);
   CHECK(report.body ==
         R"({"files":3,"bytes":0,"damages":[{"file":"data/000000001.points","offset":40,)"
         R"("what":"checksum of a block differs","lost":"rows"}],"notes":["a note"]})");
-  CHECK(AskFrom(f, here, "GET", "/api/admin/check").status == 405);
+  CHECK(f.Ask("GET", "/api/admin/check").status == 405);
 }
 
 }  // namespace

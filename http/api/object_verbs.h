@@ -1,0 +1,37 @@
+#pragma once
+// What the four verbs do with an object of the API (an annotation, metadata): POST changes what a
+// request names, PUT replaces the whole.
+
+#include "http/request.h"
+#include "http/response_writer.h"
+
+namespace hg::http {
+
+struct Services;
+
+struct ObjectVerbs {
+  void (*get)(const Request& request, Services& services, ResponseWriter& out);
+  void (*write)(const Request& request, Services& services, ResponseWriter& out, bool replace);
+  void (*remove)(const Request& request, Services& services, ResponseWriter& out);
+};
+
+/// False, and nothing was sent: another verb.
+inline bool AnswerVerb(const ObjectVerbs& verbs, Method method, const Request& request,
+                       Services& services, ResponseWriter& out) {
+  switch (method) {
+    case Method::kGet:
+      verbs.get(request, services, out);
+      return true;
+    case Method::kPost:
+    case Method::kPut:
+      verbs.write(request, services, out, method == Method::kPut);
+      return true;
+    case Method::kDelete:
+      verbs.remove(request, services, out);
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace hg::http
