@@ -188,6 +188,9 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
     if (!meta.ok()) return SendStatus(out, request, meta.status());
     if (tree->rules.empty()) return SendError(out, request, 500, "The tree has no rules");
     Result<uid::TreePath> path = uid::FindTreePath(*tree, *meta);
+    if (!path.ok() &&
+        path.status().code() == StatusCode::kUnsupported)  // an exception of OpenTSDB's
+      return SendError(out, request, 500, path.status().message());
     if (!path.ok()) return SendStatus(out, request, path.status());
     tested.messages = std::move(path->messages);
     tested.meta = std::move(*meta);

@@ -32,9 +32,9 @@ std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
   return out;
 }
 
-// OpenTSDB keeps variables in a set, and puts first the metrics among them, in order of the
-// request, and then the expressions into a map made for their number: the first of its order gives
-// a joined series its tags. `places`: of a metric in the request, kNoPlace of an expression.
+// OpenTSDB keeps variables in a set, and puts first the metrics among them, in order of their
+// sub-queries, and then the expressions into a map made for their number: the first of its order
+// gives a joined series its tags. `places`: of a metric's sub-query, kNoPlace of an expression.
 constexpr size_t kNoPlace = std::numeric_limits<size_t>::max();
 std::vector<size_t> VariableOrder(const std::vector<std::string>& names,
                                   const std::vector<size_t>& places) {
@@ -49,6 +49,7 @@ std::vector<size_t> VariableOrder(const std::vector<std::string>& names,
 /// The groups of one metric of the request.
 struct MetricSeries {
   double fill = 0;
+  size_t place = 0;  // of its sub-query: of those of the request without what is asked twice
   std::vector<const Group*> groups;
   std::vector<SeriesIdentity> series;
   std::vector<Bytes> filter_keys;
@@ -223,6 +224,7 @@ class Runner {
       metric.groups.push_back(&group);
       metric.series.push_back(Identify(layout, group));
     }
+    metric.place = index;
     metric.filter_keys = answer.queries[index].filter_keys;
     metric.failure = answer.queries[index].failure;
     metrics_.push_back(std::move(metric));
@@ -275,7 +277,7 @@ class Runner {
     std::vector<size_t> places;
     for (const std::string& name : expression.program.variables) {
       Variable v = variables_.at(name);
-      places.push_back(v.is_metric ? v.index : kNoPlace);
+      places.push_back(v.is_metric ? metrics_[v.index].place : kNoPlace);
     }
     for (size_t slot : VariableOrder(expression.program.variables, places)) {
       Variable v = variables_.at(expression.program.variables[slot]);

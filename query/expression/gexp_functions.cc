@@ -119,6 +119,10 @@ std::optional<int64_t> ReadWindowTime(std::string_view text) {
   return std::nullopt;
 }
 
+// A null dereference of OpenTSDB's. It meets a series that is joined, and one that was averaged
+// even where another one of equal tags stands for it.
+Status NoPoints() { return Status::InvalidArgument("A series to be combined has no points"); }
+
 }  // namespace
 
 void MakeAbsolute(PointColumns* points) {
@@ -277,8 +281,10 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
   // OpenTSDB's iterators are a point ahead of who asks them: each level of functions meets a
   // failure one point earlier, and that at the first point also in series that nobody asks.
   for (const std::vector<GexpSeries>& set : sets) {
-    for (const GexpSeries& s : set)
+    for (const GexpSeries& s : set) {
       if (s.points_before_failure == 0) return s.failure;
+      if (s.averaged && s.failure.ok() && s.group.points.size() == 0) return NoPoints();
+    }
   }
   std::vector<GexpSeries> out;
   for (const JoinedSeries& members : joined) {
@@ -301,8 +307,7 @@ Result<std::vector<GexpSeries>> CombineSeries(GexpFunction function,
           before_failure = std::min(before_failure, member.points_before_failure - 1);
         continue;
       }
-      if (columns[k]->size() == 0)  // a null dereference of OpenTSDB's
-        return Status::InvalidArgument("A series to be combined has no points");
+      if (columns[k]->size() == 0) return NoPoints();
       if (length && *length != columns[k]->size()) {
         failure = Status::InvalidArgument("No more elements: series to be combined have " +
                                           std::to_string(*length) + " and " +

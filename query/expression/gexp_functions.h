@@ -20,6 +20,7 @@ struct GexpSeries {
   Group group;
   SeriesIdentity identity;
   bool combined = false;  // by the last function, out of several
+  bool averaged = false;  // by a movingAverage below; without points it cannot be combined
   Status failure = {};    // of its points: whoever uses them fails, but nobody else
   size_t points_before_failure = SIZE_MAX;
 };

@@ -111,6 +111,7 @@ class Runner {
       case GexpFunction::kAlias:
         return ApplyAlias(joined, series);
       case GexpFunction::kMovingAverage:
+        series->averaged = true;
         return ApplyMovingAverage(scalars[0], range_, &series->group.points);
       default:
         MakeAbsolute(&series->group.points);

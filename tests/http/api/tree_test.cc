@@ -126,6 +126,11 @@ TEST_CASE("a branch shows its leaves, a test why") {
   CHECK(f.Ask("GET", "/api/tree/test?treeid=1&tsuids=000001000001000001")
             .body.find("Depth [3] Adding leaf [name: sys.cpu tsuid: 000001000001000001] to parent "
                        "branch [Name: [a]]") != std::string::npos);
+  REQUIRE(f.StatusOf("POST", "/rules",
+                     R"([{"treeId":1,"level":1,"order":0,"type":"METRIC","separator":"."},)"
+                     R"({"treeId":1,"level":1,"order":1,"type":"METRIC","separator":"."}])") ==
+          204);
+  CHECK(f.StatusOf("GET", "/test?treeid=1&tsuids=000001000001000001") == 500);
   CHECK(f.StatusOf("GET", "/branch?branch=0001FFFFFFFF") == 404);
   CHECK(f.StatusOf("GET", "/branch?branch=00") == 400);
   CHECK(f.StatusOf("POST", "/branch?treeid=1") == 400);

@@ -37,6 +37,7 @@ struct ExpCase {
     std::vector<Group> groups;  // their query_index is set here
     std::optional<NumericFill> fill;
     Status failure = {};
+    std::string name = {};  // "metric." and the id if empty
   };
   struct Expression {
     std::string id, text;
@@ -59,7 +60,7 @@ struct ExpCase {
     for (size_t i = 0; i < metrics.size(); ++i) {
       ExpMetric metric;
       metric.id = metrics[i].id;
-      metric.metric = "metric." + metrics[i].id;
+      metric.metric = metrics[i].name.empty() ? "metric." + metrics[i].id : metrics[i].name;
       metric.fill = metrics[i].fill;
       request.metrics.push_back(metric);
       for (Group group : metrics[i].groups) {

@@ -72,6 +72,19 @@ TEST_CASE("variables of one place in Java's map come in order of the request's m
   CHECK_FALSE((*c.Run())[0].table->series[1].tags.empty());
 }
 
+TEST_CASE("a metric that is asked for twice has the place of the first") {
+  ExpCase c = WorkedExample();
+  c.metrics[0].id = "m1";
+  c.metrics[1].id = "q";  // the place of a
+  c.metrics.push_back({"a", {}, {}});
+  c.metrics[0].name = c.metrics[2].name = "m.a";
+  c.expressions = {{"e", "q + a"}};
+  const auto results = c.Run();
+  REQUIRE(results.ok());
+  CHECK_FALSE((*results)[0].table->series[1].tags.empty());
+  CHECK((*results)[0].table->series[2].tags.empty());
+}
+
 TEST_CASE("a metric that failed fails only what is shown of it") {
   ExpCase c = WorkedExample();
   c.metrics[1].failure = Status::InvalidArgument("Got Infinity");

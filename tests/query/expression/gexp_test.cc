@@ -253,6 +253,18 @@ TEST_CASE("combined series have the lowest metric and the tags of the first set"
   CHECK(Evaluate("sum(sum:m)", found).find("error: Must have 2 to 26") == 0);
 }
 
+TEST_CASE(
+    "what was averaged to nothing cannot be combined, even where another series stands for it") {
+  // B, which is outside of the range, and C have no tags after the inner sum: C stands for both.
+  const std::vector<std::vector<Group>> found = {{A(OfInts({{10, 1}}))},
+                                                 {A(OfInts({{10, 2}}))},
+                                                 {B(OfInts({{-10, 3}})), C(OfInts({{10, 4}}))}};
+  CHECK(Evaluate("sumSeries(sum:x,scale(sumSeries(sum:y,sum:z),1))", found).find("error") ==
+        std::string::npos);
+  CHECK(Evaluate("sumSeries(sum:x,scale(movingAverage(sumSeries(sum:y,sum:z),1),1))", found) ==
+        "error: A series to be combined has no points");
+}
+
 TEST_CASE("functions apply to all their sets and to each other's results") {
   std::vector<std::vector<Group>> found = {{HostGroup(0, "g.a", "1", OfInts({{10, -1}}))},
                                            {HostGroup(1, "g.b", "1", OfInts({{10, 2}}))}};
