@@ -72,6 +72,82 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
   return true;
 }
 
+// ---- a block as its readers have it
+//
+// Behind the entries stand places from which to walk on, so that who looks for one entry touches
+// little of the block: the keys of some entries, then for each where its key begins and where the
+// entry behind it does, at the end how many there are and where the entries end; u32 all.
+
+constexpr size_t kPlaceEvery = 1024;          // bytes of entries
+constexpr size_t kPlacedBytesMax = 1U << 30;  // of entries; larger blocks have no places
+constexpr size_t kPlaceBytes = 8, kPlacesEndBytes = 8;
+
+uint32_t LittleAt(ByteView bytes, size_t at) {
+  ByteView in = bytes.substr(at, 4);
+  return static_cast<uint32_t>(TakeLittle(&in, 4));
+}
+
+class PlacedBlock {
+ public:
+  explicit PlacedBlock(ByteView block) : block_(block) {
+    count_ = LittleAt(block, block.size() - 8);
+    entries_ = LittleAt(block, block.size() - 4);
+    if (count_ == 0) entries_ = block.size() - kPlacesEndBytes;
+    index_ = block.size() - kPlacesEndBytes - count_ * kPlaceBytes;
+  }
+
+  [[nodiscard]] ByteView entries() const { return block_.substr(0, entries_); }
+  /// Moves *in, a rest of the entries, forward behind the last place whose key is before `start`,
+  /// and makes that key *key. Nothing is done if *in is there or further already.
+  void Jump(ByteView start, ByteView* in, Bytes* key) const {
+    size_t first = 0;
+    for (size_t end = count_; first < end;) {
+      const size_t middle = (first + end) / 2;
+      KeyOf(middle) < start ? first = middle + 1 : end = middle;
+    }
+    if (first == 0 || in->empty()) return;
+    const size_t behind = LittleAt(block_, index_ + (first - 1) * kPlaceBytes + 4);
+    if (block_.data() + behind <= in->data()) return;
+    *in = entries().substr(behind);
+    *key = KeyOf(first - 1);
+  }
+
+ private:
+  [[nodiscard]] ByteView KeyOf(size_t place) const {
+    const size_t begin = LittleAt(block_, index_ + place * kPlaceBytes);
+    const size_t end =
+        place + 1 < count_ ? LittleAt(block_, index_ + (place + 1) * kPlaceBytes) : index_;
+    return block_.substr(begin, end - begin);
+  }
+
+  const ByteView block_;
+  size_t count_, entries_, index_;
+};
+
+// Where the entries are damaged, places end before that.
+Bytes WithPlaces(ByteView entries) {
+  Bytes keys, index;
+  uint32_t count = 0;
+  Bytes key;
+  ByteView value;
+  size_t last = 0;
+  for (ByteView in = entries; entries.size() <= kPlacedBytesMax && TakeEntry(&in, &key, &value);) {
+    const size_t behind = entries.size() - in.size();
+    if (in.empty() || behind - last < kPlaceEvery) continue;
+    AppendLittle(&index, entries.size() + keys.size(), 4);
+    AppendLittle(&index, behind, 4);
+    keys += key;
+    last = behind;
+    ++count;
+  }
+  Bytes out;
+  out.reserve(entries.size() + keys.size() + index.size() + kPlacesEndBytes);
+  out.append(entries).append(keys).append(index);
+  AppendLittle(&out, count, 4);
+  AppendLittle(&out, entries.size(), 4);
+  return out;
+}
+
 }  // namespace
 
 BlockFileWriter::BlockFileWriter(std::unique_ptr<File> file, const BlockWriting& writing)
@@ -307,7 +383,7 @@ Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use
   }
   Bytes block;
   RETURN_IF_ERROR(ReadFromDisk(i, &block));
-  auto shared = std::make_shared<const Bytes>(std::move(block));
+  auto shared = std::make_shared<const Bytes>(WithPlaces(block));
   if (cache != nullptr && use == CacheUse::kKeep) {
     cache->Insert(cache_number_, i, shared, reading_.in_memory);
   }
@@ -391,7 +467,10 @@ Result<bool> BlockFile::Get(ByteView key, Bytes* value) const {
   ASSIGN_OR_RETURN(const std::shared_ptr<const Bytes> block, ReadBlock(i, CacheUse::kKeep));
   Bytes found;
   ByteView body;
-  for (ByteView in = *block; !in.empty();) {
+  const PlacedBlock placed(*block);
+  ByteView in = placed.entries();
+  placed.Jump(key, &in, &found);
+  while (!in.empty()) {
     if (!TakeEntry(&in, &found, &body)) return Damaged(index_[i].offset, "an entry is cut short");
     if (found < key) continue;
     if (found != key) return false;
@@ -443,8 +522,10 @@ Result<bool> BlockFileScan::Next() {
     while (in_.empty()) {
       if (next_ >= file_->index_.size()) return false;
       ASSIGN_OR_RETURN(block_, file_->ReadBlock(next_++, use_));
-      in_ = *block_;
+      const PlacedBlock placed(*block_);
+      in_ = placed.entries();
       key_.clear();
+      placed.Jump(start_, &in_, &key_);
     }
     if (!TakeEntry(&in_, &key_, &value_)) return Damaged("an entry is cut short");
   } while (key_ < start_);
@@ -460,10 +541,15 @@ void BlockFileScan::Seek(Bytes start) {
   if (block + 1 != next_ || block_ == nullptr) {
     next_ = block;
     in_ = {};
-  } else if (key_ >= start_) {
-    in_ = *block_;
+    block_.reset();  // it is not the one before next_ any more
+    return;
+  }
+  const PlacedBlock placed(*block_);
+  if (key_ >= start_) {
+    in_ = placed.entries();
     key_.clear();
   }
+  placed.Jump(start_, &in_, &key_);
 }
 
 Status BlockFileScan::Damaged(const char* what) const {

@@ -230,10 +230,15 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
   if (*irregular) return next_irregular_ < irregular_.size();
   *series = series_[next_series_ - 1];
   *base = bases_[next_base_++];
-  const ByteView tsuid = engine_.registry().Tsuid(*series);
-  tsuid_ = tsuid;
+  const KeyLayout& layout = engine_.layout();
+  if (next_base_ > 1) {  // keys of the rows of a series differ in their bases only
+    char* const at = key_.data() + layout.salt_width + layout.metric_width;
+    for (size_t i = 0; i < sizeof(*base); ++i) at[i] = static_cast<char>(*base >> (24 - 8 * i));
+    return true;
+  }
+  tsuid_ = engine_.registry().Tsuid(*series);
   key_.clear();
-  codec::AppendRowKey(engine_.layout(), tsuid, *base, &key_);
+  codec::AppendRowKey(layout, tsuid_, *base, &key_);
   return true;
 }
 
@@ -311,7 +316,9 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
       RETURN_IF_ERROR(ReadRunRows(*run, source++, tsuid, slice.bases));
     }
   }
-  std::stable_sort(file_rows_.begin(), file_rows_.end(), ByBase<FileRow>);
+  if (!std::is_sorted(file_rows_.begin(), file_rows_.end(), ByBase<FileRow>)) {
+    std::stable_sort(file_rows_.begin(), file_rows_.end(), ByBase<FileRow>);
+  }
   return {};
 }
 
@@ -328,21 +335,22 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
     cursor->Seek(first);
   }
   if (!cursor) return {};
+  const size_t before = file_rows_.size();
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, cursor->Next());
-    if (!more) return {};
+    if (!more) break;
     const Bytes& key = cursor->key();
-    if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) return {};
+    if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) break;
     const uint32_t base = ReadBig32(key.data() + series.size());
-    if (base >= bases.end) return {};
+    if (base >= bases.end) break;
     const std::shared_ptr<const Bytes>& block = cursor->block();
     const bool known = !file_rows_.empty() && file_rows_.back().block == block;
     const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + (known ? 0 : block->capacity()));
-    RETURN_IF_ERROR(memory_.Step(kFileRowSteps));
     RETURN_IF_ERROR(memory_.Add(bytes));
     file_bytes_ += bytes;
     file_rows_.push_back({base, source, block, cursor->value()});
   }
+  return memory_.Step(kFileRowSteps * (file_rows_.size() - before));
 }
 
 // Most rows hold nothing but points, one at each instant: what each source has of them is decoded

@@ -110,6 +110,43 @@ TEST_CASE("entries come back by get, by scan and by seek") {
   }
 }
 
+TEST_CASE("a seek finds its entry from wherever the scan stands") {
+  FaultyFileSystem disk(1);
+  const Entries entries = SomeEntries(7, 300);
+  BlockWriting writing;
+  writing.block_bytes = 2000;
+  const auto file = Write(disk, entries, writing);
+  REQUIRE(file->blocks() > 5);
+  std::vector<Bytes> keys;
+  for (const auto& [key, value] : entries) keys.push_back(key);
+  BlockFileScan scan(file, "", "");
+  for (size_t i = 0; i < keys.size(); ++i) {
+    for (const size_t walked : {0, 1, 2, 30}) {
+      std::vector<Bytes> targets = {"", "key", keys[i], keys[i] + '\0', "z"};
+      for (size_t near = i; near < std::min(i + walked + 3, keys.size()); ++near) {
+        targets.push_back(keys[near]);
+        targets.push_back(keys[near].substr(0, 5));
+        targets.push_back(keys[near] + '\0');
+      }
+      for (const Bytes& target : targets) {
+        scan.Seek(keys[i]);
+        for (size_t n = 0; n < walked; ++n) REQUIRE(scan.Next().ok());
+        scan.Seek(target);
+        auto it = entries.lower_bound(target);
+        for (int n = 0; n < 2; ++n) {
+          const auto more = scan.Next();
+          REQUIRE(more.ok());
+          REQUIRE(*more == (it != entries.end()));
+          if (!*more) break;
+          REQUIRE(scan.key() == it->first);
+          REQUIRE(scan.value() == it->second);
+          ++it;
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("any flipped bit is found, and costs its own block only") {
   FaultyFileSystem disk(1);
   const Entries entries = SomeEntries(1, 3000);
