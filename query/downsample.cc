@@ -181,7 +181,9 @@ int64_t BucketGrid::BucketEnd(int64_t start) const {
 // Calendar buckets follow each other from the first one (quirk Q11); fixed ones stand on the epoch.
 int64_t BucketGrid::BucketOf(int64_t t, int64_t open_start, int64_t* end) const {
   if (!calendar_) {
-    int64_t start = FirstBucket(t);
+    // Mostly the next one, which needs no division.
+    const int64_t next = open_start + interval_ms_;
+    const int64_t start = t >= next && t - next < interval_ms_ ? next : FirstBucket(t);
     *end = BucketEnd(start);
     return start;
   }
@@ -220,6 +222,15 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
   size_t n = offset_ms.size();
   while (i < n && base_ms + offset_ms[i] < grid_->first_point_ms()) ++i;
   while (n > i && base_ms + offset_ms[n - 1] >= grid_->end_point_ms()) --n;
+  // Room for the buckets of the row at once.
+  if (const int64_t interval = grid_->spec().interval_ms(); interval > 0 && i < n) {
+    const int64_t buckets = (int64_t{offset_ms[n - 1]} - offset_ms[i]) / interval + 2;
+    const size_t size = times_.size() + std::min(n - i, static_cast<size_t>(buckets));
+    if (const size_t room = times_.capacity(); size > room) {
+      times_.reserve(std::max(size, 2 * room));
+      bits_.reserve(std::max(size, 2 * room));
+    }
+  }
   while (i < n) {
     int64_t t = base_ms + offset_ms[i];
     if (t >= bucket_end_) Open(NextBucket(t));

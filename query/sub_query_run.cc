@@ -102,8 +102,10 @@ Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
     }
     grid_.emplace(*downsample, window_, start_ms_, end_ms_);
   }
-  spec_.statistics =
-      !sub_.histograms && (sub_.values || (downsample != nullptr && TakesStatistics(*downsample)));
+  // Of rows that fall into several buckets only their points would do.
+  const bool whole_rows = downsample != nullptr && TakesStatistics(*downsample) &&
+                          (downsample->run_all || downsample->interval_ms() >= kRowSpan * 1000);
+  spec_.statistics = !sub_.histograms && (whole_rows || sub_.values);
   spec_.rows = RangeOf(window_, filter_->reads_extra_hour());
   return {};
 }

@@ -36,21 +36,37 @@ std::string Base64(ByteView bytes) {
   return out;
 }
 
-// Tags in the order of Java's map of that capacity.
-void WriteTags(const std::vector<std::pair<Bytes, Bytes>>& tags, size_t capacity,
-               JsonWriter* json) {
-  json->BeginObject();
-  if (tags.size() == 1) {
-    json->Member(tags[0].first, tags[0].second);
-  } else if (!tags.empty()) {
-    std::vector<uint32_t> hashes;
-    for (const auto& [key, value] : tags) hashes.push_back(JavaHashUtf8(key));
-    for (size_t i : JavaMapOrder(hashes, capacity)) {
-      json->Member(tags[i].first, tags[i].second);
+/// Tags in the order of Java's map of a capacity that their number decides. Those of neighbours
+/// mostly have the same keys, whose order is found once.
+class TagWriter {
+ public:
+  explicit TagWriter(size_t (*capacity_of)(size_t)) : capacity_of_(capacity_of) {}
+
+  void Write(const std::vector<std::pair<Bytes, Bytes>>& tags, JsonWriter* json) {
+    if (!std::equal(tags.begin(), tags.end(), keys_.begin(), keys_.end(),
+                    [](const auto& tag, const Bytes& key) { return tag.first == key; })) {
+      Learn(tags);
     }
+    json->BeginObject();
+    for (const size_t i : order_) json->Member(tags[i].first, tags[i].second);
+    json->EndObject();
   }
-  json->EndObject();
-}
+
+ private:
+  void Learn(const std::vector<std::pair<Bytes, Bytes>>& tags) {
+    keys_.clear();
+    std::vector<uint32_t> hashes;
+    for (const auto& [key, value] : tags) {
+      keys_.push_back(key);
+      hashes.push_back(JavaHashUtf8(key));
+    }
+    order_ = JavaMapOrder(hashes, capacity_of_(tags.size()));
+  }
+
+  size_t (*const capacity_of_)(size_t);
+  std::vector<Bytes> keys_;
+  std::vector<size_t> order_;
+};
 
 void WriteOptional(std::string_view key, const std::optional<std::string>& value,
                    JsonWriter* json) {
@@ -114,10 +130,11 @@ struct Printing {
   const bool as_arrays;
   const Clock& clock;
   query::QueryStats& stats;
+  TagWriter& tags;
 };
 
 void WriteGroup(const Printing& printing, const Group& group, JsonWriter* json) {
-  const auto& [query, answer, as_arrays, clock, stats] = printing;
+  const auto& [query, answer, as_arrays, clock, stats, tags] = printing;
   const int64_t began_ns = clock.MonotonicNs();
   const query::Request& request = query.request;
   // A computed group shows the first sub-query as its own, and an empty list where others show
@@ -129,7 +146,7 @@ void WriteGroup(const Printing& printing, const Group& group, JsonWriter* json) 
   json->BeginObject();
   json->Member("metric", group.metric);
   json->Key("tags");
-  WriteTags(group.tags, HashQCapacity(group.tags.size()), json);
+  tags.Write(group.tags, json);
   json->Key("aggregateTags");
   json->BeginArray();
   for (const Bytes& tag : group.aggregate_tags) json->String(tag);
@@ -167,7 +184,8 @@ void WriteGroup(const Printing& printing, const Group& group, JsonWriter* json) 
 
 void WriteAnswer(const ValidQuery& query, const Answer& answer, bool as_arrays, const Clock& clock,
                  query::QueryStats* stats, JsonWriter* json) {
-  const Printing printing{query, answer, as_arrays, clock, *stats};
+  TagWriter tags(HashQCapacity);
+  const Printing printing{query, answer, as_arrays, clock, *stats, tags};
   json->BeginArray();
   for (const Group& group : answer.groups) {
     if (!json->alive()) return;
@@ -260,6 +278,7 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
 }
 
 void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* json) {
+  TagWriter tags(HashNCapacity);
   json->BeginArray();
   for (const query::LastPoint& point : points) {
     json->BeginObject();
@@ -274,7 +293,7 @@ void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* js
     json->Member("value", value);
     if (point.metric) {
       json->Key("tags");
-      WriteTags(point.tags, HashNCapacity(point.tags.size()), json);
+      tags.Write(point.tags, json);
     }
     json->Member("tsuid", ToHexUpper(point.tsuid));
     json->EndObject();

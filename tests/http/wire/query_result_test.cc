@@ -48,6 +48,24 @@ TEST_CASE("an output object, its tags in the order of Java's map") {
         R"([{"metric":"m","tags":{"host":"a","dc":"x"},"aggregateTags":[],"dps":{"1":5,"2":-6}}])");
 }
 
+TEST_CASE("tags of neighbours with other keys stand in an order of their own") {
+  query::Answer answer = OneGroup(query::OfInts({{1, 5}}));
+  const auto add = [&](std::vector<std::pair<Bytes, Bytes>> tags) {
+    answer.groups.push_back(answer.groups[0]);
+    answer.groups.back().tags = std::move(tags);
+  };
+  add({});
+  add({{"dc", "y"}, {"host", "b"}});
+  add({{"dc", "z"}, {"rack", "1"}});
+  add({{"host", "c"}});
+  const std::string out = Write(OneQuery(), answer);
+  std::string tags;
+  for (size_t at = 0; (at = out.find(R"("tags":)", at)) != std::string::npos; ++at) {
+    tags += out.substr(at + 7, out.find('}', at) - at - 6);
+  }
+  CHECK(tags == R"({"host":"a","dc":"x"}{}{"host":"b","dc":"y"}{"rack":"1","dc":"z"}{"host":"c"})");
+}
+
 TEST_CASE("arrays, milliseconds and repeated seconds") {
   query::ValidQuery query = OneQuery();
   query::PointColumns points = query::OfDoubles({{1, 1.5}, {1, 1e7}});
