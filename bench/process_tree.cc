@@ -74,13 +74,12 @@ double ProcessTree::CpuSeconds() const {
   return sum;
 }
 
-ProcessTree::Memory ProcessTree::Resident() const {
-  Memory sum;
+uint64_t ProcessTree::ResidentBytes() const {
+  uint64_t sum = 0;
   for (const int pid : All()) {
     std::ifstream in("/proc/" + std::to_string(pid) + "/status");
     for (std::string line; std::getline(in, line);) {
-      if (line.rfind("VmRSS:", 0) == 0) sum.resident += Kibibytes(line) << 10;
-      if (line.rfind("RssAnon:", 0) == 0) sum.anonymous += Kibibytes(line) << 10;
+      if (line.rfind("VmRSS:", 0) == 0) sum += Kibibytes(line) << 10;
     }
   }
   return sum;

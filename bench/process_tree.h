@@ -17,12 +17,8 @@ class ProcessTree {
   /// Seconds of processor so far, user and system, all threads; of those that live now. A process
   /// that cannot be read ends the measurement.
   [[nodiscard]] double CpuSeconds() const;
-  /// Resident memory in bytes: all of it, and without what files back.
-  struct Memory {
-    uint64_t resident = 0;
-    uint64_t anonymous = 0;
-  };
-  [[nodiscard]] Memory Resident() const;
+  /// Resident memory now. Pages that several processes share count for each.
+  [[nodiscard]] uint64_t ResidentBytes() const;
 
  private:
   [[nodiscard]] std::vector<int> All() const;

@@ -8,7 +8,8 @@
 //
 // Last line: points, seconds, points/s, processor nanoseconds per point of the processes during the
 // sending and with what they did afterwards (flush, merge) until --settle seconds had passed,
-// latencies of a request in microseconds, requests that were refused (503) and sent again.
+// latencies of a request in microseconds, requests that were refused (503) and sent again, and the
+// processes' resident memory at the end.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -99,7 +100,9 @@ void Run(const Options& options) {
   std::printf("points %.0f seconds %.3f rate %.0f cpu_ns %.1f settled_cpu_ns %.1f ", points,
               seconds, points / seconds, cpu_sending / points * 1e9, cpu_all / points * 1e9);
   PrintLatencies(sender.latencies());
-  std::printf(" refused %llu\n", static_cast<unsigned long long>(sender.refused()));
+  std::printf(" refused %llu resident_mib %.1f\n",
+              static_cast<unsigned long long>(sender.refused()),
+              static_cast<double>(server.ResidentBytes()) / (1 << 20));
   if (!options.histogram.empty()) WriteHistogram(sender.latencies(), options.histogram);
 }
 

@@ -28,6 +28,16 @@ class Curve:
     def add(self, x, y):
         self.points.append([x, y])
 
+    def try_to(self, x, measured):
+        """Adds what measured() gives; a server may refuse what is too large, and that is where the curve stops."""
+        try:
+            self.add(x, measured())
+        except RuntimeError as error:
+            self.stopped = f"at {x:,}: {str(error).splitlines()[-1][:200]}"
+
+    def latest(self):
+        return f"{self.points[-1][1]:.3g} ({self.y})" if self.points else self.stopped
+
     def as_data(self):
         return {"key": self.key, "x": self.x, "y": self.y, "law": self.law, "points": self.points, "stopped": self.stopped}
 
@@ -99,9 +109,10 @@ def by_tag_values(bench):
             bench.put(server, hosts=values, metrics=1, steps=6, passes=1, decimals=0, step=60, start=START)
             for curve, filters, units in kinds.values():
                 line = request(METRICS[:1], START, START + HOUR_S - 1, "sum", "1h-avg", filters(values))
-                run = ask(bench, server, [line], passes=max(1, min(200, 100_000 // values)))
-                curve.add(values, run["median_us"] if units(values) == 1 else run["median_us"] * 1000 / units(values))
-        bench.say(f"{values} values: " + ", ".join(f"{kind} {row[0].points[-1][1]:.0f}" for kind, row in kinds.items()))
+                per_unit = 1 if units(values) == 1 else 1000 / units(values)
+                curve.try_to(values, lambda line=line, per_unit=per_unit: per_unit * ask(
+                    bench, server, [line], passes=max(1, min(200, 100_000 // values)))["median_us"])
+        bench.say(f"{values} values: " + ", ".join(f"{kind} {row[0].latest()}" for kind, row in kinds.items()))
     return [row[0] for row in kinds.values()]
 
 
@@ -187,13 +198,9 @@ def by_points(bench, year):
             # From the end of the data: what was written last is in memory.
             end = START + year.hours * HOUR_S
             line = request(METRICS[:metrics], end - seconds, end - 1, "sum", downsample)
-            try:
-                run = ask(bench, year.server, [line], passes=max(1, min(100, 10**6 // 10**exponent)))
-            except RuntimeError as error:  # refused: a query may not take all memory
-                curve.stopped = f"10^{exponent}: {str(error).splitlines()[-1][:200]}"
-                continue
-            curve.add(10**exponent, run["median_us"] * 1000 / 10**exponent)
-        bench.say(f"10^{exponent} points: " + ", ".join(f"{curve.points[-1][1]:.2f} ns" for curve in (hourly, minutes) if curve.points))
+            curve.try_to(10**exponent, lambda line=line: ask(
+                bench, year.server, [line], passes=max(1, min(100, 10**6 // 10**exponent)))["median_us"] * 1000 / 10**exponent)
+        bench.say(f"10^{exponent} points: " + ", ".join(curve.latest() for curve in (hourly, minutes)))
     return [hourly, minutes]
 
 
@@ -232,11 +239,12 @@ def page(data, folder):
             continue
         drawn = plots.draw(Path(folder, f"growth-{group}.png"), title, curves[0]["x"], "cost of a unit",
                            {curve["y"]: curve["points"] for curve in curves}, log_y=True)
-        lines = [f"| {curves[0]['x']} | expected | found | " + " | ".join(f"{x:,}" for x, _ in curves[0]["points"]) + " |",
-                 "| --- | --- | --- |" + " --- |" * len(curves[0]["points"])]
+        columns = sorted({x for curve in curves for x, _ in curve["points"]})
+        lines = [f"| {curves[0]['x']} | expected | found | " + " | ".join(f"{x:,}" for x in columns) + " |",
+                 "| --- | --- | --- |" + " --- |" * len(columns)]
         for curve in curves:
             at = dict(map(tuple, curve["points"]))
-            cells = [figure(at[x]) if x in at else "" for x, _ in curves[0]["points"]]
+            cells = [figure(at[x]) if x in at else "" for x in columns]
             stopped = f"; stopped: {curve['stopped']}" if curve["stopped"] else ""
             lines.append(f"| {curve['y']} | {curve['law']} | {verdict(curve)}{stopped} | " + " | ".join(cells) + " |")
         text.append(f"### {title}\n\n![{title}](results/{drawn})\n\n" + "\n".join(lines))

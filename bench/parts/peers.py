@@ -56,14 +56,14 @@ def measure(bench):
 
 
 def page(data, _folder):
-    lines = ["| load | points/s (median) | CPU-ns/point | with the work left behind | request, median / p99 | points/s, first ÷ second |"
-             " CPU, second ÷ first |", "| --- |" + " --- |" * 6]
+    lines = ["| load | points/s (median) | CPU-ns/point | with the work left behind | memory, MiB | request, median / p99 | points/s, first ÷ second |"
+             " CPU, second ÷ first |", "| --- |" + " --- |" * 7]
     for load, pairs in data["rows"].items():
         for sides in pairs:
             first, second = sides
             for name, runs in sides.items():
                 mine = medians(runs)
-                cells = [f"{mine['rate'] / 1e6:.3f} M", f"{mine['cpu_ns']:.0f}", f"{mine['settled_cpu_ns']:.0f}",
+                cells = [f"{mine['rate'] / 1e6:.3f} M", f"{mine['cpu_ns']:.0f}", f"{mine['settled_cpu_ns']:.0f}", f"{mine['resident_mib']:.0f}",
                          f"{mine['median_us'] / 1000:.2f} / {mine['p99_us'] / 1000:.2f} ms" if mine["p99_us"] else ""]
                 cells += ([f"**{between(sides, first, second, 'rate'):.2f}**", f"**{between(sides, second, first, 'cpu_ns'):.2f}**"]
                           if name == first else ["", ""])

@@ -73,12 +73,12 @@ def measure(bench):
 
 
 def page(data, _folder):
-    lines = ["| load | points/s (median) | CPU-ns/point | with the work left behind | request, median / p99 |"
-             " points/s ÷ VM | VM's CPU ÷ ours |", "| --- |" + " --- |" * 6]
+    lines = ["| load | points/s (median) | CPU-ns/point | with the work left behind | memory, MiB | request, median / p99 |"
+             " points/s ÷ VM | VM's CPU ÷ ours |", "| --- |" + " --- |" * 7]
     for load, sides in data["rows"].items():
         for name, runs in sides.items():
             mine = medians(runs)
-            cells = [f"{mine['rate'] / 1e6:.3f} M", f"{mine['cpu_ns']:.0f}", f"{mine['settled_cpu_ns']:.0f}",
+            cells = [f"{mine['rate'] / 1e6:.3f} M", f"{mine['cpu_ns']:.0f}", f"{mine['settled_cpu_ns']:.0f}", f"{mine['resident_mib']:.0f}",
                      f"{mine['median_us'] / 1000:.2f} / {mine['p99_us'] / 1000:.2f} ms" if mine["p99_us"] else ""]
             cells += ([f"**{rate_ratio(data, load):.2f}**", f"**{cpu_ratio(data, load):.2f}**"]
                       if name == OURS and PEER in sides else ["", ""])

@@ -1,0 +1,33 @@
+#include "bench/process_tree.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+using hg::bench::ProcessTree;
+
+TEST_CASE("a process counts with its children, and no process is nothing") {
+  const ProcessTree me = ProcessTree::Parse(std::to_string(getpid()));
+  const uint64_t alone = me.ResidentBytes();
+  CHECK(alone > 0);
+  CHECK(me.CpuSeconds() > 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const ProcessTree both =
+      ProcessTree::Parse(std::to_string(getpid()) + "," + std::to_string(child));
+  const uint64_t of_child = ProcessTree::Parse(std::to_string(child)).ResidentBytes();
+  CHECK(of_child > 0);
+  CHECK(me.ResidentBytes() >= alone / 2 + of_child);
+  CHECK(both.ResidentBytes() < me.ResidentBytes() + of_child);  // nobody counts twice
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  CHECK(ProcessTree::Parse("").CpuSeconds() == 0);
+  CHECK(ProcessTree::Parse("").ResidentBytes() == 0);
+}
