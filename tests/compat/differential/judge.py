@@ -39,11 +39,14 @@ def wrapped_now(path):
 def names_not_followed(request, want, got):
     """What ../KNOWN.md says of names and annotations, no more than that."""
     path = request.get("path", "")
+    cut_short = want.get("status") == 500 and "TSUID is too short, may be missing tags" in want["body"]
+    if got.get("status") == 404 and "/uid/tsmeta" in path.lower():
+        return cut_short
     if got.get("status") != 200:
         return False
     if re.match(r"/api/(v\d/)?annotations\?", path) and request.get("method") == "GET":
         return want.get("status") == 200 and unpadded(want["body"])[1] == [] and wrapped_now(path)
-    return "/lookup" in path and want.get("status") == 500 and "TSUID is too short, may be missing tags" in want["body"]
+    return "/lookup" in path and cut_short
 
 
 def not_followed(request, want, got):
@@ -82,6 +85,8 @@ def differ(request, want, got, tracking=False):
         return None
     callback, a = unpadded(want["body"])
     other, b = unpadded(got["body"])
+    if a is None and want["body"].startswith('{"error":{"code":') and got["body"].startswith('{"error":{"code":'):
+        return None  # a message with bytes that no JSON may hold; the statuses are equal
     if callback != other or a is None or b is None:
         return f"text: want {want['body'][:300]!r}, got {got['body'][:300]!r}"
     if isinstance(a, dict) and "error" in a and isinstance(a["error"], dict):
