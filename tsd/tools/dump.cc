@@ -1,6 +1,7 @@
 // dump TABLE: every cell as the store would give it to OpenTSDB, in a form that `load` reads and a
 // text tool compares.
 
+#include "storage/for_each_row.h"
 #include "tsd/tools/cell_line.h"
 #include "tsd/tools/tools.h"
 
@@ -15,16 +16,11 @@ int RunDump(Invocation& call) {
   ScanSpec spec;
   spec.table = table;
   spec.batch_rows = 1024;
-  auto cursor = call.session.cells().Scan(spec);
-  if (!cursor.ok()) return call.Fail(cursor.status());
-  std::vector<Row> rows;
-  while (true) {
-    if (Status s = (*cursor)->Next(&rows); !s.ok()) return call.Fail(s);
-    if (rows.empty()) break;
-    for (const Row& row : rows) {
-      for (const Cell& cell : row.cells) call.out << CellLineText(row.key, cell) << '\n';
-    }
-  }
+  const Status scanned = ForEachRow(call.session.cells(), spec, [&](const Row& row) {
+    for (const Cell& cell : row.cells) call.out << CellLineText(row.key, cell) << '\n';
+    return Status();
+  });
+  if (!scanned.ok()) return call.Fail(scanned);
   call.out.flush();
   if (!call.out) return call.Fail(Status::IoError("cannot write to standard output"));
   return kExitOk;

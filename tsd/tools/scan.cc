@@ -7,6 +7,7 @@
 #include "storage/codec/compacted.h"
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
+#include "storage/for_each_row.h"
 #include "storage/model/name_text.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/import_line.h"
@@ -165,14 +166,9 @@ class Scanner {
 
   Status ScanSelection(const WordQueries& queries, const Selection& selection) {
     for (const ScanSpec& spec : ScansOf(layout(), call_.session.data_table(), queries, selection)) {
-      ASSIGN_OR_RETURN(auto cursor, call_.session.cells().Scan(spec));
-      std::vector<Row> rows;
-      while (true) {
-        RETURN_IF_ERROR(cursor->Next(&rows));
-        if (rows.empty()) break;
-        for (const Row& row : rows)
-          if (IsSelected(layout(), selection, row.key)) RETURN_IF_ERROR(PrintRow(row));
-      }
+      RETURN_IF_ERROR(ForEachRow(call_.session.cells(), spec, [&](const Row& row) {
+        return IsSelected(layout(), selection, row.key) ? PrintRow(row) : Status();
+      }));
     }
     return {};
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <memory>
 
+#include "storage/for_each_row.h"
 #include "storage/model/name_text.h"
 #include "storage/model/number_text.h"
 #include "tsd/tools/cell_text.h"
@@ -105,23 +106,19 @@ Result<bool> GrepRows(Invocation& call, const std::vector<UidKind>& kinds,
   spec.table = call.session.uid_table();
   spec.family = "id";
   for (UidKind kind : kinds) spec.qualifiers.emplace_back(UidKindName(kind));
-  ASSIGN_OR_RETURN(auto cursor, call.session.cells().Scan(spec));
   bool found = false;
-  std::vector<Row> rows;
-  while (true) {
-    RETURN_IF_ERROR(cursor->Next(&rows));
-    if (rows.empty()) return found;
-    for (const Row& row : rows) {
-      const std::string name = FromLatin1(row.key);
-      if (!regexp.Search(name)) continue;
-      for (const Cell& cell : row.cells) {
-        const auto kind = ParseKind(cell.qualifier);
-        if (!kind.ok()) continue;
-        PrintMapping(call, *kind, name, cell.value);
-        found = true;
-      }
+  RETURN_IF_ERROR(ForEachRow(call.session.cells(), spec, [&](const Row& row) -> Status {
+    const std::string name = FromLatin1(row.key);
+    if (!regexp.Search(name)) return {};
+    for (const Cell& cell : row.cells) {
+      const auto kind = ParseKind(cell.qualifier);
+      if (!kind.ok()) continue;
+      PrintMapping(call, *kind, name, cell.value);
+      found = true;
     }
-  }
+    return {};
+  }));
+  return found;
 }
 
 int RunGrep(Invocation& call, const Words& words) {

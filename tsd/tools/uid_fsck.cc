@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "storage/for_each_row.h"
 #include "storage/model/name_text.h"
 #include "storage/model/uid_kind.h"
 #include "tsd/log.h"
@@ -203,30 +204,25 @@ Result<uint64_t> RunUidFsck(Session& session, const UidFsckOptions& options) {
 
   ScanSpec spec;
   spec.table = session.uid_table();
-  ASSIGN_OR_RETURN(auto cursor, session.cells().Scan(spec));
   std::vector<RowMutation> unknown;
-  std::vector<Row> rows;
-  while (true) {
-    RETURN_IF_ERROR(cursor->Next(&rows));
-    if (rows.empty()) break;
-    for (const Row& row : rows) {
-      for (const Cell& cell : row.cells) {
-        const auto kind = KindOf(cell.qualifier);
-        if (!kind) {
-          if (IsMetadata(cell.qualifier)) continue;
-          LogWarning("unknown qualifier in row " + ByteListText(row.key) + ": " +
-                     FromLatin1(cell.qualifier));
-          unknown.push_back({row.key, {DeleteColumn(cell.family, cell.qualifier)}});
-        } else if (cell.family == "name") {
-          checks.at(*kind).AddReverse(row.key, cell.value);
-        } else if (row.key == kCounterRow) {
-          checks.at(*kind).AddCounter(cell.value);
-        } else {
-          checks.at(*kind).AddForward(row.key, cell.value);
-        }
+  RETURN_IF_ERROR(ForEachRow(session.cells(), spec, [&](const Row& row) {
+    for (const Cell& cell : row.cells) {
+      const auto kind = KindOf(cell.qualifier);
+      if (!kind) {
+        if (IsMetadata(cell.qualifier)) continue;
+        LogWarning("unknown qualifier in row " + ByteListText(row.key) + ": " +
+                   FromLatin1(cell.qualifier));
+        unknown.push_back({row.key, {DeleteColumn(cell.family, cell.qualifier)}});
+      } else if (cell.family == "name") {
+        checks.at(*kind).AddReverse(row.key, cell.value);
+      } else if (row.key == kCounterRow) {
+        checks.at(*kind).AddCounter(cell.value);
+      } else {
+        checks.at(*kind).AddForward(row.key, cell.value);
       }
     }
-  }
+    return Status();
+  }));
 
   uint64_t errors = 0;
   for (auto& [kind, check] : checks) {

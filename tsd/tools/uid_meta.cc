@@ -4,6 +4,7 @@
 #include <map>
 
 #include "storage/codec/row_key.h"
+#include "storage/for_each_row.h"
 #include "tsd/settings.h"
 #include "uid/metadata.h"
 #include "uid/tree_sorter.h"
@@ -14,18 +15,6 @@ namespace {
 
 /// What is stored may be this much later than the first row before it is corrected.
 constexpr int64_t kCreatedToleranceS = 3600;
-
-/// Calls visit with each row; its failure ends the scan.
-template <typename Visit>
-Status ForEachRow(Store& store, const ScanSpec& spec, Visit&& visit) {
-  ASSIGN_OR_RETURN(auto cursor, store.Scan(spec));
-  std::vector<Row> rows;
-  while (true) {
-    RETURN_IF_ERROR(cursor->Next(&rows));
-    if (rows.empty()) return {};
-    for (const Row& row : rows) RETURN_IF_ERROR(visit(row));
-  }
-}
 
 /// Base time of the first row of each series, by TSUID. Keys that are no series' are passed over.
 Result<std::map<Bytes, uint32_t>> FirstRows(Session& session) {
