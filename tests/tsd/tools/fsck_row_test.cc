@@ -7,14 +7,10 @@
 
 #include <sstream>
 
+#include "tests/support/hex.h"
+
 namespace hg::tsd {
 namespace {
-
-Bytes Hex(ByteView hex) {
-  Bytes bytes;
-  REQUIRE(FromHex(hex, &bytes));
-  return bytes;
-}
 
 /// Cells as "QUALIFIER=VALUE QUALIFIER=VALUE@TIME", in the order of the store.
 std::vector<Cell> Cells(const std::string& text) {
