@@ -24,7 +24,20 @@ class Program : public ToolProgram {
     CHECK(outcome.out.empty());
     return outcome.err;
   }
+  /// With what a store of one point was copied to.
+  std::string CopyOfOnePoint() const {
+    Import("m 1699999200 1 host=a\n");
+    const std::string copy = Path("copy");
+    Succeed({"backup", copy});
+    return copy;
+  }
 };
+
+void Damage(const std::filesystem::path& path) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(3);
+  file.put('\x7f');
+}
 
 bool Has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
@@ -50,9 +63,7 @@ TEST_CASE("a copy is restored as a store with the same rows; the same folder aga
 
 TEST_CASE("what cannot be copied, restored or checked is said, with the folder") {
   const Program program;
-  program.Import("m 1699999200 1 host=a\n");
-  const std::string copy = program.Path("copy");
-  program.Succeed({"backup", copy});
+  const std::string copy = program.CopyOfOnePoint();
   const auto refusal = [&](const std::vector<std::string>& words, int exit = 1) {
     const Outcome outcome = program.Run(words);
     CHECK(outcome.exit == exit);
@@ -75,16 +86,12 @@ TEST_CASE("what cannot be copied, restored or checked is said, with the folder")
 
 TEST_CASE("check prints a line for each damage, with file and offset, and fails") {
   const Program program;
-  program.Import("m 1699999200 1 host=a\n");
-  const std::string copy = program.Path("copy");
-  program.Succeed({"backup", copy});
+  const std::string copy = program.CopyOfOnePoint();
   int damaged = 0;
   for (const auto& entry : std::filesystem::directory_iterator(copy)) {
     if (entry.path().extension() != ".points") continue;
     // The link is the store's own file: both are damaged, as they are on a disk.
-    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(3);
-    file.put('\x7f');
+    Damage(entry.path());
     ++damaged;
   }
   REQUIRE(damaged == 1);
@@ -115,11 +122,7 @@ TEST_CASE("repair sets aside what is damaged, says what is lost, and the rest is
   for (const auto& entry : std::filesystem::directory_iterator(program.Path("data"))) {
     if (entry.path().extension() == ".points") last = std::max(last, entry.path().string());
   }
-  {
-    std::fstream file(last, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(3);
-    file.put('\x7f');
-  }
+  Damage(last);
   CHECK(program.Run({"check"}).exit == 1);
   const Outcome repaired = program.Run({"repair"});
   CHECK(repaired.exit == 0);
