@@ -12,10 +12,11 @@
 namespace hg::lsm {
 namespace {
 
-constexpr ByteView kMagic{"HGMAN\0\0\3", 8};
+constexpr ByteView kMagic{"HGMAN\0\0\4", 8};
+constexpr ByteView kMagic3{"HGMAN\0\0\3", 8};
 constexpr ByteView kMagic2{"HGMAN\0\0\2", 8};
 constexpr ByteView kMagic1{"HGMAN\0\0\1", 8};
-constexpr uint64_t kReference = 1, kMarks = 2;  // flags of a run
+constexpr uint64_t kReference = 1, kMarks = 2, kLoose = 4;  // flags of a run
 
 constexpr uint64_t kKeepDeleted = 1, kNewVersions = 2, kInMemory = 4, kUncached = 8, kBloom = 16;
 constexpr uint64_t kFamilyFlags = 31;
@@ -132,7 +133,9 @@ Bytes EncodeManifest(const Manifest& m) {
     for (const uint64_t v :
          {uint64_t{run.table}, uint64_t{run.region}, run.number, run.first_sequence,
           run.last_sequence, run.cells_bytes, run.points_bytes,
-          (run.reference ? kReference : 0) | (run.marks ? kMarks : 0), ZigZag(run.made_ms)}) {
+          (run.reference ? kReference : 0) | (run.marks ? kMarks : 0) | (run.loose ? kLoose : 0),
+          ZigZag(run.made_ms), uint64_t{run.first_base}, uint64_t{run.last_base},
+          uint64_t{run.rewrites}}) {
       AppendVarint(&out, v);
     }
   }
@@ -145,7 +148,8 @@ bool DecodeManifest(ByteView in, Manifest* m) {
   const ByteView magic = in.substr(0, kMagic.size());
   const bool first_version = magic == kMagic1;
   const bool bare_families = first_version || magic == kMagic2;
-  if (in.size() < kMagic.size() + 4 || (magic != kMagic && !bare_families)) {
+  const bool no_windows = bare_families || magic == kMagic3;
+  if (in.size() < kMagic.size() + 4 || (magic != kMagic && !no_windows)) {
     return false;
   }
   uint32_t crc = 0;
@@ -195,6 +199,11 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     run.reference = (flags & kReference) != 0;
     run.marks = (flags & kMarks) != 0;
     run.made_ms = first_version ? 0 : UnZigZag(r.Number());
+    if (no_windows) continue;
+    run.loose = (flags & kLoose) != 0;
+    run.first_base = static_cast<uint32_t>(r.Number());
+    run.last_base = static_cast<uint32_t>(r.Number());
+    run.rewrites = static_cast<uint32_t>(r.Number());
   }
   if (!r.ok() || !r.at_end() || !Possible(m->layout)) return false;
   if (first_version) DivideBySalt(m);

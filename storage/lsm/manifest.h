@@ -49,6 +49,12 @@ struct RunEntry {
   bool reference = false;
   bool marks = false;   // delete marks may be in it
   int64_t made_ms = 0;  // when it was written; 0 = nobody knows
+  // Of a points table: which rows may be in it, by their base times; none if the first is above the
+  // last. Wider than need be where nobody knows.
+  uint32_t first_base = 0;
+  uint32_t last_base = UINT32_MAX;
+  bool loose = true;  // rows that have no base time may be in it; those of other tables have none
+  uint32_t rewrites = 0;  // merges that the oldest of its bytes went through
 
   bool operator==(const RunEntry&) const = default;
 };

@@ -189,11 +189,12 @@ class Engine {
   Status WriteGeneration(const Generation& generation, std::vector<lsm::RunEntry>* entries);
   void RunFlushJobs(const Generation& generation, std::vector<FlushJob>& jobs);
   Status WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries);
+  [[nodiscard]] std::map<uint32_t, uint64_t> RowsOfDays(const Generation& generation,
+                                                        const FlushJob& job) const;
   Status WritePointsRegion(const Generation& generation, FlushJob* job);
   Status WriteCellsRegion(const Generation& generation, FlushJob* job);
   static Status FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries);
-  uint64_t NewRun(uint32_t table, uint32_t region, const Generation& generation,
-                  std::vector<lsm::RunEntry>* entries);
+  lsm::RunEntry NewEntry(uint32_t table, uint32_t region, const Generation& generation);
   void RemoveRunFiles(uint64_t number);
   Status Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version);
 
@@ -202,8 +203,8 @@ class Engine {
   using RegionPlace = std::pair<uint32_t, uint32_t>;  // ids of table and region
   struct MergeJob {
     RegionPlace place;
-    Runs runs;
-    bool bottom = false;  // with the region's oldest
+    Runs runs;            // newest first
+    bool bottom = false;  // no older run has rows in common with them
     bool paced = false;
   };
   struct RegionWork {
@@ -214,6 +215,9 @@ class Engine {
   void MergeLoop(MergePool pool);
   void WakeMerges();
   bool PickMerge(MergePool pool, MergeJob* job);
+  [[nodiscard]] bool HasPoints(RegionPlace place) const;
+  /// In how many of a region's runs a row may be.
+  [[nodiscard]] size_t DepthOf(RegionPlace place, const Runs& runs) const;
   void EndMerge(const MergeJob& job);
   Status MergeJobRuns(const MergeJob& job);
   // engine_expiry.cc
@@ -221,8 +225,8 @@ class Engine {
   Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);
   /// About how much of a run of the points table a merge of all its region's runs would drop.
   [[nodiscard]] uint64_t ExpiredBytes(const Run& run, int64_t now_ms) const;
-  Result<lsm::RunEntry> WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
-                                    bool paced);
+  Status WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom, bool paced,
+                     std::vector<lsm::RunEntry>* written);
   void WaitForPace(region::Pace* pace, uint64_t bytes);
   Status CompactRegion(RegionPlace place);
   Status HoldRegions(const std::vector<RegionPlace>& places);

@@ -8,7 +8,7 @@
 #include "storage/lsm/row_source.h"
 #include "storage/points/engine.h"
 #include "storage/points/row_file.h"
-#include "storage/points/run_writer.h"
+#include "storage/points/run_set.h"
 #include "storage/region/spread.h"
 
 namespace hg::points {
@@ -18,8 +18,28 @@ constexpr size_t kFrozenMax = 3;
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr size_t kFlushThreads = 2;
 constexpr double kFlushAgeJitter = 0.1;  // later by up to so much of the age
+constexpr uint32_t kDayS = 86'400;
+// Days of a region that have runs of their own, if so much of its rows is theirs.
+constexpr size_t kOwnDaysMax = 4;
+constexpr uint64_t kOwnDayShare = 16;
 // A scan that goes on after so long a pause takes the files of then.
 constexpr int64_t kReaderIdleMs = 10 * 60'000;
+
+// The days that most rows are of; rows of others come late, or are meant for later.
+std::vector<uint32_t> OwnDays(const std::map<uint32_t, uint64_t>& rows_of_days) {
+  uint64_t all = 0;
+  std::vector<std::pair<uint64_t, uint32_t>> days;
+  for (const auto& [day, rows] : rows_of_days) {
+    all += rows;
+    days.emplace_back(rows, day);
+  }
+  std::sort(days.rbegin(), days.rend());
+  std::vector<uint32_t> own;
+  for (const auto& [rows, day] : days) {
+    if (own.size() < kOwnDaysMax && rows * kOwnDayShare >= all) own.push_back(day);
+  }
+  return own;
+}
 
 }  // namespace
 
@@ -71,7 +91,7 @@ Status Engine::FlushIfNeeded() {
 // (spec region-store.md W12).
 bool Engine::PutOff(const Version& version) {
   const bool full = std::any_of(version.runs.begin(), version.runs.end(), [this](const auto& runs) {
-    return runs.second.size() >= options_.merge.runs_blocking;
+    return DepthOf(runs.first, runs.second) >= options_.merge.runs_blocking;
   });
   if (!full || MemoryBytes() > memory_max_ / 2) return false;
   if (!flush_put_off_ms_) {
@@ -225,9 +245,8 @@ void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& j
 }
 
 Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
-  RunWriter writer(files_, options_.path, layout(),
-                   NewRun(job->table->id, job->regions->Id(job->region), generation, &job->entries),
-                   job->table);
+  job->entries.push_back(NewEntry(job->table->id, job->regions->Id(job->region), generation));
+  RunWriter writer(files_, options_.path, layout(), job->entries.back().number, job->table);
   const auto rows =
       lsm::ScanMemory(*generation.Cells(job->table->id), job->regions->Start(job->region),
                       job->regions->Stop(job->region));
@@ -251,8 +270,7 @@ Status Engine::FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries)
   return {};
 }
 
-uint64_t Engine::NewRun(uint32_t table, uint32_t region, const Generation& generation,
-                        std::vector<lsm::RunEntry>* entries) {
+lsm::RunEntry Engine::NewEntry(uint32_t table, uint32_t region, const Generation& generation) {
   lsm::RunEntry entry;
   entry.table = table;
   entry.region = region;
@@ -260,14 +278,13 @@ uint64_t Engine::NewRun(uint32_t table, uint32_t region, const Generation& gener
   entry.first_sequence = generation.after_sequence + 1;
   entry.last_sequence = generation.last_sequence;
   entry.made_ms = clock_.NowMs();
-  entries->push_back(entry);
-  return entry.number;
+  return entry;
 }
 
 Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEntry>* entries) {
   if (generation.series_begin == generation.series_end) return {};
-  RunWriter writer(files_, options_.path, layout(), NewRun(kSeriesTable, 0, generation, entries),
-                   nullptr);
+  entries->push_back(NewEntry(kSeriesTable, 0, generation));
+  RunWriter writer(files_, options_.path, layout(), entries->back().number, nullptr);
   for (uint32_t number = generation.series_begin; number < generation.series_end; ++number) {
     Bytes key;
     AppendBig(&key, number, 4);
@@ -278,6 +295,19 @@ Status Engine::WriteSeries(const Generation& generation, std::vector<lsm::RunEnt
   return FinishRun(&writer, entries);
 }
 
+std::map<uint32_t, uint64_t> Engine::RowsOfDays(const Generation& generation,
+                                                const FlushJob& job) const {
+  std::map<uint32_t, uint64_t> rows;
+  for (const uint32_t number : job.series) {
+    const RowRange here =
+        region::BasesIn(*job.regions, job.region, RowKeyPrefix(layout(), registry_.Tsuid(number)));
+    for (const auto* row = generation.rows.Newest(number); row != nullptr; row = row->older()) {
+      if (row->base() >= here.begin && row->base() < here.end) ++rows[row->base() / kDayS];
+    }
+  }
+  return rows;
+}
+
 // The region's series in order, each with its hours ascending, into the points file; whatever is no
 // point into the cell file, by key.
 Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
@@ -286,9 +316,15 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
   std::sort(job->series.begin(), job->series.end(), [this](uint32_t a, uint32_t b) {
     return RowFileOrder(layout(), registry_.Tsuid(a), registry_.Tsuid(b));
   });
-  RunWriter writer(files_, options_.path, layout(),
-                   NewRun(table.id, job->regions->Id(job->region), generation, &job->entries),
-                   &table);
+  const std::vector<uint32_t> days = OwnDays(RowsOfDays(generation, *job));
+  RunSet writer(
+      files_, options_.path, layout(), &table, RowDensity::kPlain,
+      [&](std::optional<uint32_t> base) {
+        if (!base) return days.size();
+        return static_cast<size_t>(std::find(days.begin(), days.end(), *base / kDayS) -
+                                   days.begin());
+      },
+      [&] { return NewEntry(table.id, job->regions->Id(job->region), generation); }, &job->entries);
   // Marks of row histories and cells of rows without a history, by key.
   std::map<Bytes, lsm::CellRow> beside;
   std::vector<const RowHourMemory*> hours;
@@ -325,7 +361,7 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
     }
   }
   for (const auto& [key, row] : beside) RETURN_IF_ERROR(writer.AddCells(key, row));
-  return FinishRun(&writer, &job->entries);
+  return writer.Finish();
 }
 
 Status Engine::Flush() {

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "storage/base/invariant.h"
 #include "storage/points/engine.h"
 #include "storage/points/merge_runs.h"
+#include "storage/region/window_policy.h"
 
 namespace hg::points {
 namespace {
@@ -18,15 +20,29 @@ std::vector<region::RunFacts> FactsOf(const Runs& runs, const std::set<uint64_t>
   for (const auto& run : runs) {
     const lsm::RunEntry& entry = run->entry();
     facts.push_back({entry.number, run->bytes(), entry.made_ms, entry.reference, entry.marks,
-                     merging.contains(entry.number), expired_bytes(*run)});
+                     merging.contains(entry.number), expired_bytes(*run), run->rows(),
+                     entry.rewrites});
   }
   return facts;
+}
+
+region::Picked PlacesOf(const region::Slice& slice) {
+  region::Picked places(slice.size());
+  std::iota(places.begin(), places.end(), slice.begin);
+  return places;
 }
 
 uint64_t BytesOf(const Runs& runs) {
   uint64_t bytes = 0;
   for (const auto& run : runs) bytes += run->bytes();
   return bytes;
+}
+
+// A number for each window, and one for rows that have no time.
+uint64_t RunOf(const region::WindowChoice& windows, std::optional<uint32_t> base) {
+  if (!base) return UINT64_MAX;
+  const region::Window window = windows.Of(*base);
+  return static_cast<uint64_t>(window.level) << 32 | window.index;
 }
 
 }  // namespace
@@ -79,18 +95,21 @@ bool Engine::PickMerge(MergePool pool, MergeJob* job) {
     static const std::set<uint64_t> kNone;
     const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone,
                                [&](const Run& run) { return ExpiredBytes(run, now_ms); });
-    const region::Slice slice = region::RunsToMerge(facts, options_.merge, now_ms);
-    if (slice.empty()) continue;
-    const Runs picked(runs.begin() + static_cast<ptrdiff_t>(slice.begin),
-                      runs.begin() + static_cast<ptrdiff_t>(slice.end));
+    const bool points = HasPoints(place);
+    const region::Picked at = points ? region::RunsToJoin(facts, options_.merge, now_ms)
+                                     : PlacesOf(region::RunsToMerge(facts, options_.merge, now_ms));
+    if (at.empty()) continue;
+    Runs picked;
+    for (const size_t i : at) picked.push_back(runs[i]);
     const bool large = BytesOf(picked) > options_.merge.large_bytes;
     if (pool != MergePool::kAny && large != (pool == MergePool::kLarge)) continue;
-    const bool references = facts[slice.begin].reference;
+    const bool references = facts[at.front()].reference;
     if (!job->runs.empty() &&
         (references != best_references ? best_references : runs.size() <= best_runs)) {
       continue;
     }
-    *job = {place, picked, slice.end == runs.size(), pool != MergePool::kAny};
+    const bool bottom = points ? region::IsBottom(facts, at) : at.back() + 1 == runs.size();
+    *job = {place, picked, bottom, pool != MergePool::kAny};
     best_references = references;
     best_runs = runs.size();
   }
@@ -118,22 +137,26 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
   for (const auto& run : job.runs) {
     inputs.push_back({run, regions.Start(*index), regions.Stop(*index)});
   }
-  lsm::RunEntry entry;
-  ASSIGN_OR_RETURN(entry, WriteMerged(job.place, inputs, job.bottom, job.paced));
+  std::vector<lsm::RunEntry> written;
+  RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, &written));
 
   std::lock_guard maintenance(maintenance_);
   auto next = std::make_shared<Version>(*Pin());
   lsm::Manifest manifest = manifest_;
   Runs& runs = next->runs[job.place];
   auto at = std::find(runs.begin(), runs.end(), job.runs.front());
-  INVARIANT(static_cast<size_t>(runs.end() - at) >= job.runs.size());
-  at = runs.erase(at, at + static_cast<ptrdiff_t>(job.runs.size()));
-  RemoveEntries(job.place, job.runs, &manifest);
-  if (entry.number != 0) {
+  INVARIANT(at != runs.end());
+  for (const lsm::RunEntry& entry : written) {
     ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
-    runs.insert(at, std::make_shared<Run>(entry, std::move(files)));
+    at = runs.insert(at, std::make_shared<Run>(entry, std::move(files))) + 1;
     manifest.runs.push_back(entry);
   }
+  const size_t before = runs.size();
+  std::erase_if(runs, [&](const auto& run) {
+    return std::find(job.runs.begin(), job.runs.end(), run) != job.runs.end();
+  });
+  INVARIANT(before - runs.size() == job.runs.size());
+  RemoveEntries(job.place, job.runs, &manifest);
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
   RetireUnnamed(job.runs);
   ++merges_;
@@ -158,23 +181,36 @@ void Engine::RetireUnnamed(const Runs& gone) {
   }
 }
 
-// The entry of the run that was written; number 0 if there was no row to write.
-Result<lsm::RunEntry> Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs,
-                                          bool bottom, bool paced) {
-  lsm::RunEntry entry;
-  entry.table = place.first;
-  entry.region = place.second;
-  entry.number = next_number_++;
-  entry.first_sequence = UINT64_MAX;
+// The entries of the runs that were written: of a points table, one for each window.
+Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
+                           bool paced, std::vector<lsm::RunEntry>* written) {
+  lsm::RunEntry like;
+  like.table = place.first;
+  like.region = place.second;
+  like.first_sequence = UINT64_MAX;
+  region::RowSpan rows = region::RowSpan::None();
   for (const MergeInput& input : inputs) {
     const lsm::RunEntry& from = input.run->entry();
-    entry.first_sequence = std::min(entry.first_sequence, from.first_sequence);
-    entry.last_sequence = std::max(entry.last_sequence, from.last_sequence);
+    like.first_sequence = std::min(like.first_sequence, from.first_sequence);
+    like.last_sequence = std::max(like.last_sequence, from.last_sequence);
+    like.rewrites = std::max(like.rewrites, from.rewrites + 1);
+    rows.Add(input.run->rows());
   }
-  entry.made_ms = clock_.NowMs();
+  like.made_ms = clock_.NowMs();
 
   const Table* const table = TableById(place.first);
-  RunWriter writer(files_, options_.path, layout(), entry.number, table, RowDensity::kPacked);
+  const region::WindowChoice windows(rows, like.made_ms);
+  const bool points = HasPoints(place);
+  const size_t first = written->size();
+  RunSet writer(
+      files_, options_.path, layout(), table, RowDensity::kPacked,
+      [&](std::optional<uint32_t> base) { return points ? RunOf(windows, base) : 0; },
+      [&] {
+        lsm::RunEntry entry = like;
+        entry.number = next_number_++;
+        return entry;
+      },
+      written);
   region::Pace pace;
   uint64_t seen_bytes = 0;
   static const Table kSeries;
@@ -182,7 +218,7 @@ Result<lsm::RunEntry> Engine::WriteMerged(RegionPlace place, std::vector<MergeIn
   task.table = table != nullptr ? table : &kSeries;
   task.inputs = std::move(inputs);
   task.bottom = bottom;
-  task.now_ms = entry.made_ms;
+  task.now_ms = like.made_ms;
   task.between = [&]() -> Status {
     if (closed_) return Status::Unavailable("the store is closed");
     if (!paced || writer.bytes() - seen_bytes < kPaceBytes) return {};
@@ -191,20 +227,32 @@ Result<lsm::RunEntry> Engine::WriteMerged(RegionPlace place, std::vector<MergeIn
     return {};
   };
   Status status = MergeRuns(layout(), task, &writer);
-  if (status.ok()) status = writer.Finish(&entry);
-  if (!status.ok()) {
-    RemoveRunFiles(entry.number);
-    return Prepend(status, "merge");
-  }
-  if (entry.cells_bytes == 0 && entry.points_bytes == 0) entry.number = 0;
-  return entry;
+  if (status.ok()) status = writer.Finish();
+  if (status.ok()) return {};
+  for (size_t i = first; i < written->size(); ++i) RemoveRunFiles((*written)[i].number);
+  written->resize(first);
+  return Prepend(status, "merge");
+}
+
+bool Engine::HasPoints(RegionPlace place) const {
+  const Table* const table = points_table();
+  return table != nullptr && table->id == place.first;
+}
+
+size_t Engine::DepthOf(RegionPlace place, const Runs& runs) const {
+  if (!HasPoints(place)) return runs.size();
+  std::vector<region::RowSpan> rows;
+  for (const auto& run : runs) rows.push_back(run->rows());
+  return region::Depth(rows);
 }
 
 // Merges in the background leave room for others on the disk.
 void Engine::WaitForPace(region::Pace* pace, uint64_t bytes) {
   size_t fullest = 0;
   const auto version = Pin();
-  for (const auto& [place, runs] : version->runs) fullest = std::max(fullest, runs.size());
+  for (const auto& [place, runs] : version->runs) {
+    fullest = std::max(fullest, DepthOf(place, runs));
+  }
   const int64_t delay_ms = pace->DelayMs(bytes, region::MergeBytesPerS(options_.merge, fullest),
                                          clock_.MonotonicNs() / 1'000'000);
   if (delay_ms <= 0) return;

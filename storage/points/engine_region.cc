@@ -234,7 +234,7 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
   }
 }
 
-// The files of both are rewritten as one. What is flushed meanwhile is small, and is rewritten
+// The files of both are rewritten. What is flushed meanwhile is small, and is rewritten
 // while flushes wait: so runs of the region never overlap in sequence.
 Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right) {
   const auto before = Pin();
@@ -259,10 +259,7 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
   std::vector<lsm::RunEntry> written;
   const auto write = [&](std::vector<MergeInput> inputs, bool bottom) -> Status {
     if (inputs.empty()) return {};
-    ASSIGN_OR_RETURN(const lsm::RunEntry entry,
-                     WriteMerged(joined, std::move(inputs), bottom, false));
-    if (entry.number != 0) written.push_back(entry);
-    return {};
+    return WriteMerged(joined, std::move(inputs), bottom, false, &written);
   };
   RETURN_IF_ERROR(write(inputs_of(*before, nullptr), true));
 

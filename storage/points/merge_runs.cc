@@ -75,7 +75,7 @@ struct Input {
 // the cells of one metric are what has to be held to meet the points of their rows.
 class PointsMerge {
  public:
-  PointsMerge(const KeyLayout& layout, const MergeTask& task, RunWriter* writer)
+  PointsMerge(const KeyLayout& layout, const MergeTask& task, RunSet* writer)
       : layout_(layout),
         task_(task),
         table_(*task.table),
@@ -272,7 +272,7 @@ class PointsMerge {
   const Table& table_;
   const bool bottom_;
   const int64_t oldest_ms_;  // points before have expired
-  RunWriter* const writer_;
+  RunSet* const writer_;
   std::vector<Input> inputs_;  // newest first
   Bytes salt_;                 // of the region's regular rows
   Bytes group_;                // salt ‖ metric, as the keys of the cells begin
@@ -287,7 +287,7 @@ class PointsMerge {
 // moment.
 constexpr int64_t kMarkKeptMs = 24 * 3'600'000;
 
-Status MergeCells(const MergeTask& task, RunWriter* writer) {
+Status MergeCells(const MergeTask& task, RunSet* writer) {
   const Table& table = *task.table;
   lsm::TidyOptions tidy;
   tidy.now_ms = task.now_ms;
@@ -315,7 +315,7 @@ Status MergeCells(const MergeTask& task, RunWriter* writer) {
 
 }  // namespace
 
-Status MergeRuns(const KeyLayout& layout, const MergeTask& task, RunWriter* writer) {
+Status MergeRuns(const KeyLayout& layout, const MergeTask& task, RunSet* writer) {
   if (task.table->points_family < 0) return MergeCells(task, writer);
   return PointsMerge(layout, task, writer).Run();
 }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "storage/points/run_writer.h"
+#include "storage/points/run_set.h"
 #include "storage/points/stored_row.h"
 #include "storage/points/version.h"
 
@@ -29,6 +29,6 @@ struct MergeTask {
 };
 
 /// Regions of a points table that come together here are of one salt bucket.
-Status MergeRuns(const KeyLayout& layout, const MergeTask& task, RunWriter* writer);
+Status MergeRuns(const KeyLayout& layout, const MergeTask& task, RunSet* writer);
 
 }  // namespace hg::points

@@ -44,8 +44,10 @@ void RunWriter::NoteTimes(ByteView key, const lsm::CellRow& row) {
   if (table_->points_family >= 0 && IsRegularKey(layout_, key, &tsuid, &base)) {
     cells_->AddTime(int64_t{base} * 1000);
     cells_->AddTime((int64_t{base} + kRowSpan) * 1000 - 1);
+    rows_.AddBase(base);
     return;
   }
+  rows_.loose = true;
   for (const lsm::CellVersion& cell : row.versions) cells_->AddTime(cell.timestamp_ms);
   for (const lsm::StoredCell& cell : row.cells) {
     if (cell.has_value) cells_->AddTime(cell.timestamp_ms);
@@ -83,9 +85,10 @@ Status RunWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
     ASSIGN_OR_RETURN(
         points_, lsm::BlockFileWriter::Create(files_, Run::PointsPath(folder_, number_), writing));
   }
-  const int64_t base = ReadBig32(file_key.data() + file_key.size() - 4);
-  points_->AddTime(base * 1000);
-  points_->AddTime((base + kRowSpan) * 1000 - 1);
+  const uint32_t base = ReadBig32(file_key.data() + file_key.size() - 4);
+  points_->AddTime(int64_t{base} * 1000);
+  points_->AddTime((int64_t{base} + kRowSpan) * 1000 - 1);
+  rows_.AddBase(base);
   if (!packed) return points_->Add(file_key, value);
   split_.clear();
   if (!SplitRow(value, &split_)) {
@@ -100,6 +103,10 @@ Status RunWriter::Finish(lsm::RunEntry* entry) {
   entry->cells_bytes = cells_ ? cells_->bytes() : 0;
   entry->points_bytes = points_ ? points_->bytes() : 0;
   entry->marks = marks_;
+  if (table_ == nullptr || table_->points_family < 0) return {};
+  entry->first_base = rows_.first_base;
+  entry->last_base = rows_.last_base;
+  entry->loose = rows_.loose;
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include "storage/lsm/manifest.h"
 #include "storage/points/part.h"
 #include "storage/points/stored_row.h"
+#include "storage/region/row_windows.h"
 
 namespace hg::points {
 
@@ -31,8 +32,8 @@ class RunWriter {
   Status AddPoints(ByteView tsuid, uint32_t base, const Part& part);
   /// The same for a row as another points file holds it.
   Status AddEncodedPoints(ByteView file_key, ByteView value);
-  /// Completes and syncs the files; their sizes and marks go into the entry. The folder is not
-  /// synced.
+  /// Completes and syncs the files; their sizes, marks and, of a points table, times of rows go
+  /// into the entry. The folder is not synced.
   Status Finish(lsm::RunEntry* entry);
   /// Of both files so far.
   [[nodiscard]] uint64_t bytes() const;
@@ -51,6 +52,7 @@ class RunWriter {
   std::unique_ptr<lsm::BlockFileWriter> points_;
   Bytes value_;
   bool marks_ = false;
+  region::RowSpan rows_ = region::RowSpan::None();
   Bytes split_;
 };
 

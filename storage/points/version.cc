@@ -1,5 +1,7 @@
 #include "storage/points/version.h"
 
+#include <algorithm>
+
 #include "storage/points/row_block.h"
 
 namespace hg::points {
@@ -46,6 +48,21 @@ lsm::TimeSpan Run::times() const {
     all.Add(times.max_ms);
   }
   return all;
+}
+
+// The manifest of a data directory of before does not say: what the files tell is enough.
+region::RowSpan Run::RowsOf() const {
+  region::RowSpan rows{entry_.first_base, entry_.last_base, entry_.loose};
+  if (rows != region::RowSpan()) return rows;
+  rows.loose = cells() != nullptr;
+  const lsm::TimeSpan span = times();
+  if (!span.known()) return rows;
+  const auto base = [](int64_t time_ms) {
+    return static_cast<uint32_t>(std::clamp<int64_t>(time_ms / 1000, 0, UINT32_MAX));
+  };
+  rows.first_base = base(span.min_ms);
+  rows.last_base = base(span.max_ms);
+  return rows;
 }
 
 // What cannot be removed now is removed at the next start.

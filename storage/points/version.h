@@ -14,6 +14,7 @@
 #include "storage/lsm/manifest.h"
 #include "storage/points/generation.h"
 #include "storage/region/region_map.h"
+#include "storage/region/row_windows.h"
 
 namespace hg::points {
 
@@ -49,7 +50,7 @@ class RunFiles {
 class Run {
  public:
   Run(const lsm::RunEntry& entry, std::shared_ptr<const RunFiles> files)
-      : entry_(entry), files_(std::move(files)) {}
+      : entry_(entry), files_(std::move(files)), rows_(RowsOf()) {}
 
   [[nodiscard]] const lsm::RunEntry& entry() const { return entry_; }
   [[nodiscard]] uint64_t bytes() const { return entry_.cells_bytes + entry_.points_bytes; }
@@ -66,13 +67,18 @@ class Run {
 
   /// Of all that its files hold; not known if one of them does not say.
   [[nodiscard]] lsm::TimeSpan times() const;
+  /// Of a points table: which rows may be in it.
+  [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 
  private:
+  [[nodiscard]] region::RowSpan RowsOf() const;
+
   const lsm::RunEntry entry_;
   const std::shared_ptr<const RunFiles> files_;
+  const region::RowSpan rows_;
 };
 
 using Runs = std::vector<std::shared_ptr<const Run>>;  // newest first

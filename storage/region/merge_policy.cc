@@ -30,6 +30,8 @@ Slice References(std::span<const RunFacts> runs) {
   return slice;
 }
 
+}  // namespace
+
 bool MajorIsDue(std::span<const RunFacts> runs, const MergePolicy& policy, int64_t now_ms) {
   if (policy.major_period_ms == 0) return false;
   if (std::none_of(runs.begin(), runs.end(), [](const RunFacts& run) { return run.marks; })) {
@@ -47,8 +49,6 @@ bool MostHasExpired(std::span<const RunFacts> runs) {
   }
   return expired > bytes / 2;
 }
-
-}  // namespace
 
 Slice ExploreRuns(std::span<const uint64_t> runs, const MergePolicy& policy, double ratio,
                   bool stuck) {

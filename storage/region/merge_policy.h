@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "storage/region/row_windows.h"
+
 namespace hg::region {
 
 struct MergePolicy {
@@ -50,11 +52,19 @@ struct RunFacts {
   bool marks = false;
   bool merging = false;        // a merge has taken it
   uint64_t expired_bytes = 0;  // of its bytes: past their TTL, gone after a merge of all runs
+  RowSpan rows = {};
+  uint32_t rewrites = 0;  // merges that the oldest of its bytes went through
 };
+
+/// Marks have waited long enough: since the oldest run was written.
+bool MajorIsDue(std::span<const RunFacts> newest_first, const MergePolicy& policy, int64_t now_ms);
+/// Of their bytes.
+bool MostHasExpired(std::span<const RunFacts> runs);
 
 /// What to merge of a region, given its runs newest first: all references of a split with what is
 /// between them, else what ExploreRuns finds among the runs newer than any that is being merged,
 /// else all, where marks have waited long enough or most of the bytes have expired. Empty: nothing.
+/// For tables whose rows have no times; for others see window_policy.h.
 Slice RunsToMerge(std::span<const RunFacts> newest_first, const MergePolicy& policy,
                   int64_t now_ms);
 

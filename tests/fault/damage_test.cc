@@ -251,9 +251,10 @@ TEST_CASE("statistics that are not those of a row's points are damage, and made 
     auto store = Open(disk);
     const auto series = store->points().Register(Bytes("\0\0\1\0\0\1\0\0\1", 9));
     REQUIRE(series.ok());
+    constexpr int64_t kDay = kWorkloadBase + 3600;  // a midnight: both hours are in one file
     for (int64_t second = 0; second < 7200; second += 20) {
       const PointEntry entry =
-          MakePointEntry(*series, Timestamp{kWorkloadBase + second}, PointValue::Int(second % 70));
+          MakePointEntry(*series, Timestamp{kDay + second}, PointValue::Int(second % 70));
       REQUIRE(store->points().Append({&entry, 1}).ok());
     }
     REQUIRE(store->cells().Flush().ok());

@@ -57,7 +57,9 @@ std::string RunText(const RunEntry& run) {
          std::to_string(run.region) + " records " + std::to_string(run.first_sequence) + " to " +
          std::to_string(run.last_sequence) + " cells " + std::to_string(run.cells_bytes) +
          " points " + std::to_string(run.points_bytes) + (run.reference ? " reference" : "") +
-         (run.marks ? " marks" : "") + " made " + Number(run.made_ms);
+         (run.marks ? " marks" : "") + " made " + Number(run.made_ms) + " rows " +
+         Number(run.first_base) + " to " + Number(run.last_base) + (run.loose ? " loose" : "") +
+         " rewritten " + Number(run.rewrites);
 }
 
 std::string ManifestText(const Manifest& m) {

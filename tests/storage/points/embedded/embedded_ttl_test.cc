@@ -11,6 +11,7 @@ namespace hg {
 namespace {
 
 constexpr int64_t kBase = 1'700'002'800;
+constexpr int64_t kDay = kBase + 3600;  // a midnight: files keep to days
 constexpr int64_t kTtl = 7200;
 
 EmbeddedOptions Options() {
@@ -186,50 +187,71 @@ TEST_CASE("a file whose last point has expired is removed without a look into it
 
 TEST_CASE("a merge of all files drops what has expired; one of some leaves it hidden") {
   Rig rig;
-  for (int64_t hour = 0; hour < 8; ++hour) rig.Write(kBase + hour * 3600);
+  for (int64_t hour = 0; hour < 8; ++hour) rig.Write(kDay + hour * 3600);
   REQUIRE(rig.store->cells().Flush().ok());
   const uint64_t whole = rig.store->Stats().file_bytes;
-  rig.clock.SetMs((kBase + 6 * 3600 + kTtl) * 1000);
-  CHECK(rig.Points() == std::vector<int64_t>{kBase + 6 * 3600, kBase + 7 * 3600});
+  rig.clock.SetMs((kDay + 6 * 3600 + kTtl) * 1000);
+  CHECK(rig.Points() == std::vector<int64_t>{kDay + 6 * 3600, kDay + 7 * 3600});
   REQUIRE(rig.store->cells().Compact().ok());
   CHECK(rig.store->Stats().file_bytes < whole);
   CHECK(rig.store->Stats().expired_runs == 0);
   rig.SetTtl(kTtlForever);
-  CHECK(rig.Points() == std::vector<int64_t>{kBase + 6 * 3600, kBase + 7 * 3600});
+  CHECK(rig.Points() == std::vector<int64_t>{kDay + 6 * 3600, kDay + 7 * 3600});
 }
 
 TEST_CASE("a file is not dropped while an older one holds what it replaced") {
   Rig rig;
-  rig.Write(kBase, 1);
-  for (int64_t hour = 20; hour < 60; ++hour) rig.Write(kBase + hour * 3600, 2);
+  rig.Write(kDay, 1);
+  for (int64_t hour = 1; hour < 24; ++hour) rig.Write(kDay + hour * 3600, 2);
   REQUIRE(rig.store->cells().Flush().ok());
-  rig.Write(kBase, 3);  // all that this file holds: expired long before the older one has
+  rig.Write(kDay, 3);  // all that this file holds: expired long before the older one has
   REQUIRE(rig.store->cells().Flush().ok());
-  rig.clock.SetMs((kBase + 10 * 3600) * 1000);
+  rig.clock.SetMs((kDay + 3600 + kTtl) * 1000);
   CHECK(rig.WorkInBackground() == 0);
   rig.SetTtl(kTtlForever);
   CHECK(rig.Values().front() == 3);
   // When the older one has expired, both go.
   rig.SetTtl(kTtl);
-  rig.clock.SetMs((kBase + 100 * 3600) * 1000);
+  rig.clock.SetMs((kDay + 100 * 3600) * 1000);
   CHECK(rig.WorkInBackground() == 2);
   rig.SetTtl(kTtlForever);
   CHECK(rig.Values().empty());
 }
 
+TEST_CASE("days are dropped one by one as they expire, whatever was flushed or merged together") {
+  for (const bool merged : {false, true}) {
+    CAPTURE(merged);
+    Rig rig;
+    rig.SetTtl(kTtlForever);
+    for (int64_t day = 0; day < 3; ++day) {
+      for (int64_t hour = 0; hour < 24; ++hour) rig.Write(kDay + day * 86'400 + hour * 3600);
+    }
+    REQUIRE(rig.store->cells().Flush().ok());
+    if (merged) REQUIRE(rig.store->cells().Compact().ok());
+    rig.SetTtl(kTtl);
+    for (int64_t day = 0; day < 3; ++day) {
+      rig.clock.SetMs((kDay + (day + 1) * 86'400 + kTtl) * 1000 - 1);
+      CHECK(rig.WorkInBackground() == 0);
+      rig.clock.AdvanceMs(1);
+      CHECK(rig.WorkInBackground() == 1);
+      CHECK(rig.Points().size() == static_cast<size_t>(24 * (2 - day)));
+    }
+  }
+}
+
 TEST_CASE("files most of whose points have expired are merged by themselves, once") {
   Rig rig;
-  for (int64_t hour = 0; hour < 40; ++hour) rig.Write(kBase + hour * 3600);
+  for (int64_t hour = 0; hour < 24; ++hour) rig.Write(kDay + hour * 3600);
   REQUIRE(rig.store->cells().Flush().ok());
   const uint64_t whole = rig.store->Stats().file_bytes;
-  rig.clock.SetMs((kBase + 18 * 3600) * 1000 + kTtl * 1000);
+  rig.clock.SetMs((kDay + 10 * 3600) * 1000 + kTtl * 1000);
   CHECK(rig.WorkInBackground() == 0);
   CHECK(rig.store->Stats().file_bytes == whole);
-  rig.clock.SetMs((kBase + 30 * 3600) * 1000 + kTtl * 1000);
+  rig.clock.SetMs((kDay + 18 * 3600) * 1000 + kTtl * 1000);
   CHECK(rig.WorkInBackground() == 0);
   const uint64_t less = rig.store->Stats().file_bytes;
   CHECK(less < whole);
-  CHECK(rig.Points().size() == 10);
+  CHECK(rig.Points().size() == 6);
   const std::vector<std::string> files = *rig.disk.List("d");
   CHECK(rig.WorkInBackground() == 0);
   CHECK(rig.store->Stats().file_bytes == less);

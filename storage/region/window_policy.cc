@@ -1,0 +1,278 @@
+#include "storage/region/window_policy.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "storage/region/spread.h"
+
+namespace hg::region {
+namespace {
+
+// So many runs that were rewritten equally often become one; regions, which are flushed together,
+// do not all come to it together.
+constexpr size_t kLevelRunsMin = 6, kLevelRunsMax = 10;
+// So many runs that are wider than any window are divided.
+constexpr size_t kWideRuns = 8;
+// Memory is flushed when it is an hour old.
+constexpr int64_t kRestMs = 2 * 3'600'000;
+
+size_t LevelRuns(uint64_t oldest) {
+  return kLevelRunsMin + static_cast<size_t>((kLevelRunsMax - kLevelRunsMin + 1) * Spread(oldest));
+}
+
+class Chooser {
+ public:
+  Chooser(std::span<const RunFacts> runs, const MergePolicy& policy, int64_t now_ms)
+      : runs_(runs), policy_(policy), now_ms_(now_ms) {
+    for (size_t i = 0; i < runs.size(); ++i) {
+      busy_ = busy_ || runs[i].merging;
+      if (runs[i].merging || runs[i].reference) continue;
+      const RowSpan& rows = runs[i].rows;
+      if (!rows.has_rows()) {
+        loose_.push_back(i);
+      } else if (const Window window = Window::Around(rows);
+                 rows.loose || window.level >= kWindowLevels) {
+        wide_.push_back(i);
+      } else {
+        windows_[window].push_back(i);
+      }
+    }
+  }
+
+  Picked Choose() {
+    if (!busy_) {
+      if (Picked references = References(); !references.empty()) return references;
+    }
+    for (const auto choice :
+         {&Chooser::Stuck, &Chooser::Wide, &Chooser::Windows, &Chooser::Loose, &Chooser::Expired}) {
+      if (Picked found = (this->*choice)(); !found.empty()) return found;
+    }
+    return {};
+  }
+
+ private:
+  // With what is between them.
+  [[nodiscard]] Picked References() const {
+    Picked picked;
+    size_t behind = 0;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      if (!runs_[i].reference && picked.empty()) continue;
+      picked.push_back(i);
+      if (runs_[i].reference) behind = picked.size();
+    }
+    picked.resize(behind);
+    return picked;
+  }
+
+  // Where flushes wait for merges, any that makes fewer of those runs that meet will do.
+  [[nodiscard]] Picked Stuck() const {
+    Picked deepest;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      if (!runs_[i].rows.has_rows()) continue;
+      Picked here;
+      const RowSpan start{runs_[i].rows.first_base, runs_[i].rows.first_base, false};
+      for (size_t j = 0; j < runs_.size(); ++j) {
+        if (runs_[j].rows.Meets(start)) here.push_back(j);
+      }
+      if (here.size() > deepest.size()) deepest = here;
+    }
+    if (deepest.size() < policy_.runs_blocking) return {};
+    std::erase_if(deepest, [this](size_t i) { return runs_[i].merging || runs_[i].reference; });
+    return Explore(deepest, policy_.ratio, true);
+  }
+
+  [[nodiscard]] Picked Explore(const Picked& from, double ratio, bool stuck) const {
+    std::vector<uint64_t> bytes;
+    for (size_t i = from.size(); i > 0; --i) bytes.push_back(runs_[from[i - 1]].bytes);
+    const Slice found = ExploreRuns(bytes, policy_, ratio, stuck);
+    return Allowed({from.end() - static_cast<ptrdiff_t>(found.end),
+                    from.end() - static_cast<ptrdiff_t>(found.begin)});
+  }
+
+  [[nodiscard]] Picked Allowed(Picked picked) const {
+    return MayJoin(runs_, picked) ? picked : Picked();
+  }
+
+  // The oldest of them, as many as may be divided together: the rest when they are gone.
+  [[nodiscard]] Picked Wide() const {
+    if (wide_.size() < kWideRuns && !MarksAreDue(wide_)) return {};
+    Picked picked;
+    for (size_t i = wide_.size(); i > 0 && picked.size() < policy_.runs_max; --i) {
+      Picked more = picked;
+      more.insert(more.begin(), wide_[i - 1]);
+      RowSpan rows = RowSpan::None();
+      for (const size_t run : more) rows.Add(runs_[run].rows);
+      // Together they must come to runs of windows; alone, each at least to narrower ones.
+      if (!picked.empty() && (!MayJoin(runs_, more) || !WindowChoice(rows, now_ms_).fine())) break;
+      picked = std::move(more);
+    }
+    return picked;
+  }
+
+  [[nodiscard]] Picked Windows() const {
+    // Larger ones first: what is joined to 64 days need not be joined to 8 before.
+    std::map<Window, bool> over;
+    for (int level = kWindowLevels - 1; level > 0; --level) {
+      for (const auto& [window, runs] : windows_) {
+        const Window outer = Window::Of(runs_[runs.front()].rows.first_base, level);
+        if (window.level > level || over.contains(outer)) continue;
+        const bool within = std::any_of(over.begin(), over.end(), [&](const auto& other) {
+          return other.second && other.first.Holds(outer);
+        });
+        if (within) continue;
+        const Picked all = Within(outer);
+        over[outer] = IsOver(outer, all);
+        if (!over[outer]) continue;
+        if (Picked found = OfWindowOver(Rested(all)); !found.empty()) return found;
+      }
+    }
+    for (const auto& [window, runs] : windows_) {
+      const bool within = std::any_of(over.begin(), over.end(), [&, w = window](const auto& other) {
+        return other.second && other.first.Holds(w);
+      });
+      if (within) continue;
+      if (Picked found = OfOpenWindow(window, runs); !found.empty()) return found;
+    }
+    return {};
+  }
+
+  [[nodiscard]] Picked Within(const Window& outer) const {
+    Picked all;
+    for (const auto& [window, runs] : windows_) {
+      if (outer.Holds(window)) all.insert(all.end(), runs.begin(), runs.end());
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  [[nodiscard]] bool IsOver(const Window& window, const Picked& runs) const {
+    return now_ms_ - window.EndMs() >= WindowRestMs(window, runs_[runs.back()].number);
+  }
+
+  // Without those that were flushed just now: where old data is loaded, more will come.
+  [[nodiscard]] Picked Rested(Picked runs) const {
+    std::erase_if(runs, [this](size_t i) {
+      return runs_[i].rewrites == 0 && now_ms_ - runs_[i].made_ms < kRestMs;
+    });
+    return runs;
+  }
+
+  [[nodiscard]] Picked OfWindowOver(const Picked& all) const {
+    uint64_t bytes = 0, largest = 0;
+    for (const size_t i : all) {
+      bytes += runs_[i].bytes;
+      largest = std::max(largest, runs_[i].bytes);
+    }
+    const bool alike = static_cast<double>(largest) <=
+                       RatioAt(policy_, now_ms_) * static_cast<double>(bytes - largest);
+    if (all.size() > 1 && alike && MayJoin(runs_, all)) return all;
+    if (Picked found = Explore(all, RatioAt(policy_, now_ms_), false); !found.empty()) return found;
+    return ToBeRidOf(all);
+  }
+
+  [[nodiscard]] Picked OfOpenWindow(const Window& window, const Picked& all) const {
+    const bool over = IsOver(window, all);
+    const Picked runs = over ? Rested(all) : all;
+    for (size_t end = runs.size(); end > 0;) {  // oldest first
+      size_t begin = end - 1;
+      const uint32_t rewrites = runs_[runs[begin]].rewrites;
+      while (begin > 0 && runs_[runs[begin - 1]].rewrites == rewrites) --begin;
+      const size_t enough = over && rewrites == 0 ? 2 : LevelRuns(runs_[runs[end - 1]].number);
+      if (end - begin >= enough) {
+        const size_t first = end - std::min(end - begin, std::max(policy_.runs_max, enough));
+        Picked found = Allowed({runs.begin() + static_cast<ptrdiff_t>(first),
+                                runs.begin() + static_cast<ptrdiff_t>(end)});
+        if (!found.empty()) return found;
+      }
+      end = begin;
+    }
+    return over ? ToBeRidOf(runs) : Picked();
+  }
+
+  [[nodiscard]] Picked Loose() const {
+    if (Picked found = Explore(loose_, RatioAt(policy_, now_ms_), false); !found.empty()) {
+      return found;
+    }
+    return ToBeRidOf(loose_);
+  }
+
+  // All of a window, where that drops what need not be kept.
+  [[nodiscard]] Picked ToBeRidOf(const Picked& runs) const {
+    const bool due = MarksAreDue(runs) || MostHasExpired(runs);
+    return due && IsBottom(runs_, runs) ? Allowed(runs) : Picked();
+  }
+
+  [[nodiscard]] Picked Expired() const {
+    Picked all(runs_.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    return !busy_ && MostHasExpired(all) ? all : Picked();
+  }
+
+  [[nodiscard]] bool MarksAreDue(const Picked& runs) const {
+    return !runs.empty() && MajorIsDue(FactsOf(runs), policy_, now_ms_);
+  }
+  [[nodiscard]] bool MostHasExpired(const Picked& runs) const {
+    return region::MostHasExpired(FactsOf(runs));
+  }
+  [[nodiscard]] std::vector<RunFacts> FactsOf(const Picked& picked) const {
+    std::vector<RunFacts> facts;
+    for (const size_t i : picked) facts.push_back(runs_[i]);
+    return facts;
+  }
+
+  const std::span<const RunFacts> runs_;
+  const MergePolicy& policy_;
+  const int64_t now_ms_;
+  bool busy_ = false;
+  // Of those that no merge has taken and no split left.
+  std::map<Window, Picked> windows_;
+  Picked wide_, loose_;
+};
+
+}  // namespace
+
+Picked RunsToJoin(std::span<const RunFacts> runs, const MergePolicy& policy, int64_t now_ms) {
+  return Chooser(runs, policy, now_ms).Choose();
+}
+
+bool MayJoin(std::span<const RunFacts> runs, const Picked& picked) {
+  if (picked.empty()) return false;
+  for (size_t i = picked.front(); i < picked.back(); ++i) {
+    if (std::binary_search(picked.begin(), picked.end(), i)) continue;
+    for (const size_t older : picked) {
+      if (older > i && runs[i].rows.Meets(runs[older].rows)) return false;
+    }
+  }
+  return true;
+}
+
+bool IsBottom(std::span<const RunFacts> runs, const Picked& picked) {
+  for (const size_t newer : picked) {
+    for (size_t i = newer + 1; i < runs.size(); ++i) {
+      if (!std::binary_search(picked.begin(), picked.end(), i) &&
+          runs[i].rows.Meets(runs[newer].rows)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+size_t Depth(std::span<const RowSpan> runs) {
+  size_t most = 0;
+  for (const RowSpan& run : runs) {
+    const RowSpan start = run.has_rows() ? RowSpan{run.first_base, run.first_base, false} : run;
+    most = std::max(most, static_cast<size_t>(std::count_if(
+                              runs.begin(), runs.end(),
+                              [&](const RowSpan& other) { return other.Meets(start); })));
+  }
+  return most;
+}
+
+int64_t WindowRestMs(const Window& window, uint64_t number) {
+  const auto length_ms = static_cast<double>(window.EndMs() - window.StartMs());
+  return kRestMs + static_cast<int64_t>(length_ms / 8 * Spread(number));
+}
+
+}  // namespace hg::region
