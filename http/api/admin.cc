@@ -10,6 +10,7 @@
 #include "http/services.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/maintenance_json.h"
+#include "storage/for_each_region.h"
 #include "storage/maintenance.h"
 #include "storage/region/pre_split.h"
 
@@ -124,6 +125,21 @@ Result<std::string> ListRegions(Store& store, const Parameters& parameters, bool
   return text;
 }
 
+// All of it is read.
+Result<std::string> Count(Store& store, const Parameters& parameters) {
+  ASSIGN_OR_RETURN(const std::string table, Required(parameters, "table"));
+  ASSIGN_OR_RETURN(const TableCount count, CountTable(store, table));
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginObject();
+  json.Member("table", table);
+  json.Member("rows", static_cast<int64_t>(count.rows));
+  json.Member("cells", static_cast<int64_t>(count.cells));
+  json.Member("value_bytes", static_cast<int64_t>(count.value_bytes));
+  json.EndObject();
+  return text;
+}
+
 Result<std::string> Create(Store& store, const Parameters& parameters) {
   TableDescriptor table;
   ASSIGN_OR_RETURN(table.name, Required(parameters, "table"));
@@ -198,7 +214,7 @@ Result<std::string> Check(Maintenance& store, ResponseWriter& out) {
 }  // namespace
 
 bool AdminChanges(std::string_view call) {
-  return call != "tables" && call != "regions" && call != "sizes";
+  return call != "tables" && call != "regions" && call != "sizes" && call != "count";
 }
 
 Result<std::string> RunAdminCall(Store& store, std::string_view call,
@@ -206,6 +222,7 @@ Result<std::string> RunAdminCall(Store& store, std::string_view call,
   if (call == "tables") return ListTables(store);
   if (call == "regions") return ListRegions(store, parameters, false);
   if (call == "sizes") return ListRegions(store, parameters, true);
+  if (call == "count") return Count(store, parameters);
   if (call == "create") return Create(store, parameters);
   if (call == "split") return Split(store, parameters);
   if (call == "merge") return Merge(store, parameters);
@@ -219,8 +236,8 @@ Result<std::string> RunAdminCall(Store& store, std::string_view call,
     return std::string(kDone);
   }
   return Status::NotFound("no such call: \"" + std::string(call) +
-                          "\"; there are tables, regions, sizes, create, split, merge, flush, "
-                          "compact");
+                          "\"; there are tables, regions, sizes, count, create, split, merge, "
+                          "flush, compact");
 }
 
 void HandleAdmin(const Request& request, Services& services, ResponseWriter& out) {
@@ -247,6 +264,7 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
   if (AdminChanges(call) && request.method != Method::kPost) {
     return SendMethodNotAllowed(out, request);
   }
+  if (call == "count") out.TakesLong();
   SendAnswer(RunAdminCall(services.cells, call, request.parameters), request, out);
 }
 

@@ -88,9 +88,10 @@ int RunAdmin(Invocation& call) {
 
 const Command kAdminCommand{
     "admin",
-    "tables | regions [TABLE] | sizes [TABLE] | create TABLE FAMILY... | split TABLE | "
+    "tables | regions [TABLE] | sizes [TABLE] | count TABLE | create TABLE FAMILY... | split TABLE "
+    "| "
     "merge TABLE KEY | flush | compact [TABLE]",
-    "Shows tables and their regions; divides, joins, flushes, merges them.",
+    "Shows tables and their regions; counts rows; divides, joins, flushes, merges.",
     "The answer is JSON. Keys are text with \\xHH for bytes. `merge` joins the region that begins\n"
     "with the key and the one before it. Without --url the data directory must not be in use.",
     kOptions,

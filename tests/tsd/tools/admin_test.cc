@@ -81,6 +81,8 @@ TEST_CASE("regions are divided and joined; nothing stored is changed by it") {
   program.Admin({"compact", "tsdb"});
   CHECK(program.Admin({"sizes", "tsdb"}).find(R"("references":0})") != std::string::npos);
   CHECK(program.Dump("tsdb") == before);
+  // By region, the same: a row of m, two of n.
+  CHECK(program.Admin({"count", "tsdb"}).find(R"({"table":"tsdb","rows":3,"cells":3,)") == 0);
   program.Admin({"merge", "tsdb", R"(\x00\x00\x02)"});
   program.Admin({"compact"});
   CHECK(program.Dump("tsdb") == before);
@@ -88,6 +90,8 @@ TEST_CASE("regions are divided and joined; nothing stored is changed by it") {
 
 TEST_CASE("what cannot be done is said, with the key") {
   const Program program;
+  CHECK(program.Run({"admin", "count"}).exit == 1);
+  CHECK(program.Run({"admin", "count", "none"}).exit == 1);
   const auto refusal = [&](std::vector<std::string> words, int exit = 1) {
     words.insert(words.begin(), "admin");
     const Outcome outcome = program.Run(std::move(words));

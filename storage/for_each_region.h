@@ -1,0 +1,85 @@
+#pragma once
+// Work that is done region by region and then joined (spec region-store.md X2).
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/store.h"
+
+namespace hg {
+
+/// Regions that are worked on side by side.
+inline constexpr size_t kRegionThreadsMax = 4;
+
+/// Calls `fn(region)` → Result<T> for each region of the table, several at once and from threads of
+/// its own, then `merge(&all, part)` for each result in the order of the regions' keys, on the
+/// caller's thread. The regions are those of the moment of the call: together they hold each key
+/// once, also if they are divided or joined meanwhile. The failure of the first region that failed
+/// is the answer; what was not begun by then is not done. Blocks.
+template <typename T, typename Fn, typename Merge>
+Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn& fn,
+                        const Merge& merge) {
+  ASSIGN_OR_RETURN(const std::vector<RegionInfo> regions, store.Regions(table));
+  std::vector<Result<T>> parts(regions.size(), Status::Unavailable("another region failed"));
+  std::vector<char> done(regions.size(), 0);
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
+  const auto work = [&] {
+    for (size_t i = next++; i < regions.size() && !failed; i = next++) {
+      parts[i] = fn(regions[i]);
+      done[i] = 1;
+      if (!parts[i].ok()) failed = true;
+    }
+  };
+  std::vector<std::thread> others;
+  while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size())) {
+    others.emplace_back(work);
+  }
+  work();
+  for (std::thread& thread : others) thread.join();
+  for (size_t i = 0; i < regions.size(); ++i) {
+    if (done[i] != 0 && !parts[i].ok()) return parts[i].status();
+  }
+  for (Result<T>& part : parts) merge(&all, std::move(*part));
+  return all;
+}
+
+struct TableCount {
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  uint64_t value_bytes = 0;
+
+  bool operator==(const TableCount&) const = default;
+};
+
+/// What a scan of the whole table would give. Blocks; reads all of it.
+inline Result<TableCount> CountTable(Store& store, const std::string& table) {
+  const auto count = [&](const RegionInfo& region) -> Result<TableCount> {
+    ScanSpec spec;
+    spec.table = table;
+    spec.start = region.start;
+    spec.stop = region.stop;
+    spec.fill_cache = false;
+    ASSIGN_OR_RETURN(const auto cursor, store.Scan(spec));
+    TableCount counted;
+    for (std::vector<Row> rows;;) {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      if (rows.empty()) return counted;
+      for (const Row& row : rows) {
+        ++counted.rows;
+        counted.cells += row.cells.size();
+        for (const Cell& cell : row.cells) counted.value_bytes += cell.value.size();
+      }
+    }
+  };
+  return ForEachRegion<TableCount>(store, table, {}, count, [](TableCount* all, TableCount part) {
+    all->rows += part.rows;
+    all->cells += part.cells;
+    all->value_bytes += part.value_bytes;
+  });
+}
+
+}  // namespace hg
