@@ -146,6 +146,11 @@ class EmbeddedBackend : public Backend {
     show("log.bytes", stats.log_bytes);
     show("flushes", stats.flushes);
     show("merges", stats.merges);
+    show("flushes.bytes", stats.flushed_bytes);
+    show("merges.bytes_read", stats.merge_read_bytes);
+    show("merges.bytes_written", stats.merged_bytes);
+    show("merges.bytes_forgotten", stats.forgotten_bytes);
+    show("observers.failures", stats.observer_failures);
     show("files.expired", stats.expired_runs);
     show("splits", stats.splits);
     show("block_cache.bytes", stats.cache_bytes);

@@ -34,6 +34,9 @@ class File {
   /// Makes content and length durable (fdatasync).
   virtual Status Sync() = 0;
   virtual Result<uint64_t> Size() const = 0;
+  /// Tells the machine that what it caches of the file's content will not be read soon; what is not
+  /// durable yet stays. A hint: files of other kinds need not care.
+  virtual void ForgetCached() const {}
 };
 
 /// A held lock; released when destroyed or when the process ends.

@@ -89,6 +89,10 @@ class PosixFile : public File {
     return static_cast<uint64_t>(info.st_size);
   }
 
+  void ForgetCached() const override {
+    (void)::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
+
  private:
   const Descriptor fd_;
   const std::string path_;

@@ -370,6 +370,13 @@ bool BlockFile::MayHoldTime(const TimeSpan& times) const {
   return false;
 }
 
+void BlockFile::ForgetCached() const {
+  file_->ForgetCached();
+  if (reading_.counters == nullptr || index_.empty()) return;
+  const BlockEntry& last = index_.back();
+  reading_.counters->forgotten_bytes.fetch_add(last.offset + last.size, std::memory_order_relaxed);
+}
+
 std::vector<Bytes> BlockFile::FirstKeys() const {
   std::vector<Bytes> keys;
   for (const BlockEntry& block : index_) keys.push_back(block.first_key);

@@ -60,6 +60,7 @@ struct ReadCounters {
   std::atomic<uint64_t> blocks{0};            // read from the disk
   std::atomic<uint64_t> skipped_by_bloom{0};  // gets that did not look into a file
   std::atomic<uint64_t> skipped_by_time{0};   // reads that did not: it holds other times
+  std::atomic<uint64_t> forgotten_bytes{0};   // of files that the page cache was told to forget
 };
 
 /// How a file is read.
@@ -142,6 +143,8 @@ class BlockFile {
   static Status Check(const std::shared_ptr<const BlockFile>& file);
   /// Whether it may hold something of that time; where not, the reader is counted as spared.
   [[nodiscard]] bool MayHoldTime(const TimeSpan& times) const;
+  /// The page cache need not keep it (spec region-store.md F6).
+  void ForgetCached() const;
   [[nodiscard]] Status Damaged(uint64_t offset, const char* what) const;
 
  private:

@@ -12,6 +12,7 @@
 #include "storage/base/status.h"
 #include "storage/maintenance.h"
 #include "storage/model/key_layout.h"
+#include "storage/points/observer.h"
 #include "storage/points/points.h"
 #include "storage/region/merge_policy.h"
 #include "storage/region/split_policy.h"
@@ -48,6 +49,7 @@ struct EmbeddedOptions {
   int64_t check_interval_ms = 60'000;  // merges and splits are looked for, flush or not
   bool enable_compaction =
       true;  // tsd.storage.enable_compaction: how old clean rows are rendered (engine.md §8)
+  StoreObservers observers;
   std::string lock_note;  // shown to whoever finds the directory locked, such as "127.0.0.1:4242"
   /// Tables that must exist after Open; created if missing. Default: OpenTSDB's four.
   std::vector<TableDescriptor> tables = DefaultTables();
@@ -69,18 +71,23 @@ struct EmbeddedStats {
   uint64_t log_bytes = 0;  // unflushed log
   uint64_t flushes = 0;
   uint64_t merges = 0;
-  uint64_t expired_runs = 0;  // dropped unread, everything in them past its TTL
+  uint64_t flushed_bytes = 0;     // of the files that flushes wrote
+  uint64_t merge_read_bytes = 0;  // of the files that merges read, and
+  uint64_t merged_bytes = 0;      // wrote
+  uint64_t expired_runs = 0;      // dropped unread, everything in them past its TTL
   uint64_t splits = 0;
   uint64_t cache_bytes = 0;  // of the block cache, as the next ones
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
   uint64_t cache_evicted = 0;
-  uint64_t blocks_read = 0;       // of files, from the disk
-  uint64_t skipped_by_bloom = 0;  // looks into a file that a get was spared
-  uint64_t skipped_by_time = 0;   // that a reader was spared: the file holds other times
-  uint64_t regions = 0;           // of all tables
-  uint64_t replayed_records = 0;  // at Open
-  std::string background_error;   // last failure of a flush or merge; "" = none
+  uint64_t blocks_read = 0;        // of files, from the disk
+  uint64_t skipped_by_bloom = 0;   // looks into a file that a get was spared
+  uint64_t forgotten_bytes = 0;    // of files that merges took out of the page cache
+  uint64_t skipped_by_time = 0;    // that a reader was spared: the file holds other times
+  uint64_t regions = 0;            // of all tables
+  uint64_t replayed_records = 0;   // at Open
+  uint64_t observer_failures = 0;  // what observers threw
+  std::string background_error;    // last failure of a flush or merge; "" = none
 };
 
 /// Thread-safe after Open. Exactly one table of the options has points = true; it is the one behind

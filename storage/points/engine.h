@@ -170,6 +170,10 @@ class Engine {
   void AskForFlush();
   void Account();
 
+  // Told to observers when it is done.
+  [[nodiscard]] StoreWork BeginWork(StoreWork::Kind kind, uint32_t table) const;
+  void EndWork(StoreWork work) const;
+
   // engine_read.cc
   Result<std::shared_ptr<const RunFiles>> OpenFiles(const lsm::RunEntry& entry);
   StoredRow ReadMemory(const Version& version, const Table& table, ByteView key, bool regular,
@@ -268,10 +272,8 @@ class Engine {
   std::atomic<bool> flush_asked_{false};
   std::atomic<uint64_t> log_released_{0};  // position up to which the log is in files
   std::atomic<uint64_t> replayed_{0};
-  std::atomic<uint64_t> flushes_{0};
-  std::atomic<uint64_t> merges_{0};
-  std::atomic<uint64_t> expired_runs_{0};
-  std::atomic<uint64_t> splits_{0};
+  const std::shared_ptr<WorkCounters> work_counters_ = std::make_shared<WorkCounters>();
+  const ObserverChain observers_;
   std::atomic<bool> closed_{false};
 
   mutable std::shared_mutex tables_mutex_;

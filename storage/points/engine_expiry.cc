@@ -89,7 +89,9 @@ Status Engine::DropExpiredHeld(const Table& table, RegionPlace place, int64_t ol
   RemoveEntries(place, expired, &manifest);
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
   RetireUnnamed(expired);
-  expired_runs_ += expired.size();
+  StoreWork work = BeginWork(StoreWork::Kind::kExpiry, table.id);
+  work.runs_read = expired.size();
+  EndWork(std::move(work));
   return {};
 }
 

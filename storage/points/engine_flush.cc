@@ -133,6 +133,7 @@ Status Engine::FlushFrozen() {
 Status Engine::FlushOldest() {
   const auto before = Pin();
   const std::shared_ptr<Generation> generation = before->generations.back();
+  StoreWork work = BeginWork(StoreWork::Kind::kFlush, kSeriesTable);
   // No file is published before the log is durable up to it (engine.md §5).
   RETURN_IF_ERROR(log_->WaitSynced(generation->log_end.position));
   std::vector<lsm::RunEntry> entries;
@@ -160,7 +161,11 @@ Status Engine::FlushOldest() {
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
   log_released_ = generation->log_end.position;
   log_->Release(generation->log_end.file_number);
-  ++flushes_;
+  for (const lsm::RunEntry& entry : entries) {
+    ++work.runs_written;
+    work.bytes_written += entry.cells_bytes + entry.points_bytes;
+  }
+  EndWork(std::move(work));
   WakeMerges();
   return {};
 }

@@ -137,17 +137,22 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
   for (const auto& run : job.runs) {
     inputs.push_back({run, regions.Start(*index), regions.Stop(*index)});
   }
+  StoreWork work = BeginWork(StoreWork::Kind::kMerge, job.place.first);
+  work.runs_read = job.runs.size();
+  work.bytes_read = BytesOf(job.runs);
   std::vector<lsm::RunEntry> written;
   RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, &written));
 
-  std::lock_guard maintenance(maintenance_);
+  std::unique_lock maintenance(maintenance_);
   auto next = std::make_shared<Version>(*Pin());
   lsm::Manifest manifest = manifest_;
   Runs& runs = next->runs[job.place];
   auto at = std::find(runs.begin(), runs.end(), job.runs.front());
   INVARIANT(at != runs.end());
+  for (const auto& run : job.runs) run->files()->ForgetCached();
   for (const lsm::RunEntry& entry : written) {
     ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
+    files->ForgetCached();
     at = runs.insert(at, std::make_shared<Run>(entry, std::move(files))) + 1;
     manifest.runs.push_back(entry);
   }
@@ -159,7 +164,12 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
   RemoveEntries(job.place, job.runs, &manifest);
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
   RetireUnnamed(job.runs);
-  ++merges_;
+  maintenance.unlock();
+  for (const lsm::RunEntry& entry : written) {
+    ++work.runs_written;
+    work.bytes_written += entry.cells_bytes + entry.points_bytes;
+  }
+  EndWork(std::move(work));
   return {};
 }
 

@@ -53,6 +53,11 @@ lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
   return log;
 }
 
+StoreObservers WithOwn(StoreObservers observers, std::shared_ptr<StoreObserver> own) {
+  observers.push_back(std::move(own));
+  return observers;
+}
+
 }  // namespace
 
 Engine::Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& clock)
@@ -61,7 +66,8 @@ Engine::Engine(const EmbeddedOptions& options, FileSystem& files, const Clock& c
       clock_(clock),
       cache_(std::make_shared<lsm::BlockCache>(static_cast<uint64_t>(
           static_cast<double>(options.memory_limit_bytes) * options.cache_share))),
-      registry_(options.layout) {
+      registry_(options.layout),
+      observers_(WithOwn(options.observers, work_counters_)) {
   memory_max_ =
       static_cast<uint64_t>(static_cast<double>(options.memory_limit_bytes) * options.memory_share);
 }
@@ -312,6 +318,19 @@ Status Engine::Close() {
   return status;
 }
 
+StoreWork Engine::BeginWork(StoreWork::Kind kind, uint32_t table) const {
+  StoreWork work;
+  work.kind = kind;
+  if (const Table* found = TableById(table)) work.table = found->descriptor.name;
+  work.begin_ms = clock_.NowMs();
+  return work;
+}
+
+void Engine::EndWork(StoreWork work) const {
+  work.end_ms = clock_.NowMs();
+  observers_.AfterWork(work);
+}
+
 EmbeddedStats Engine::Stats() const {
   EmbeddedStats stats;
   stats.series = registry_.size();
@@ -328,10 +347,15 @@ EmbeddedStats Engine::Stats() const {
       stats.file_bytes += entry.cells_bytes + entry.points_bytes;
     }
   }
-  stats.flushes = flushes_;
-  stats.merges = merges_;
-  stats.expired_runs = expired_runs_;
-  stats.splits = splits_;
+  const WorkCounters::Counts work = work_counters_->counts();
+  stats.flushes = work.flushes;
+  stats.flushed_bytes = work.flushed_bytes;
+  stats.merges = work.merges;
+  stats.merge_read_bytes = work.merge_read_bytes;
+  stats.merged_bytes = work.merged_bytes;
+  stats.expired_runs = work.expired_runs;
+  stats.splits = work.splits;
+  stats.observer_failures = observers_.failures();
   const lsm::BlockCacheStats cache = cache_->Stats();
   stats.cache_bytes = cache.bytes;
   stats.cache_hits = cache.hits;
@@ -339,6 +363,7 @@ EmbeddedStats Engine::Stats() const {
   stats.cache_evicted = cache.evicted;
   stats.blocks_read = read_counters_->blocks;
   stats.skipped_by_bloom = read_counters_->skipped_by_bloom;
+  stats.forgotten_bytes = read_counters_->forgotten_bytes;
   stats.skipped_by_time = read_counters_->skipped_by_time;
   stats.regions = CountRegions(*version);
   stats.replayed_records = replayed_;

@@ -194,7 +194,7 @@ Result<Bytes> Engine::SplitHeld(const Table& table, RegionPlace place,
   next->regions[table.id] = std::make_shared<region::RegionMap>(RegionsIn(&manifest, table.id));
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
   RetireUnnamed(parents);
-  ++splits_;
+  EndWork(BeginWork(StoreWork::Kind::kSplit, table.id));
   return key;
 }
 

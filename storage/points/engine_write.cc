@@ -101,6 +101,7 @@ void Engine::Account() {
 Result<SeriesNumber> Engine::Register(ByteView tsuid) {
   if (auto number = registry_.Find(tsuid)) return *number;
   RETURN_IF_ERROR(codec::CheckTsuid(layout(), tsuid));
+  if (observers_.guards_writes()) RETURN_IF_ERROR(observers_.BeforeSeries(tsuid));
   RETURN_IF_ERROR(CheckWritable());
   // New series are refused before points of known ones are, also for the room that names take.
   if (MemoryBytes() + registry_.bytes() > memory_max_ / 10 * 9) {
@@ -125,6 +126,8 @@ Result<SeriesNumber> Engine::Register(ByteView tsuid) {
 }
 
 Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
+  if (observers_.guards_writes()) [[unlikely]]
+    RETURN_IF_ERROR(observers_.BeforePoints(batch));
   RETURN_IF_ERROR(CheckWritable());
   const uint32_t known = registry_.size();
   uint32_t highest = 0;
@@ -373,6 +376,9 @@ Result<LogPosition> Engine::Write(const Table& table, ByteView key,
         }));
     return outcome.position;
   }
+  if (observers_.guards_writes()) {
+    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, changes));
+  }
   RETURN_IF_ERROR(CheckWritable());
   RETURN_IF_ERROR(RegisterKey(table, key));
   std::lock_guard lock(write_);
@@ -432,6 +438,9 @@ void Engine::ExpandDeletes(const Table& table, StoredRow row,
 
 Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key,
                                                 const Decide& decide) {
+  if (observers_.guards_writes()) {
+    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, {}));
+  }
   RETURN_IF_ERROR(CheckWritable());
   Bytes tsuid;
   uint32_t base = 0;

@@ -38,6 +38,12 @@ Result<std::shared_ptr<const RunFiles>> RunFiles::Open(FileSystem& files, const 
   return std::shared_ptr<const RunFiles>(std::move(run));
 }
 
+void RunFiles::ForgetCached() const {
+  for (const auto* file : {&cells_, &points_}) {
+    if (*file != nullptr) (*file)->ForgetCached();
+  }
+}
+
 lsm::TimeSpan Run::times() const {
   lsm::TimeSpan all;
   for (const auto* file : {&cells(), &points()}) {

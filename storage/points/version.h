@@ -30,6 +30,8 @@ class RunFiles {
   // Null: there is none.
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& cells() const { return cells_; }
   [[nodiscard]] const std::shared_ptr<const lsm::BlockFile>& points() const { return points_; }
+  /// A merge has read or written them, and will not come again soon.
+  void ForgetCached() const;
   /// No manifest names them any more.
   void Retire() const { retired_ = true; }
 

@@ -20,6 +20,7 @@ class ForwardingFile : public File {
   Status Allocate(uint64_t size) override { return file_->Allocate(size); }
   Status Truncate(uint64_t size) override { return file_->Truncate(size); }
   Status Sync() override { return file_->Sync(); }
+  void ForgetCached() const override { file_->ForgetCached(); }
   Result<uint64_t> Size() const override { return file_->Size(); }
 
  private:
