@@ -275,7 +275,7 @@ std::string Regions(Store& cells) {
   return text;
 }
 
-// A store of two halves whose files are still those of the whole.
+// A store of two halves whose files, one for each of the two days, are still those of the whole.
 std::unique_ptr<Embedded> DividedStore(FaultyFileSystem& disk) {
   auto store = Open(disk, "data");
   Write(*store, 1, 40);
@@ -287,14 +287,14 @@ std::unique_ptr<Embedded> DividedStore(FaultyFileSystem& disk) {
 TEST_CASE("a file that two regions share is copied once, and both have it in the restored store") {
   FaultyFileSystem disk(1);
   auto store = DividedStore(disk);
-  REQUIRE(Regions(store->cells()) == " 1,000002 1,");
+  REQUIRE(Regions(store->cells()) == " 2,000002 2,");
   const auto first = store->maintenance().Backup("copy", {});
   REQUIRE(first.ok());
   const std::string then = DumpCells(store->cells());
   REQUIRE(Restore(disk, "copy", "restored").ok());
   {
     auto copy = Open(disk, "restored");
-    CHECK(Regions(copy->cells()) == " 1,000002 1,");
+    CHECK(Regions(copy->cells()) == " 2,000002 2,");
     CHECK(DumpCells(copy->cells()) == then);
     // The references stay true where the shared files are let go.
     REQUIRE(copy->cells().Compact().ok());
@@ -321,7 +321,7 @@ TEST_CASE("a backup between two merges of a divided region is whole") {
     const bool reached = disk.failed();
     disk.FailCall(0);
     const std::string regions = Regions(store->cells());
-    half = half || regions == " 0,000002 1,";
+    half = half || regions == " 0,000002 2,";
     const auto made = store->maintenance().Backup("copy", {});
     INFO(made.status().ToString());
     REQUIRE(made.ok());
