@@ -14,12 +14,19 @@ TEST_CASE("a process counts with its children, and no process is nothing") {
   const uint64_t alone = me.ResidentBytes();
   CHECK(alone > 0);
   CHECK(me.CpuSeconds() > 0);
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
+    [[maybe_unused]] const ssize_t told = write(ready[1], "x", 1);
     pause();
     _exit(0);
   }
+  char told = 0;
+  REQUIRE(read(ready[0], &told, 1) == 1);  // from now on its memory stays as large as it is
+  close(ready[0]);
+  close(ready[1]);
   const ProcessTree both =
       ProcessTree::Parse(std::to_string(getpid()) + "," + std::to_string(child));
   const uint64_t of_child = ProcessTree::Parse(std::to_string(child)).ResidentBytes();
