@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from kill_rounds import SMALL_STORE, WRITERS, Daemon, Ledger, Shaker, Writer, read_back  # noqa: E402
+from kill_rounds import HOURS, SMALL_STORE, WRITERS, Daemon, Ledger, Shaker, Writer, read_back  # noqa: E402
 
 WRITE_S = 1.0
 KILL_WITHIN_S = 0.1
@@ -71,7 +71,7 @@ class Rounds:
         copy = self.folder / "copy"
         ledgers = [Ledger() for _ in range(WRITERS)]
         writers = [Writer(self.daemon, ledger, number, i, self.chance.random()) for i, ledger in enumerate(ledgers)]
-        shaker = Shaker(self.daemon, self.chance.random())
+        shaker = Shaker(self.daemon, self.chance.random(), HOURS)
         for thread in (*writers, shaker):
             thread.start()
         time.sleep(WRITE_S)
