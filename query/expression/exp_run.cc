@@ -123,7 +123,12 @@ class MetricCursor {
 /// Walks the rows of an expression, one per step whatever their times (OpenTSDB's nesting).
 class TableCursor {
  public:
-  explicit TableCursor(const ExpTable& table) : table_(table) {}
+  /// For the series that `joined` takes from that side: of equal keys only one is.
+  TableCursor(const ExpTable& table, const std::vector<JoinedSeries>& joined, size_t side)
+      : table_(table) {
+    for (const JoinedSeries& members : joined)
+      if (members[side] != kLacking) taken_.push_back(members[side]);
+  }
 
   [[nodiscard]] int64_t NextTime() const {
     return row_ < table_.times_ms.size() ? table_.times_ms[row_] : kNever;
@@ -136,8 +141,8 @@ class TableCursor {
     }
     const double* values = table_.values.data() + row_++ * table_.series.size();
     // A nested expression has lost its fill policy (quirk Q18).
-    if (std::any_of(values, values + table_.series.size(),
-                    [](double v) { return std::isnan(v); })) {
+    if (std::any_of(taken_.begin(), taken_.end(),
+                    [values](size_t series) { return std::isnan(values[series]); })) {
       return Status::InvalidArgument(
           "An expression that another one uses has the value NaN, for which there is no fill "
           "policy");
@@ -147,6 +152,7 @@ class TableCursor {
 
  private:
   const ExpTable& table_;
+  std::vector<size_t> taken_;
   size_t row_ = 0;
 };
 
@@ -345,7 +351,7 @@ class Runner {
     for (size_t k = 0; k < joined.sides.size(); ++k) {
       Variable v = joined.sides[k];
       if (!v.is_metric) {
-        tables.emplace_back(*joined_[v.index].table);
+        tables.emplace_back(*joined_[v.index].table, joined.rows, k);
         continue;
       }
       metrics.emplace_back(metrics_[v.index], metrics_[v.index].fill);

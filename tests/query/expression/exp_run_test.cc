@@ -149,6 +149,23 @@ TEST_CASE("an expression may use others, in any order, step by step") {
   CHECK(Rows(c.Run()) == "10:0.0 20:2.0 30:20.0");
 }
 
+TEST_CASE("an inner series that is NaN fails nothing where another one of its key is taken") {
+  // The sum of m and b has two series without tags: of a, a host among several, and of b, which a
+  // lacks. The second stands for both.
+  ExpCase c = WorkedExample(kNanFill);
+  Group several = HostGroup(0, "m.a", "h1", OfInts({{10, 1}}));
+  several.aggregate_tags = {"host"};
+  several.tags.clear();
+  several.tsuids.push_back(HostGroup(0, "m.a", "h2", {}).tsuids[0]);
+  c.metrics[0].groups = {several};
+  c.metrics[1].groups = {HostGroup(1, "m.b", "h1", OfInts({{20, 5}}))};
+  c.metrics[1].fill.reset();
+  c.expressions = {{"e", "a + b * 0"}, {"g", "e * 1"}};
+  CHECK(Rows(c.Run(), 0) == "10:1.0,0.0 20:NaN,0.0");
+  c.outputs = {"g"};
+  CHECK(Rows(c.Run()) == "10:0.0 20:0.0");
+}
+
 TEST_CASE("an inner expression that runs out, or is NaN, fails the request") {
   ExpCase c = WorkedExample();
   c.metrics.push_back({"o", {HostGroup(0, "m.o", "h1", OfInts({{12, 1}, {22, 2}, {32, 3}}))}, {}});
