@@ -15,29 +15,35 @@ namespace {
 
 constexpr double kBeyondIntegers = 0x1p63;
 
-template <typename Comparison, typename T>
-bool Compare(Comparison comparison, T value, T number) {
+/// `call` with the function object of a comparison.
+template <typename T, typename Comparison, typename Call>
+auto With(Comparison comparison, const Call& call) {
   switch (comparison) {
     case Comparison::kGreater:
-      return value > number;
+      return call(std::greater<T>());
     case Comparison::kGreaterOrEqual:
-      return value >= number;
+      return call(std::greater_equal<T>());
     case Comparison::kLess:
-      return value < number;
+      return call(std::less<T>());
     case Comparison::kLessOrEqual:
-      return value <= number;
+      return call(std::less_equal<T>());
     case Comparison::kEqual:
-      return value == number;
+      return call(std::equal_to<T>());
     case Comparison::kNotEqual:
-      return value != number;
+      break;
   }
-  return false;
+  return call(std::not_equal_to<T>());
+}
+
+template <typename Comparison, typename T>
+bool Compare(Comparison comparison, T value, T number) {
+  return With<T>(comparison, [&](auto holds) { return holds(value, number); });
 }
 
 // Points of one kind, without a branch for each of them. Gives their number.
 template <typename Comparison, typename T>
 size_t KeepAlike(Comparison comparison, T number, const RowHour& row, KeptPoints* kept) {
-  const auto keep = [&](auto holds) {
+  return With<T>(comparison, [&](auto holds) {
     size_t count = 0;
     for (size_t i = 0; i < row.value.size(); ++i) {
       kept->offset_ms[count] = row.offset_ms[i];
@@ -45,22 +51,7 @@ size_t KeepAlike(Comparison comparison, T number, const RowHour& row, KeptPoints
       count += holds(std::bit_cast<T>(row.value[i]), number) ? 1 : 0;
     }
     return count;
-  };
-  switch (comparison) {
-    case Comparison::kGreater:
-      return keep(std::greater<T>());
-    case Comparison::kGreaterOrEqual:
-      return keep(std::greater_equal<T>());
-    case Comparison::kLess:
-      return keep(std::less<T>());
-    case Comparison::kLessOrEqual:
-      return keep(std::less_equal<T>());
-    case Comparison::kEqual:
-      return keep(std::equal_to<T>());
-    case Comparison::kNotEqual:
-      return keep(std::not_equal_to<T>());
-  }
-  return 0;
+  });
 }
 
 // The whole text, or nothing.

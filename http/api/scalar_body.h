@@ -1,4 +1,5 @@
 #pragma once
+// Bodies whose members are all texts, or can stand for one.
 
 #include <string>
 

@@ -34,8 +34,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
   bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
     std::string_view number(text, size);
-    const bool word = number.find('N') != number.npos || number.find('I') != number.npos;
-    if (hidden_ != nullptr && !word) {
+    if (hidden_ != nullptr && number.find_first_of("NI") == number.npos) {  // no NaN or Infinity
       const auto found = hidden_->numbers.find(numbers_++);
       if (found != hidden_->numbers.end()) number = found->second;
     }
