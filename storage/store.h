@@ -160,8 +160,16 @@ class Store {
   virtual Result<TableDescriptor> DescribeTable(const std::string& table) = 0;
   virtual Result<std::vector<TableDescriptor>> ListTables() = 0;
 
-  /// Each row atomic, rows independent and in order. The first failure ends the call.
-  virtual Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) = 0;
+  /// A status for each row, in their order (spec region-store.md W18). Each row is atomic and
+  /// stands for itself: one that is refused or fails keeps no other from being written. Of two rows
+  /// with one key the later is applied after the earlier; between keys no order is promised. ok:
+  /// durable at the store's level. Of a row that failed nothing is there, except after Unavailable
+  /// and IoError: then it may be (A9).
+  virtual std::vector<Status> MutateRows(const std::string& table,
+                                         const std::vector<RowMutation>& rows) = 0;
+  /// The same where one answer will do: the status of the first row that failed, else ok. The rows
+  /// behind it were tried, too: what must not come without another row takes a call of its own.
+  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows);
   /// Deletes the row with all families.
   virtual Status DeleteRow(const std::string& table, ByteView key) = 0;
   /// The row's cells; no such row = no cells. family "" = all; qualifiers empty = all.
@@ -170,8 +178,9 @@ class Store {
   /// The same, of the cells chosen.
   virtual Result<Row> GetCells(const std::string& table, ByteView key,
                                const CellSelection& wanted) = 0;
-  /// A row for each key, in their order; absent rows have no cells, a key may come twice.
-  virtual Result<std::vector<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
+  /// A row for each key, or why it cannot be had, in their order: as of GetCells. A key may come
+  /// twice.
+  virtual std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
                                            const CellSelection& wanted);
   /// Adds to an 8-byte big-endian counter (absent = 0); the new value. Another width:
   /// InvalidArgument.
@@ -181,7 +190,9 @@ class Store {
   /// comes twice is added to twice.
   virtual Result<std::vector<int64_t>> IncrementColumns(
       const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) = 0;
-  /// Appends bytes to one cell (absent = empty), atomically.
+  /// Appends bytes to one cell (absent = empty), atomically. InvalidArgument: they alone, or with
+  /// what is there if the store looks at it, are over a value's limit; a store that keeps what is
+  /// appended beside it until both are read need not look.
   virtual Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
                         ByteView value) = 0;
   /// Applies the mutation iff family:qualifier of that row is as expected; false = it was not.
@@ -223,15 +234,19 @@ class Store {
   virtual Status Sync() = 0;
 };
 
-inline Result<std::vector<Row>> Store::GetRows(const std::string& table,
+inline Status Store::Mutate(const std::string& table, const std::vector<RowMutation>& rows) {
+  for (Status& status : MutateRows(table, rows)) {
+    if (!status.ok()) return std::move(status);
+  }
+  return {};
+}
+
+inline std::vector<Result<Row>> Store::GetRows(const std::string& table,
                                                const std::vector<Bytes>& keys,
                                                const CellSelection& wanted) {
-  std::vector<Row> rows;
+  std::vector<Result<Row>> rows;
   rows.reserve(keys.size());
-  for (const Bytes& key : keys) {
-    ASSIGN_OR_RETURN(Row row, GetCells(table, key, wanted));
-    rows.push_back(std::move(row));
-  }
+  for (const Bytes& key : keys) rows.push_back(GetCells(table, key, wanted));
   return rows;
 }
 

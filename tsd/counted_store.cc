@@ -62,9 +62,10 @@ void CountedStore::CountChanges(const RowMutation& row) {
   if (puts > 1) Add(&batched_, static_cast<uint64_t>(puts));
 }
 
-Status CountedStore::Mutate(const std::string& table, const std::vector<RowMutation>& rows) {
+std::vector<Status> CountedStore::MutateRows(const std::string& table,
+                                             const std::vector<RowMutation>& rows) {
   for (const RowMutation& row : rows) CountChanges(row);
-  return store_.Mutate(table, rows);
+  return store_.MutateRows(table, rows);
 }
 
 Status CountedStore::DeleteRow(const std::string& table, ByteView key) {
@@ -84,7 +85,7 @@ Result<Row> CountedStore::GetCells(const std::string& table, ByteView key,
   return store_.GetCells(table, key, wanted);
 }
 
-Result<std::vector<Row>> CountedStore::GetRows(const std::string& table,
+std::vector<Result<Row>> CountedStore::GetRows(const std::string& table,
                                                const std::vector<Bytes>& keys,
                                                const CellSelection& wanted) {
   Add(&get_, keys.size());

@@ -39,13 +39,14 @@ class CountedStore : public Store {
     return store_.DescribeTable(table);
   }
   Result<std::vector<TableDescriptor>> ListTables() override { return store_.ListTables(); }
-  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override;
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
   Result<Row> Get(const std::string& table, ByteView key, ByteView family,
                   const std::vector<Bytes>& qualifiers) override;
   Result<Row> GetCells(const std::string& table, ByteView key,
                        const CellSelection& wanted) override;
-  Result<std::vector<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
+  std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
                                    const CellSelection& wanted) override;
   Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
                             ByteView qualifier, int64_t by) override;

@@ -363,9 +363,11 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
   if (taken.status().code() != StatusCode::kNotFound) return taken.status();
 
   const Bytes new_bytes = ToLatin1(new_name);
+  // One after the other, so that no name leads to an id that does not know it.
   RETURN_IF_ERROR(
-      store_.Mutate(options_.table, {{id, {PutCell(kReverseFamily, qualifier_, new_bytes)}},
-                                     {new_bytes, {PutCell(kForwardFamily, qualifier_, id)}}}));
+      store_.Mutate(options_.table, {{id, {PutCell(kReverseFamily, qualifier_, new_bytes)}}}));
+  RETURN_IF_ERROR(
+      store_.Mutate(options_.table, {{new_bytes, {PutCell(kForwardFamily, qualifier_, id)}}}));
   cache_.Rename(old_name, new_name, id);
   return store_.Mutate(options_.table,
                        {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
@@ -374,11 +376,11 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
 Status Kind::Delete(ByteView name) {
   ASSIGN_OR_RETURN(const Bytes id, Find(name));
   cache_.Remove(name, id);
-  return store_.Mutate(options_.table,
-                       {{ToLatin1(name), {DeleteColumn(kForwardFamily, qualifier_)}},
-                        {id,
-                         {DeleteColumn(kReverseFamily, qualifier_),
-                          DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
+  RETURN_IF_ERROR(store_.Mutate(options_.table,
+                                {{ToLatin1(name), {DeleteColumn(kForwardFamily, qualifier_)}}}));
+  return store_.Mutate(options_.table, {{id,
+                                         {DeleteColumn(kReverseFamily, qualifier_),
+                                          DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
 }
 
 void Kind::Remember(const Row& row) {

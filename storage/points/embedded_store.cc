@@ -160,23 +160,27 @@ Result<std::vector<TableDescriptor>> EmbeddedStore::ListTables() {
   return all;
 }
 
-Status EmbeddedStore::Mutate(const std::string& name, const std::vector<RowMutation>& rows) {
-  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+// All rows are one write of the log.
+std::vector<Status> EmbeddedStore::MutateRows(const std::string& name,
+                                              const std::vector<RowMutation>& rows) {
+  const auto table = engine_.FindTable(name);
+  if (!table.ok()) return std::vector<Status>(rows.size(), table.status());
+  std::vector<Status> statuses;
+  statuses.reserve(rows.size());
   LogPosition position = 0;
-  Status failed;
   for (const RowMutation& mutation : rows) {
-    failed = CheckMutation(*table, mutation);
-    if (!failed.ok()) break;
-    if (mutation.changes.empty()) continue;
-    auto written = engine_.Write(*table, mutation.key, mutation.changes);
-    if (!written.ok()) {
-      failed = written.status();
-      break;
-    }
-    position = *written;
+    Status& status = statuses.emplace_back(CheckMutation(**table, mutation));
+    if (!status.ok() || mutation.changes.empty()) continue;
+    const auto written = engine_.Write(**table, mutation.key, mutation.changes);
+    status = written.status();
+    if (written.ok()) position = *written;
   }
-  RETURN_IF_ERROR(engine_.CommitAndWait(position));
-  return failed;
+  if (const Status committed = engine_.CommitAndWait(position); !committed.ok()) {
+    for (Status& status : statuses) {
+      if (status.ok()) status = committed;
+    }
+  }
+  return statuses;
 }
 
 Status EmbeddedStore::DeleteRow(const std::string& name, ByteView key) {
@@ -208,29 +212,28 @@ Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
 }
 
 // By key, so that each block is read once; answered as asked.
-Result<std::vector<Row>> EmbeddedStore::GetRows(const std::string& name,
+std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
                                                 const std::vector<Bytes>& keys,
                                                 const CellSelection& wanted) {
-  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
-  if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
+  const auto table = engine_.FindTable(name);
+  Status refused = table.status();
+  if (refused.ok() && !wanted.family.empty()) refused = CheckFamily(**table, wanted.family);
+  if (!refused.ok()) return std::vector<Result<Row>>(keys.size(), refused);
   std::vector<size_t> order(keys.size());
-  for (size_t i = 0; i < keys.size(); ++i) {
-    RETURN_IF_ERROR(CheckKey(keys[i]));
-    order[i] = i;
-  }
+  std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
-  std::vector<Row> rows(keys.size());
+  std::vector<Result<Row>> rows(keys.size(), Row());
   const auto version = engine_.Pin();
-  const Row* before = nullptr;
-  for (const size_t i : order) {
-    if (before != nullptr && before->key == keys[i]) {
-      rows[i] = *before;
-      continue;
-    }
-    ASSIGN_OR_RETURN(const StoredRow stored, engine_.Read(*version, *table, keys[i]));
-    rows[i] = {keys[i], SelectCells(*table, stored, wanted, engine_.render_options())};
-    Strip(wanted, &rows[i].cells);
-    before = &rows[i];
+  const auto get = [&](const Bytes& key) -> Result<Row> {
+    RETURN_IF_ERROR(CheckKey(key));
+    ASSIGN_OR_RETURN(const StoredRow stored, engine_.Read(*version, **table, key));
+    Row row{key, SelectCells(**table, stored, wanted, engine_.render_options())};
+    Strip(wanted, &row.cells);
+    return row;
+  };
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool again = i > 0 && keys[order[i]] == keys[order[i - 1]];
+    rows[order[i]] = again ? rows[order[i - 1]] : get(keys[order[i]]);
   }
   return rows;
 }

@@ -19,7 +19,8 @@ class EmbeddedStore : public Store {
   Status DropTable(const std::string& table) override;
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
   Result<std::vector<TableDescriptor>> ListTables() override;
-  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override;
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
   Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
                   const std::vector<Bytes>& qualifiers = {}) override;
@@ -35,7 +36,7 @@ class EmbeddedStore : public Store {
                                 const std::string& table, const RowMutation& mutation) override;
   Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
                                  const std::string& table, const RowMutation& mutation) override;
-  Result<std::vector<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
+  std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
                                    const CellSelection& wanted) override;
   Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
   [[nodiscard]] StoreCapabilities Capabilities() const override {

@@ -155,7 +155,8 @@ class Points {
   /// uses it.
   virtual Result<SeriesNumber> Register(ByteView tsuid) = 0;
 
-  /// Applies all entries or none; they are visible when it returns. Busy over the memory budget,
+  /// Applies all entries or none (over cells: of each row all or none, so that after a failure
+  /// others may be there); they are visible when it returns. Busy over the memory budget,
   /// Unavailable after a failed log write. The result is what Commit must reach before the points
   /// may be acknowledged. Never waits for a disk: may be called on a network loop.
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;

@@ -236,6 +236,37 @@ void UnknownTablesAndFamiliesAreNotFoundAndNothingOfTheRowIsWritten(StoreSubject
   CHECK(GetText(s.store(), "k").empty());
 }
 
+void EachRowOfABatchStandsForItself(StoreSubject& s) {
+  std::vector<RowMutation> rows;
+  for (int i = 1; i <= 10; ++i) {
+    rows.push_back({"row" + std::to_string(i), {PutCell(i == 7 ? "none" : "a", "q", "v")}});
+  }
+  rows[2].key.clear();
+  const std::vector<Status> statuses = s.store().MutateRows("g", rows);
+  REQUIRE(statuses.size() == rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const StatusCode expected = i == 6   ? StatusCode::kNotFound
+                                : i == 2 ? StatusCode::kInvalidArgument
+                                         : StatusCode::kOk;
+    CHECK(statuses[i].code() == expected);
+  }
+  CHECK(s.store().Mutate("g", rows).code() == StatusCode::kInvalidArgument);
+  s.Disturb();
+  CHECK(ScanAll(s.store(), Spec()).size() == 8);
+  CHECK(GetText(s.store(), "row7").empty());
+  CHECK(GetText(s.store(), "row10") == "a:q=v ");
+  // Of one row the later mutation comes after the earlier, whatever stands between them.
+  const auto twice = s.store().MutateRows("g", {{"k", {PutCell("a", "q", "1")}},
+                                                {"", {PutCell("a", "q", "v")}},
+                                                {"k", {PutCell("a", "q", "2")}}});
+  CHECK(twice[2].ok());
+  CHECK(GetText(s.store(), "k") == "a:q=2 ");
+  const auto nowhere = s.store().MutateRows("none", rows);
+  REQUIRE(nowhere.size() == rows.size());
+  for (const Status& status : nowhere) CHECK(status.code() == StatusCode::kNotFound);
+  CHECK(s.store().MutateRows("g", {}).empty());
+}
+
 void CellsComeByFamilyThenQualifierBytes(StoreSubject& s) {
   RowMutation row{"k", {}};
   const std::vector<Bytes> qualifiers = {"",     Bytes("\0", 1), Bytes("\0\0", 2), "\x01",
@@ -635,17 +666,26 @@ std::vector<Row> ScanAll(Store& store, const ScanSpec& spec) {
 
 void CheckStoreContract(const StoreFactory& make) {
   using Check = void (*)(StoreSubject&);
-  for (Check check :
-       {TablesAreCreatedOnceAndRefusedWithAnotherDescriptor, TablesAreDescribedAlteredAndDropped,
-        NamespacesKeepTablesApart, DescriptorsThatCannotBeAreRefused,
-        TheNewestVersionsAreKeptAndReadByNumberAndTime, CellsGoWhenTheirTimeToLiveIsOver,
-        UnknownTablesAndFamiliesAreNotFoundAndNothingOfTheRowIsWritten,
-        CellsComeByFamilyThenQualifierBytes, TheNewestCellTimeWinsAndOfEqualTimesTheLaterWrite,
-        ServerTimesDoNotFallWithinARowEvenIfTheClockStandsOrSteps, DeletesHideWhatIsNotNewer,
-        AMutationIsAppliedInOrder, CountersAddAndRefuseOtherWidths, AppendsJoinInOrder,
-        CompareAndMutateChangesTheRowOnlyIfItIsAsExpected,
-        MutateIfUnchangedComparesTheWholeFamilyOfTheRow, ScansGiveWholeRowsInOrderOfUnsignedBytes,
-        KeysHaveOneTo32767Bytes, IncrementsOfManyThreadsAddUpAndOneOfManyWinsARace}) {
+  for (Check check : {TablesAreCreatedOnceAndRefusedWithAnotherDescriptor,
+                      TablesAreDescribedAlteredAndDropped,
+                      NamespacesKeepTablesApart,
+                      DescriptorsThatCannotBeAreRefused,
+                      TheNewestVersionsAreKeptAndReadByNumberAndTime,
+                      CellsGoWhenTheirTimeToLiveIsOver,
+                      UnknownTablesAndFamiliesAreNotFoundAndNothingOfTheRowIsWritten,
+                      EachRowOfABatchStandsForItself,
+                      CellsComeByFamilyThenQualifierBytes,
+                      TheNewestCellTimeWinsAndOfEqualTimesTheLaterWrite,
+                      ServerTimesDoNotFallWithinARowEvenIfTheClockStandsOrSteps,
+                      DeletesHideWhatIsNotNewer,
+                      AMutationIsAppliedInOrder,
+                      CountersAddAndRefuseOtherWidths,
+                      AppendsJoinInOrder,
+                      CompareAndMutateChangesTheRowOnlyIfItIsAsExpected,
+                      MutateIfUnchangedComparesTheWholeFamilyOfTheRow,
+                      ScansGiveWholeRowsInOrderOfUnsignedBytes,
+                      KeysHaveOneTo32767Bytes,
+                      IncrementsOfManyThreadsAddUpAndOneOfManyWinsARace}) {
     auto subject = make();
     REQUIRE(subject->store().CreateTable(kTable).ok());
     check(*subject);

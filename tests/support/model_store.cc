@@ -166,14 +166,17 @@ Result<std::vector<TableDescriptor>> ModelStore::ListTables() {
   return all;
 }
 
-Status ModelStore::Mutate(const std::string& name, const std::vector<RowMutation>& rows) {
+std::vector<Status> ModelStore::MutateRows(const std::string& name,
+                                           const std::vector<RowMutation>& rows) {
   std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(Table * table, FindTable(name));
+  const auto table = FindTable(name);
+  if (!table.ok()) return std::vector<Status>(rows.size(), table.status());
+  std::vector<Status> statuses;
   for (const auto& mutation : rows) {
-    RETURN_IF_ERROR(CheckMutation(*table, mutation));
-    Apply(table, mutation);
+    statuses.push_back(CheckMutation(**table, mutation));
+    if (statuses.back().ok()) Apply(*table, mutation);
   }
-  return {};
+  return statuses;
 }
 
 void ModelStore::Apply(Table* table, const RowMutation& mutation) {

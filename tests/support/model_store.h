@@ -29,7 +29,8 @@ class ModelStore : public Store {
   Status DropTable(const std::string& table) override;
   Result<TableDescriptor> DescribeTable(const std::string& table) override;
   Result<std::vector<TableDescriptor>> ListTables() override;
-  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override;
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
   Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
                   const std::vector<Bytes>& qualifiers = {}) override;

@@ -23,7 +23,8 @@ class TracingStore final : public ModelStore {
     trace_.clear();
   }
 
-  Status Mutate(const std::string& table, const std::vector<RowMutation>& rows) override {
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
     for (const RowMutation& row : rows) {
       for (const CellChange& change : row.changes) {
         const bool put = change.kind == CellChange::Kind::kPut;
@@ -32,7 +33,7 @@ class TracingStore final : public ModelStore {
                          (put ? " = " + ToHexUpper(change.value) : ""));
       }
     }
-    return ModelStore::Mutate(table, rows);
+    return ModelStore::MutateRows(table, rows);
   }
 
   Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
@@ -62,7 +63,8 @@ class TracingStore final : public ModelStore {
 
   void Put(std::string_view row, const char* family, const char* qualifier,
            std::string_view value) {
-    REQUIRE(ModelStore::Mutate("tsdb-uid", {{Hex(row), {PutCell(family, qualifier, Hex(value))}}})
+    REQUIRE(ModelStore::MutateRows("tsdb-uid",
+                                   {{Hex(row), {PutCell(family, qualifier, Hex(value))}}})[0]
                 .ok());
   }
   // "" if there is none.

@@ -28,7 +28,11 @@ class Loader {
 
   Status Flush() {
     if (rows_.empty()) return {};
-    RETURN_IF_ERROR(store_.Mutate(table_, rows_));
+    const std::vector<Status> statuses = store_.MutateRows(table_, rows_);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (!statuses[i].ok())
+        return Prepend(statuses[i], "row " + ToHex(rows_[i].key) + " of " + table_);
+    }
     rows_.clear();
     return {};
   }
