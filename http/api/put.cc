@@ -41,6 +41,7 @@ class PutRequest {
 
   void Run() {
     if (kind_ == PutKind::kPoints) counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
+    if (kind_ == PutKind::kPoints && StoreLearning()) return;
     if (!ReadBody() || !ReadFlags()) return;
     outcomes_.resize(points_.size());
     if (kind_ == PutKind::kPoints) ReadSpellings();
@@ -87,14 +88,43 @@ class PutRequest {
     return Refuse(500, "For input string: \"" + *timeout + "\""), false;
   }
 
+  /// A regular body whose series are new, or not met since the start: all of it is stored without
+  /// building a document. False: nothing is done, and every point is to be looked at.
+  bool StoreLearning() {
+    std::vector<SpelledPoint> points;
+    if (!Parser().Parse(Padded(), &points) || points.empty()) return false;
+    if (!ReadFlags()) return true;
+    if (flags_.sync) return false;  // it may be told of points that took too long
+    const auto appended = services_.sink.AppendLearning(points);
+    if (!appended.ok()) {
+      if (Judge(appended.status()); refusal_.ok()) return false;
+      SendStatus(out_, request_, refusal_);
+      return true;
+    }
+    if (!appended->known) return false;
+    outcomes_.resize(points.size());
+    counters_.points_added.fetch_add(points.size(), std::memory_order_relaxed);
+    if (Commit(appended->position)) Answer();
+    return true;
+  }
+
   /// The raw bytes of each point, under which its series is found the next time.
   void ReadSpellings() {
-    static thread_local PutJsonParser parser;
-    padded_.reserve(request_.body.size() + kPutPadding);
-    padded_ = request_.body;
-    parser.ParseSpellings(padded_, &spellings_);
+    Parser().ParseSpellings(Padded(), &spellings_);
     // Cut short by what the fast parser does not know: the rest has none.
     spellings_.resize(points_.size());
+  }
+
+  static PutJsonParser& Parser() {
+    static thread_local PutJsonParser parser;
+    return parser;
+  }
+
+  /// The body with room behind it.
+  std::string& Padded() {
+    padded_.reserve(request_.body.size() + kPutPadding);
+    padded_ = request_.body;
+    return padded_;
   }
 
   /// Spec http-api.md §8.2, rows 1–7; a good point is queued, a rollup is stored.
@@ -231,6 +261,11 @@ class PutRequest {
       outcomes_[places_[k]] = Judge(verdicts[k]);
       if (!refusal_.ok()) return SendStatus(out_, request_, refusal_), false;
     }
+    return Commit(position);
+  }
+
+  /// Waits for the log. False: answered already.
+  bool Commit(PointSink::Position position) {
     const Status committed = CommitAndWait(services_.sink, position,
                                            flags_.sync ? std::max(flags_.sync_timeout_ms, 0) : 0);
     if (committed.code() == StatusCode::kDeadlineExceeded) {

@@ -47,6 +47,7 @@ class LineRunner {
 
   LinesResult Run(std::string_view lines) {
     std::string_view rest = lines;
+    if (writes() && StoreLearning(lines)) rest = {};
     while (!rest.empty() && !result_.close && result_.text.size() < kTextBytesMax) {
       const std::string_view line = TakeLine(&rest);
       if (!RunLine(line, lines.size() - rest.size())) break;
@@ -67,6 +68,23 @@ class LineRunner {
   };
 
   [[nodiscard]] bool writes() const { return services_.options.mode != Mode::kReadOnly; }
+
+  /// Regular put lines whose series are new, or not met since the start. False: nothing is done,
+  /// and every line is to be looked at.
+  bool StoreLearning(std::string_view lines) {
+    std::vector<SpelledPoint> points;
+    for (std::string_view rest = lines; !rest.empty();) {
+      if (!ParsePutLine(TakeLine(&rest), &points.emplace_back())) return false;
+    }
+    const auto appended = services_.sink.AppendLearning(points);
+    if (!appended.ok() || !appended->known) return false;
+    counters_.rpc_telnet.fetch_add(points.size(), std::memory_order_relaxed);
+    counters_.rpc_put.fetch_add(points.size(), std::memory_order_relaxed);
+    counters_.points_added.fetch_add(points.size(), std::memory_order_relaxed);
+    position_ = appended->position;
+    result_.used = lines.size();
+    return true;
+  }
 
   /// `end`: where the line ends among all. False: the store is busy, and the line was not run.
   bool RunLine(std::string_view line, size_t end) {

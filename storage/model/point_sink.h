@@ -70,6 +70,14 @@ class PointSink {
   };
   virtual Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) = 0;
 
+  /// As AppendSpelled, but spellings that were never accepted are taken apart and go the named way,
+  /// where nothing in them is out of the ordinary. `known` false: something is, and the named way
+  /// must judge. Blocks: pool threads and tools only.
+  virtual Result<Appended> AppendLearning(std::span<const SpelledPoint> points) {
+    (void)points;
+    return Appended{.known = false, .position = 0};
+  }
+
   /// Checks each point in order (spec http-api.md §8.2 rows 8–11: time, number of tags, names,
   /// unknown names; the value is finite), assigns ids where allowed, and appends the good ones
   /// together. (*results)[i] is the point's own verdict:

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "storage/model/name_text.h"
+#include "tsd/ingest/plain_spelling.h"
 #include "tsd/ingest/spelling_table.h"
 
 namespace hg::tsd {
@@ -50,21 +51,36 @@ class Ingest::Resolver {
   SpellingTable& spellings() { return spellings_; }
 
   Result<SeriesNumber> Resolve(const NamedPoint& point) {
-    const uint32_t generation = spellings_.generation();
     if (!point.time.in_range()) {
       Bytes stored;
       AppendBig(&stored, point.value.bits, ValueWidth(point.value.flags));
       return BadTimestamp(point, stored, point.value.flags);
     }
-    RETURN_IF_ERROR(Check(point));
-    const SpelledPoint spelled{point.spelling, point.time, point.value};
-    const bool spelling = !point.spelling.metric.empty();
-    SeriesNumber number = 0;
-    if (spelling && spellings_.FindAll({&spelled, 1}, &number)) return number;
-    ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid(point));
-    ASSIGN_OR_RETURN(number, points_.Register(tsuid));
-    if (spelling) spellings_.Remember(point.spelling, number, generation);
-    return number;
+    const uint32_t generation = spellings_.generation();
+    SeriesIds ids;
+    if (!point.spelling.metric.empty()) ids = spellings_.FindHalves(point.spelling);
+    return ResolveSeries(point, std::move(ids), generation);
+  }
+
+  /// The series of a spelling whose names are known or stand there plainly, if nothing speaks
+  /// against it. False: the exact way must look at it. Blocks.
+  bool Learn(const Spelling& spelling, SeriesNumber* number) {
+    const SpelledPoint spelled{spelling, {}, {}};
+    if (spellings_.FindAll({&spelled, 1}, number)) return true;
+    const uint32_t generation = spellings_.generation();
+    SeriesIds ids = spellings_.FindHalves(spelling);
+    std::vector<TagText> tags;
+    if ((ids.metric.empty() || ids.pairs.empty()) &&
+        !(IsPlainName(spelling.metric) && ReadPlainTags(spelling.dialect, spelling.tags, &tags))) {
+      return false;
+    }
+    NamedPoint point;
+    point.metric = spelling.metric;
+    point.tags = tags;
+    point.spelling = spelling;
+    const Result<SeriesNumber> learnt = ResolveSeries(point, std::move(ids), generation);
+    if (learnt.ok()) *number = *learnt;
+    return learnt.ok();
   }
 
   /// Everything but the time that can be said without the store, in OpenTSDB's order
@@ -92,7 +108,9 @@ class Ingest::Resolver {
 
   Result<Bytes> CheckedTsuid(const NamedPoint& point) {
     RETURN_IF_ERROR(Check(point));
-    return Tsuid(point);
+    SeriesIds ids;
+    RETURN_IF_ERROR(FillIds(point, &ids));
+    return ids.metric + ids.pairs;
   }
 
  private:
@@ -104,10 +122,26 @@ class Ingest::Resolver {
                             std::string(name) + "'");
   }
 
-  /// Metric first, then key and value of each pair in the order given: so ids are assigned (spec
-  /// schema.md §3.3).
-  Result<Bytes> Tsuid(const NamedPoint& point) {
-    ASSIGN_OR_RETURN(Bytes tsuid, Id(UidKind::kMetric, options_.auto_create_metrics, point.metric));
+  /// `ids`: what is known of them. `generation`: of the spellings, before that was looked up.
+  Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation) {
+    if (ids.metric.empty() || ids.pairs.empty()) {
+      RETURN_IF_ERROR(Check(point));
+      RETURN_IF_ERROR(FillIds(point, &ids));
+    }
+    ASSIGN_OR_RETURN(const SeriesNumber number, points_.Register(ids.metric + ids.pairs));
+    if (!point.spelling.metric.empty())
+      spellings_.Remember(point.spelling, ids, number, generation);
+    return number;
+  }
+
+  /// Those that are missing: metric first, then key and value of each pair in the order given: so
+  /// ids are assigned (spec schema.md §3.3).
+  Status FillIds(const NamedPoint& point, SeriesIds* ids) {
+    if (ids->metric.empty()) {
+      ASSIGN_OR_RETURN(ids->metric,
+                       Id(UidKind::kMetric, options_.auto_create_metrics, point.metric));
+    }
+    if (!ids->pairs.empty()) return {};
     std::vector<Bytes> pairs;
     pairs.reserve(point.tags.size());
     for (const TagText& tag : point.tags) {
@@ -117,8 +151,8 @@ class Ingest::Resolver {
       pairs.push_back(pair + value);
     }
     std::sort(pairs.begin(), pairs.end());
-    for (const Bytes& pair : pairs) tsuid += pair;
-    return tsuid;
+    for (const Bytes& pair : pairs) ids->pairs += pair;
+    return {};
   }
 
   Points& points_;
@@ -134,13 +168,27 @@ Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options)
 Ingest::~Ingest() = default;
 
 Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> points) {
+  return Append(points, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
+    return resolver_->spellings().FindAll(all, numbers);
+  });
+}
+
+Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint> points) {
+  return Append(points, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
+    return std::all_of(all.begin(), all.end(), [&](const SpelledPoint& point) {
+      return point.time.in_range() && resolver_->Learn(point.series, numbers++);
+    });
+  });
+}
+
+template <typename Find>
+Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points, const Find& find) {
   // Kept per thread: the fast path allocates nothing once they have grown.
   static thread_local std::vector<SeriesNumber> numbers;
   static thread_local std::vector<PointEntry> entries;
   if (points.empty()) return Appended{};
   if (numbers.size() < points.size()) numbers.resize(points.size());
-  if (!resolver_->spellings().FindAll(points, numbers.data()))
-    return Appended{.known = false, .position = 0};
+  if (!find(points, numbers.data())) return Appended{.known = false, .position = 0};
   // Both only grow: what lies behind the batch is old.
   if (entries.size() < points.size()) entries.resize(points.size());
   for (size_t i = 0; i < points.size(); ++i) {

@@ -18,7 +18,7 @@ struct IngestOptions {
   bool auto_create_tagvs = true;
   int max_tags = 8;                             // tsd.storage.max_tags
   std::string extra_name_characters;            // tsd.core.tag.allow_specialchars, UTF-8
-  size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; some 150 B each
+  size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; 25 to 200 B each
 };
 
 /// "{site=b1, host=s7}": Java's text of a map.
@@ -35,6 +35,7 @@ class Ingest : public PointSink {
   ~Ingest() override;
 
   Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
+  Result<Appended> AppendLearning(std::span<const SpelledPoint> points) override;
   Position AppendNamed(std::span<const NamedPoint> points, std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetSpellings() override;
@@ -59,6 +60,9 @@ class Ingest : public PointSink {
 
  private:
   class Resolver;
+  /// find(points, numbers): whether all series are known, and their numbers.
+  template <typename Find>
+  Result<Appended> Append(std::span<const SpelledPoint> points, const Find& find);
   Result<LogPosition> Store(std::span<const PointEntry> entries);
 
   Points& points_;

@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
+
+#include "storage/base/invariant.h"
+#include "tsd/ingest/spelling_hash.h"
 
 namespace hg::tsd {
 namespace {
+
+using spelling_hash::HashBytes;
+using spelling_hash::Mix;
 
 constexpr size_t kFirstSlots = 1024;
 constexpr size_t kArenaBytes = 256 * 1024;
@@ -13,163 +20,186 @@ constexpr size_t kArenaBytes = 256 * 1024;
 /// cache.
 constexpr size_t kWindow = 32;
 
-uint64_t Mix(uint64_t a, uint64_t b) {
-  const auto product = static_cast<unsigned __int128>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
-uint64_t Load64(const char* p) {
-  uint64_t v;
-  std::memcpy(&v, p, 8);
-  return v;
-}
-
-uint64_t Load32(const char* p) {
-  uint32_t v;
-  std::memcpy(&v, p, 4);
-  return v;
-}
-
-/// The multiply-and-fold scheme of wyhash (public domain). Its known weakness, words that equal a
-/// constant, needs the constants to be known: ours are drawn per process.
-uint64_t HashBytes(std::string_view bytes, uint64_t seed, const uint64_t (&secret)[3]) {
-  const char* p = bytes.data();
-  size_t n = bytes.size();
-  uint64_t a, b;
-  if (n <= 16) {
-    if (n >= 8) {
-      a = Load64(p);
-      b = Load64(p + n - 8);
-    } else if (n >= 4) {
-      a = Load32(p);
-      b = Load32(p + n - 4);
-    } else if (n > 0) {
-      a = static_cast<uint64_t>(static_cast<uint8_t>(p[0])) << 16 |
-          static_cast<uint64_t>(static_cast<uint8_t>(p[n / 2])) << 8 |
-          static_cast<uint8_t>(p[n - 1]);
-      b = 0;
-    } else {
-      a = b = 0;
-    }
-  } else {
-    uint64_t other = seed;
-    while (n > 32) {
-      seed = Mix(Load64(p) ^ secret[1], Load64(p + 8) ^ seed);
-      other = Mix(Load64(p + 16) ^ secret[2], Load64(p + 24) ^ other);
-      p += 32;
-      n -= 32;
-    }
-    if (n > 16) {
-      seed = Mix(Load64(p) ^ secret[2], Load64(p + 8) ^ seed);
-    }
-    seed ^= other;
-    // The last 16 bytes, overlapping what was read before: the text is longer than that.
-    a = Load64(p + n - 16);
-    b = Load64(p + n - 8);
-  }
-  return Mix(secret[0] ^ bytes.size(), Mix(a ^ secret[1], b ^ seed));
-}
-
 }  // namespace
 
-struct SpellingTable::Record {
-  // Series number, and above it the generation in which it was true.
-  std::atomic<uint64_t> state;
-  uint32_t metric_size;
-  uint32_t tags_size;
+/// Metric or tags as they were spelled, and the ids that this means.
+struct SpellingTable::Text {
+  uint32_t number;  // of its table
+  uint32_t size;    // of the text
+  uint16_t ids_size;
   Dialect dialect;
+  char bytes[];  // text, ids
 
-  [[nodiscard]] char* bytes() { return reinterpret_cast<char*>(this + 1); }
-  [[nodiscard]] const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
+  [[nodiscard]] std::string_view text() const { return {bytes, size}; }
+  [[nodiscard]] ByteView ids() const { return {bytes + size, ids_size}; }
+};
 
-  [[nodiscard]] bool Holds(const Spelling& s) const {
-    return metric_size == s.metric.size() && tags_size == s.tags.size() && dialect == s.dialect &&
-           std::memcmp(bytes(), s.metric.data(), s.metric.size()) == 0 &&
-           std::memcmp(bytes() + metric_size, s.tags.data(), s.tags.size()) == 0;
+struct SpellingTable::TextSlot {
+  std::atomic<uint64_t> hash{0};
+  std::atomic<const Text*> text{nullptr};  // set last; null = empty
+
+  [[nodiscard]] bool empty() const { return text.load(std::memory_order_relaxed) == nullptr; }
+  void Set(const TextSlot& other) {
+    hash.store(other.hash.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    text.store(other.text.load(std::memory_order_relaxed), std::memory_order_release);
   }
 };
 
-struct SpellingTable::Slot {
-  std::atomic<uint64_t> hash{0};
-  std::atomic<Record*> record{nullptr};  // set last; null = empty
+// Twelve bytes: there is one for each series.
+struct SpellingTable::PairSlot {
+  std::atomic<uint32_t> metric{0}, tags{0};  // numbers of texts
+  std::atomic<uint32_t> series{0};           // and 1; set last; 0 = empty
+
+  [[nodiscard]] bool empty() const { return series.load(std::memory_order_relaxed) == 0; }
+  void Set(const PairSlot& other) {
+    metric.store(other.metric.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    tags.store(other.tags.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    series.store(other.series.load(std::memory_order_relaxed), std::memory_order_release);
+  }
 };
 
+/// Open addressing; readers beside the writer.
+template <typename Slot>
 struct SpellingTable::Table {
   explicit Table(size_t slot_count)
       : mask(slot_count - 1), slots(std::make_unique<Slot[]>(slot_count)) {}
 
+  [[nodiscard]] bool full() const { return (used + 1) * 10 > (mask + 1) * 7; }
+  [[nodiscard]] size_t bytes() const { return (mask + 1) * sizeof(Slot); }
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots[hash & mask]); }
+  void Insert(uint64_t hash, const Slot& slot) {
+    size_t i = hash & mask;
+    while (!slots[i].empty()) i = (i + 1) & mask;
+    slots[i].Set(slot);
+    ++used;
+  }
+
   const size_t mask;
   size_t used = 0;  // guarded by the writer's mutex
-  std::unique_ptr<Slot[]> slots;
+  const std::unique_ptr<Slot[]> slots;
 };
 
-/// What is forgotten together. Outgrown tables stay: a reader may still be in one, and together
-/// they are smaller than the last.
+/// What readers see.
+struct SpellingTable::View {
+  uint32_t generation;
+  std::shared_ptr<Table<TextSlot>> metrics, tags;
+  std::shared_ptr<Table<PairSlot>> pairs;
+};
+
+/// What is forgotten together.
 struct SpellingTable::Space {
-  std::vector<std::unique_ptr<Table>> tables;
+  std::unique_ptr<const View> view;
   std::vector<std::unique_ptr<char[]>> arenas;
   size_t arena_left = 0;
   char* arena_next = nullptr;
-  size_t bytes = 0;  // allocated
+  size_t arena_bytes = 0;
+
+  [[nodiscard]] size_t bytes() const {
+    return arena_bytes + view->metrics->bytes() + view->tags->bytes() + view->pairs->bytes();
+  }
+};
+
+/// Counted before the view is looked for: a writer that has published another one and then sees
+/// nobody here (both sequentially consistent) may free the old one.
+class SpellingTable::Stay {
+ public:
+  explicit Stay(const SpellingTable& table) : count_(table.readers_) { count_.fetch_add(1); }
+  ~Stay() { count_.fetch_sub(1); }
+
+ private:
+  std::atomic<uint32_t>& count_;
 };
 
 SpellingTable::SpellingTable(uint64_t key, size_t bytes_max)
     : secret_{Mix(key ^ 0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu) | 1,
               Mix(key ^ 0x8ebc6af09c88c6e3u, 0x589965cc75374cc3u) | 1,
               Mix(key ^ 0x1d8e4e27c47d124fu, 0xeb44accab455d165u) | 1},
-      bytes_max_(bytes_max),
-      space_(std::make_unique<Space>()) {
-  AddTable(kFirstSlots);
-  current_.store(space_->tables.back().get());
+      bytes_max_(bytes_max) {
+  StartAnew();
 }
 
 SpellingTable::~SpellingTable() = default;
 
-uint64_t SpellingTable::Hash(const Spelling& spelling) const {
-  const uint64_t metric =
-      HashBytes(spelling.metric, secret_[0] + static_cast<uint64_t>(spelling.dialect), secret_);
-  return HashBytes(spelling.tags, metric, secret_);
+uint64_t SpellingTable::Hash(Dialect dialect, std::string_view text) const {
+  return HashBytes(text, secret_[0] + static_cast<uint64_t>(dialect), secret_);
 }
 
-const SpellingTable::Record* SpellingTable::Lookup(const Table& table, uint64_t hash,
-                                                   const Spelling& spelling) const {
+uint64_t SpellingTable::HashPair(uint32_t metric, uint32_t tags) const {
+  return Mix((uint64_t{metric} << 32 | tags) ^ secret_[1], secret_[2]);
+}
+
+const SpellingTable::Text* SpellingTable::FindText(const Table<TextSlot>& table, uint64_t hash,
+                                                   Dialect dialect, std::string_view text) {
   for (size_t i = hash & table.mask;; i = (i + 1) & table.mask) {
-    const Slot& slot = table.slots[i];
-    const Record* record = slot.record.load(std::memory_order_acquire);
-    if (record == nullptr) return nullptr;
-    if (slot.hash.load(std::memory_order_relaxed) == hash && record->Holds(spelling)) return record;
+    const TextSlot& slot = table.slots[i];
+    const Text* known = slot.text.load(std::memory_order_acquire);
+    if (known == nullptr) return nullptr;
+    if (slot.hash.load(std::memory_order_relaxed) == hash && known->dialect == dialect &&
+        known->text() == text) {
+      return known;
+    }
+  }
+}
+
+SpellingTable::PairSlot* SpellingTable::FindPair(const Table<PairSlot>& table, uint64_t hash,
+                                                 uint32_t metric, uint32_t tags) {
+  for (size_t i = hash & table.mask;; i = (i + 1) & table.mask) {
+    PairSlot& slot = table.slots[i];
+    if (slot.series.load(std::memory_order_acquire) == 0) return nullptr;
+    if (slot.metric.load(std::memory_order_relaxed) == metric &&
+        slot.tags.load(std::memory_order_relaxed) == tags) {
+      return &slot;
+    }
   }
 }
 
 bool SpellingTable::FindAll(std::span<const SpelledPoint> points, SeriesNumber* numbers) const {
-  // Counted before the table is looked for: a writer that has published another one and then sees
-  // nobody here (both sequentially consistent) may free the old one.
-  struct Stay {
-    explicit Stay(std::atomic<uint32_t>& count) : count(count) { count.fetch_add(1); }
-    ~Stay() { count.fetch_sub(1); }
-    std::atomic<uint32_t>& count;
-  } const stay(readers_);
-  const Table& table = *current_.load();
-  const uint32_t generation = generation_.load(std::memory_order_acquire);
-  uint64_t hashes[kWindow];
+  const Stay stay(*this);
+  const View& view = *current_.load();
+  if (view.generation != generation()) return false;
+  uint64_t metric_hashes[kWindow], tags_hashes[kWindow], pair_hashes[kWindow];
+  uint32_t metrics[kWindow], tags[kWindow];
+  bool repeated[kWindow];
   while (!points.empty()) {
     const size_t n = std::min(points.size(), kWindow);
     for (size_t i = 0; i < n; ++i) {
-      hashes[i] = Hash(points[i].series);
-      __builtin_prefetch(&table.slots[hashes[i] & table.mask]);
+      const Spelling& series = points[i].series;
+      metric_hashes[i] = Hash(series.dialect, series.metric);
+      view.metrics->Prefetch(metric_hashes[i]);
+      // Metrics of one host come side by side.
+      repeated[i] = i > 0 && series.tags == points[i - 1].series.tags &&
+                    series.dialect == points[i - 1].series.dialect;
+      if (repeated[i]) continue;
+      tags_hashes[i] = Hash(series.dialect, series.tags);
+      view.tags->Prefetch(tags_hashes[i]);
     }
     for (size_t i = 0; i < n; ++i) {
-      const Record* record =
-          table.slots[hashes[i] & table.mask].record.load(std::memory_order_acquire);
-      __builtin_prefetch(record);
-      __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(record) + 64));
+      if (repeated[i]) continue;
+      const auto* text = reinterpret_cast<const char*>(
+          view.tags->slots[tags_hashes[i] & view.tags->mask].text.load(std::memory_order_acquire));
+      __builtin_prefetch(text);
+      __builtin_prefetch(
+          reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(text) + size_t{64}));
     }
     for (size_t i = 0; i < n; ++i) {
-      const Record* record = Lookup(table, hashes[i], points[i].series);
-      if (record == nullptr) return false;
-      const uint64_t state = record->state.load(std::memory_order_acquire);
-      if (static_cast<uint32_t>(state >> 32) != generation) return false;
-      numbers[i] = static_cast<SeriesNumber>(state);
+      const Spelling& series = points[i].series;
+      const Text* metric = FindText(*view.metrics, metric_hashes[i], series.dialect, series.metric);
+      if (metric == nullptr) return false;
+      metrics[i] = metric->number;
+      if (repeated[i]) {
+        tags[i] = tags[i - 1];
+      } else {
+        const Text* text = FindText(*view.tags, tags_hashes[i], series.dialect, series.tags);
+        if (text == nullptr) return false;
+        tags[i] = text->number;
+      }
+      pair_hashes[i] = HashPair(metrics[i], tags[i]);
+      view.pairs->Prefetch(pair_hashes[i]);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const PairSlot* slot = FindPair(*view.pairs, pair_hashes[i], metrics[i], tags[i]);
+      if (slot == nullptr) return false;
+      numbers[i] = slot->series.load(std::memory_order_relaxed) - 1;
     }
     points = points.subspan(n);
     numbers += n;
@@ -177,89 +207,136 @@ bool SpellingTable::FindAll(std::span<const SpelledPoint> points, SeriesNumber* 
   return true;
 }
 
-SpellingTable::Record* SpellingTable::NewRecord(const Spelling& spelling) {
-  size_t bytes = sizeof(Record) + spelling.metric.size() + spelling.tags.size();
-  bytes = (bytes + alignof(Record) - 1) / alignof(Record) * alignof(Record);
+SeriesIds SpellingTable::FindHalves(const Spelling& spelling) const {
+  const Stay stay(*this);
+  const View& view = *current_.load();
+  SeriesIds ids;
+  if (view.generation != generation()) return ids;
+  const auto find = [&](const Table<TextSlot>& table, std::string_view text, Bytes* out) {
+    const Text* known = FindText(table, Hash(spelling.dialect, text), spelling.dialect, text);
+    if (known != nullptr) *out = known->ids();
+  };
+  find(*view.metrics, spelling.metric, &ids.metric);
+  find(*view.tags, spelling.tags, &ids.pairs);
+  return ids;
+}
+
+char* SpellingTable::Take(size_t bytes) {
+  bytes = (bytes + alignof(Text) - 1) / alignof(Text) * alignof(Text);
   Space& space = *space_;
   if (bytes > space.arena_left) {
     const size_t size = std::max(bytes, std::min(kArenaBytes, bytes_max_ / 8));
     space.arenas.push_back(std::make_unique_for_overwrite<char[]>(size));
     space.arena_next = space.arenas.back().get();
     space.arena_left = size;
-    space.bytes += size;
+    space.arena_bytes += size;
     bytes_.fetch_add(size, std::memory_order_relaxed);
   }
-  auto* record = new (space.arena_next) Record();
+  char* const taken = space.arena_next;
   space.arena_next += bytes;
   space.arena_left -= bytes;
-  record->metric_size = static_cast<uint32_t>(spelling.metric.size());
-  record->tags_size = static_cast<uint32_t>(spelling.tags.size());
-  record->dialect = spelling.dialect;
-  std::memcpy(record->bytes(), spelling.metric.data(), spelling.metric.size());
-  std::memcpy(record->bytes() + spelling.metric.size(), spelling.tags.data(), spelling.tags.size());
-  return record;
+  return taken;
 }
 
-void SpellingTable::Insert(Table* table, uint64_t hash, Record* record) {
-  size_t i = hash & table->mask;
-  while (table->slots[i].record.load(std::memory_order_relaxed) != nullptr)
-    i = (i + 1) & table->mask;
-  table->slots[i].hash.store(hash, std::memory_order_relaxed);
-  table->slots[i].record.store(record, std::memory_order_release);
-  ++table->used;
-}
-
-void SpellingTable::AddTable(size_t slot_count) {
-  space_->tables.push_back(std::make_unique<Table>(slot_count));
-  const size_t bytes = slot_count * sizeof(Slot);
-  space_->bytes += bytes;
-  bytes_.fetch_add(bytes, std::memory_order_relaxed);
-}
-
-void SpellingTable::Grow() {
-  const Table& old = *space_->tables.back();
-  AddTable((old.mask + 1) * 2);
-  Table* bigger = space_->tables.back().get();
-  for (size_t i = 0; i <= old.mask; ++i) {
-    Record* record = old.slots[i].record.load(std::memory_order_relaxed);
-    if (record != nullptr)
-      Insert(bigger, old.slots[i].hash.load(std::memory_order_relaxed), record);
+// Readers go on in the table that they found; the one outgrown stays until none is seen.
+template <typename Slot, typename HashOf>
+void SpellingTable::MakeRoom(std::shared_ptr<Table<Slot>> View::*table, const HashOf& hash_of) {
+  const std::shared_ptr<Table<Slot>> old = (*space_->view).*table;
+  if (!old->full()) return;
+  auto bigger = std::make_shared<Table<Slot>>((old->mask + 1) * 2);
+  for (size_t i = 0; i <= old->mask; ++i) {
+    if (!old->slots[i].empty()) bigger->Insert(hash_of(old->slots[i]), old->slots[i]);
   }
-  current_.store(bigger);
+  bytes_.fetch_add(bigger->bytes(), std::memory_order_relaxed);
+  auto view = std::make_unique<View>(*space_->view);
+  (*view).*table = std::move(bigger);
+  Retire(std::exchange(space_->view, std::move(view)), old->bytes());
+  current_.store(space_->view.get());
 }
 
-bool SpellingTable::StartAnew() {
-  if (retired_ != nullptr) return false;
-  retired_ = std::move(space_);
-  space_ = std::make_unique<Space>();
-  AddTable(kFirstSlots);
-  current_.store(space_->tables.back().get());
-  spellings_.store(0, std::memory_order_relaxed);
+// Known or made.
+const SpellingTable::Text& SpellingTable::TextOf(std::shared_ptr<Table<TextSlot>> View::*table,
+                                                 Dialect dialect, std::string_view text,
+                                                 ByteView ids) {
+  const uint64_t hash = Hash(dialect, text);
+  if (const Text* known = FindText(*((*space_->view).*table), hash, dialect, text)) return *known;
+  INVARIANT(ids.size() <= UINT16_MAX);
+  MakeRoom(table, [](const TextSlot& slot) { return slot.hash.load(std::memory_order_relaxed); });
+  Table<TextSlot>& texts = *((*space_->view).*table);
+  auto* made = new (Take(sizeof(Text) + text.size() + ids.size())) Text();
+  made->number = static_cast<uint32_t>(texts.used);
+  made->size = static_cast<uint32_t>(text.size());
+  made->ids_size = static_cast<uint16_t>(ids.size());
+  made->dialect = dialect;
+  std::memcpy(made->bytes, text.data(), text.size());
+  std::memcpy(made->bytes + text.size(), ids.data(), ids.size());
+  TextSlot slot;
+  slot.hash = hash;
+  slot.text = made;
+  texts.Insert(hash, slot);
+  return *made;
+}
+
+void SpellingTable::Retire(std::shared_ptr<const void> gone, size_t bytes) {
+  retired_.push_back(std::move(gone));
+  retired_bytes_ += bytes;
+}
+
+bool SpellingTable::FreeRetired() {
+  if (retired_.empty()) return true;
+  if (readers_.load() != 0) return false;
+  bytes_.fetch_sub(retired_bytes_, std::memory_order_relaxed);
+  retired_.clear();
+  retired_bytes_ = 0;
   return true;
 }
 
-void SpellingTable::Remember(const Spelling& spelling, SeriesNumber number, uint32_t generation) {
-  const uint64_t hash = Hash(spelling);
-  const uint64_t state = static_cast<uint64_t>(generation) << 32 | number;
-  std::lock_guard lock(mutex_);
-  if (retired_ != nullptr && readers_.load() == 0) {
-    bytes_.fetch_sub(retired_->bytes, std::memory_order_relaxed);
-    retired_.reset();
+void SpellingTable::StartAnew() {
+  auto space = std::make_shared<Space>();
+  auto view = std::make_unique<View>();
+  view->generation = generation_.load(std::memory_order_relaxed);
+  view->metrics = std::make_shared<Table<TextSlot>>(kFirstSlots);
+  view->tags = std::make_shared<Table<TextSlot>>(kFirstSlots);
+  view->pairs = std::make_shared<Table<PairSlot>>(kFirstSlots);
+  space->view = std::move(view);
+  bytes_.fetch_add(space->bytes(), std::memory_order_relaxed);
+  current_.store(space->view.get());
+  spellings_.store(0, std::memory_order_relaxed);
+  if (space_ != nullptr) {
+    const size_t bytes = space_->bytes();
+    Retire(std::move(space_), bytes);
   }
-  if (auto* known = const_cast<Record*>(Lookup(*space_->tables.back(), hash, spelling));
-      known != nullptr) {
-    known->state.store(state, std::memory_order_release);
+  space_ = std::move(space);
+}
+
+void SpellingTable::Remember(const Spelling& spelling, const SeriesIds& ids, SeriesNumber number,
+                             uint32_t generation) {
+  std::lock_guard lock(mutex_);
+  if (generation != generation_.load(std::memory_order_relaxed)) return;
+  const bool no_reader_behind = FreeRetired();
+  if (space_->view->generation != generation || space_->bytes() >= bytes_max_) {
+    // What is left for readers who are behind counts, too.
+    if (!no_reader_behind) return;
+    StartAnew();
+    FreeRetired();
+  }
+  const uint32_t metric =
+      TextOf(&View::metrics, spelling.dialect, spelling.metric, ids.metric).number;
+  const uint32_t tags = TextOf(&View::tags, spelling.dialect, spelling.tags, ids.pairs).number;
+  const uint64_t hash = HashPair(metric, tags);
+  if (PairSlot* known = FindPair(*space_->view->pairs, hash, metric, tags)) {
+    known->series.store(number + 1, std::memory_order_release);
     return;
   }
-  if (space_->bytes >= bytes_max_ && !StartAnew()) return;
-  Record* record = NewRecord(spelling);
-  record->state.store(state, std::memory_order_relaxed);
-  Table* table = space_->tables.back().get();
-  if ((table->used + 1) * 10 > (table->mask + 1) * 7) {
-    Grow();
-    table = space_->tables.back().get();
-  }
-  Insert(table, hash, record);
+  MakeRoom(&View::pairs, [this](const PairSlot& slot) {
+    return HashPair(slot.metric.load(std::memory_order_relaxed),
+                    slot.tags.load(std::memory_order_relaxed));
+  });
+  PairSlot slot;
+  slot.metric = metric;
+  slot.tags = tags;
+  slot.series = number + 1;
+  space_->view->pairs->Insert(hash, slot);
   spellings_.fetch_add(1, std::memory_order_relaxed);
 }
 

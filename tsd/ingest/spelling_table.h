@@ -1,7 +1,8 @@
 #pragma once
-// Raw bytes of metric and tags → series number: one look-up per point, no lock, no allocation,
-// nothing decoded (design.md §2). The stored bytes are compared after the hash, so a collision,
-// crafted or not, cannot mix series up.
+// Raw bytes of metric and tags → series number: no lock, no allocation, nothing decoded (design.md
+// §2). Metric and tags are looked up each by itself, and the two together: series that share their
+// tags, as the metrics of a host do, keep them once. The stored bytes are compared after the hash,
+// so a collision, crafted or not, cannot mix series up.
 
 #include <atomic>
 #include <cstdint>
@@ -10,10 +11,17 @@
 #include <span>
 #include <vector>
 
+#include "storage/base/bytes.h"
 #include "storage/model/point_sink.h"
 #include "storage/points/points.h"
 
 namespace hg::tsd {
+
+/// A series by its ids: what the halves of its spelling stand for, too.
+struct SeriesIds {
+  Bytes metric;  // the metric's id
+  Bytes pairs;   // ids of keys and values as in the TSUID
+};
 
 /// Thread-safe: any number of readers beside one writer at a time.
 class SpellingTable {
@@ -28,13 +36,16 @@ class SpellingTable {
   /// (numbers then hold nothing of use).
   bool FindAll(std::span<const SpelledPoint> points, SeriesNumber* numbers) const;
 
+  /// The ids of the halves that are known from other series; "" = unknown.
+  [[nodiscard]] SeriesIds FindHalves(const Spelling& spelling) const;
+
   /// `generation`: what generation() said before the names were resolved; if Forget came between,
   /// the spelling stays unknown.
-  void Remember(const Spelling& spelling, SeriesNumber number, uint32_t generation);
+  void Remember(const Spelling& spelling, const SeriesIds& ids, SeriesNumber number,
+                uint32_t generation);
   [[nodiscard]] uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  /// Makes every spelling unknown again, because names changed. Memory stays for those that come
-  /// back.
+  /// Makes every spelling unknown again, because names changed.
   void Forget();
 
   struct Stats {
@@ -44,36 +55,49 @@ class SpellingTable {
   [[nodiscard]] Stats stats() const;
 
  private:
-  struct Record;
-  struct Slot;
+  struct Text;
+  struct TextSlot;
+  struct PairSlot;
+  template <typename Slot>
   struct Table;
+  struct View;
   struct Space;
+  class Stay;
 
-  [[nodiscard]] uint64_t Hash(const Spelling& spelling) const;
-  /// The record of these bytes in `table`, or the empty slot where it belongs.
-  [[nodiscard]] const Record* Lookup(const Table& table, uint64_t hash,
-                                     const Spelling& spelling) const;
-  Record* NewRecord(const Spelling& spelling);
-  void AddTable(size_t slot_count);
-  void Insert(Table* table, uint64_t hash, Record* record);
-  void Grow();
-  /// False: readers may still be where the last ones were.
-  bool StartAnew();
+  [[nodiscard]] uint64_t Hash(Dialect dialect, std::string_view text) const;
+  [[nodiscard]] uint64_t HashPair(uint32_t metric, uint32_t tags) const;
+  // Null: it is not there.
+  static const Text* FindText(const Table<TextSlot>& table, uint64_t hash, Dialect dialect,
+                              std::string_view text);
+  static PairSlot* FindPair(const Table<PairSlot>& table, uint64_t hash, uint32_t metric,
+                            uint32_t tags);
+
+  // With mutex_.
+  char* Take(size_t bytes);
+  template <typename Slot, typename HashOf>
+  void MakeRoom(std::shared_ptr<Table<Slot>> View::*table, const HashOf& hash_of);
+  const Text& TextOf(std::shared_ptr<Table<TextSlot>> View::*table, Dialect dialect,
+                     std::string_view text, ByteView ids);
+  void StartAnew();
+  void Retire(std::shared_ptr<const void> gone, size_t bytes);
+  /// False: readers may still be in something.
+  bool FreeRetired();
 
   // Constant.
   const uint64_t secret_[3];
   const size_t bytes_max_;
 
   // Self-synchronised.
-  std::atomic<const Table*> current_{nullptr};
+  std::atomic<const View*> current_{nullptr};
   mutable std::atomic<uint32_t> readers_{0};  // inside current_, or what was it when they came
   std::atomic<uint32_t> generation_{0};
   std::atomic<uint64_t> spellings_{0}, bytes_{0};
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;
-  std::unique_ptr<Space> space_;
-  std::unique_ptr<Space> retired_;  // the one before, until it is seen without readers
+  std::shared_ptr<Space> space_;
+  std::vector<std::shared_ptr<const void>> retired_;  // until they are seen without readers
+  size_t retired_bytes_ = 0;
 };
 
 }  // namespace hg::tsd

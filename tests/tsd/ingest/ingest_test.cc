@@ -83,6 +83,73 @@ TEST_CASE("names are created only where that is allowed, metric first") {
   CHECK(edge.names.Find(UidKind::kTagk, "a").ok());
 }
 
+namespace {
+
+/// Whether the spellings of a batch were learnt and its points stored.
+bool Learn(EdgeFixture& edge, const std::vector<Spelling>& spellings) {
+  std::vector<SpelledPoint> points;
+  for (const Spelling& spelling : spellings) {
+    SpelledPoint& point = points.emplace_back();
+    point.series = spelling;
+    point.time.raw = 1700000002;
+    point.value = PointValue::Int(1);
+  }
+  const auto appended = edge.ingest.AppendLearning(points);
+  REQUIRE(appended.ok());
+  return appended->known;
+}
+
+}  // namespace
+
+TEST_CASE("plain spellings are learnt as the points that they name are") {
+  EdgeFixture edge;
+  // Ids in the order of OpenTSDB's map, not of the text: b has another place there than host.
+  REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"host", "h"}})).ok());
+  const std::vector<std::string> named = edge.Ids();
+  EdgeFixture learning;
+  REQUIRE(Learn(learning, {{Dialect::kJson, "m", R"({"host":"h", "b" : "2"})"}}));
+  CHECK(learning.Ids() == named);
+  CHECK(KnownSpelling(learning, "m", R"({"host":"h", "b" : "2"})"));
+  REQUIRE(Learn(learning, {{Dialect::kWords, "m", "b=2 host=h"}}));
+  CHECK(learning.Ids() == named);
+  CHECK(learning.Cells().size() == 2);  // one series
+}
+
+TEST_CASE("a spelling whose halves are known is learnt without its names") {
+  EdgeFixture edge;
+  REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
+  REQUIRE(Store(edge, Named("n", {{"a", "2"}}, "{y}")).ok());
+  CHECK_FALSE(KnownSpelling(edge, "m", "{y}"));
+  REQUIRE(Learn(edge, {{Dialect::kJson, "m", "{y}"}}));
+  CHECK(KnownSpelling(edge, "m", "{y}"));
+  CHECK_FALSE(Learn(edge, {{Dialect::kJson, "m", "{z}"}}));
+}
+
+TEST_CASE("what is not plain, or would be refused, is left to the exact way, with nothing stored") {
+  EdgeFixture edge;
+  for (const char* tags : {"{}", R"({"a":"b")", R"({"a":""})", R"({"a":"b!"})", R"({"a":"\u0062"})",
+                           R"({"a":"b","a":"b"})", R"({"a":"b",})", R"({"a":1})", R"({"a":null})",
+                           "{\"a\":\"\xc3\xa4\"}", R"({"a":{"b":"c"}})", R"({"a":"b"} x)"}) {
+    CAPTURE(tags);
+    CHECK_FALSE(Learn(edge, {{Dialect::kJson, "m", tags}}));
+  }
+  for (const char* tags : {"", "a", "a=", "=b", "a=b=c", "a=b ", "a=b  c=d", "a=b a=b", "a=b!"}) {
+    CAPTURE(tags);
+    CHECK_FALSE(Learn(edge, {{Dialect::kWords, "m", tags}}));
+  }
+  CHECK_FALSE(Learn(edge, {{Dialect::kWords, "", "a=b"}}));
+  CHECK_FALSE(Learn(edge, {{Dialect::kWords, "m!", "a=b"}}));
+  CHECK(edge.Ids().empty());
+  const Spelling good{Dialect::kWords, "m", "a=b"}, bad{Dialect::kWords, "m", "a=b!"};
+  CHECK_FALSE(Learn(edge, {good, bad}));
+  CHECK(edge.Cells().empty());
+  IngestOptions options = EdgeFixture::AllAutomatic();
+  options.max_tags = 1;
+  EdgeFixture narrow(options);
+  CHECK_FALSE(Learn(narrow, {{Dialect::kWords, "m", "a=1 b=2"}}));
+  CHECK(narrow.Ids().empty());
+}
+
 TEST_CASE("the number of tags has its limit") {
   IngestOptions options = EdgeFixture::AllAutomatic();
   options.max_tags = 1;

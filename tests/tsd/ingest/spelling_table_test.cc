@@ -19,6 +19,20 @@ SpelledPoint Point(std::string_view metric, std::string_view tags,
   return point;
 }
 
+/// The ids are the text backwards: nobody else's.
+SeriesIds IdsOf(const Spelling& spelling) {
+  return {Bytes(spelling.metric.rbegin(), spelling.metric.rend()),
+          Bytes(spelling.tags.rbegin(), spelling.tags.rend())};
+}
+
+void Remember(SpellingTable* table, const Spelling& spelling, SeriesNumber number,
+              uint32_t generation) {
+  table->Remember(spelling, IdsOf(spelling), number, generation);
+}
+void Remember(SpellingTable* table, const Spelling& spelling, SeriesNumber number) {
+  Remember(table, spelling, number, table->generation());
+}
+
 /// The number of one spelling; −1 if it is unknown.
 int64_t Find(const SpellingTable& table, const SpelledPoint& point) {
   SeriesNumber number = 0;
@@ -29,7 +43,7 @@ int64_t Find(const SpellingTable& table, const SpelledPoint& point) {
 
 TEST_CASE("a spelling is known by its exact bytes and its dialect") {
   SpellingTable table(1, kPlenty);
-  table.Remember({Dialect::kJson, "m", R"({"a":"b"})"}, 7, table.generation());
+  Remember(&table, {Dialect::kJson, "m", R"({"a":"b"})"}, 7);
   CHECK(Find(table, Point("m", R"({"a":"b"})")) == 7);
   CHECK(Find(table, Point("m", R"({"a": "b"})")) == -1);
   CHECK(Find(table, Point("m{", R"("a":"b"})")) == -1);
@@ -43,11 +57,11 @@ TEST_CASE("a batch with one unknown spelling is unknown") {
   for (int i = 0; i < 100; ++i) tags.push_back(std::to_string(i));
   for (int i = 0; i < 100; ++i) {
     points.push_back(Point("m", tags[i]));
-    if (i != 70) table.Remember(points.back().series, i, table.generation());
+    if (i != 70) Remember(&table, points.back().series, i);
   }
   std::vector<SeriesNumber> numbers(points.size());
   CHECK_FALSE(table.FindAll(points, numbers.data()));
-  table.Remember(points[70].series, 70, table.generation());
+  Remember(&table, points[70].series, 70);
   REQUIRE(table.FindAll(points, numbers.data()));
   for (SeriesNumber i = 0; i < 100; ++i) CHECK(numbers[i] == i);
 }
@@ -61,8 +75,7 @@ TEST_CASE("tags of every length are told apart, also when the table grows") {
       tags.push_back(std::string(length, c) + "=" + std::string(17, c));
     }
   }
-  for (size_t i = 0; i < tags.size(); ++i)
-    table.Remember({Dialect::kWords, "m", tags[i]}, i, table.generation());
+  for (size_t i = 0; i < tags.size(); ++i) Remember(&table, {Dialect::kWords, "m", tags[i]}, i);
   for (size_t i = 0; i < tags.size(); ++i) {
     // Equal texts (both letters at length 0) share the newest number.
     const int64_t found = Find(table, Point("m", tags[i], Dialect::kWords));
@@ -73,16 +86,44 @@ TEST_CASE("tags of every length are told apart, also when the table grows") {
 
 TEST_CASE("what was forgotten is unknown, and a number learnt before does not come back") {
   SpellingTable table(1, kPlenty);
-  table.Remember({Dialect::kJson, "m", "t"}, 1, table.generation());
+  Remember(&table, {Dialect::kJson, "m", "t"}, 1);
   const uint32_t before = table.generation();
   const uint64_t bytes = table.stats().bytes;
   table.Forget();
   CHECK(Find(table, Point("m", "t")) == -1);
-  table.Remember({Dialect::kJson, "m", "t"}, 1, before);
+  Remember(&table, {Dialect::kJson, "m", "t"}, 1, before);
   CHECK(Find(table, Point("m", "t")) == -1);
-  table.Remember({Dialect::kJson, "m", "t"}, 2, table.generation());
+  Remember(&table, {Dialect::kJson, "m", "t"}, 2);
   CHECK(Find(table, Point("m", "t")) == 2);
   CHECK(table.stats().bytes == bytes);
+}
+
+TEST_CASE(
+    "the halves of a spelling are known from others, each in its dialect, until all is forgotten") {
+  SpellingTable table(1, kPlenty);
+  const Spelling first{Dialect::kJson, "m1", "t1"}, second{Dialect::kJson, "m2", "t2"};
+  Remember(&table, first, 1);
+  Remember(&table, second, 2);
+  const Spelling crossed{Dialect::kJson, "m1", "t2"};
+  CHECK(Find(table, Point("m1", "t2")) == -1);
+  CHECK(table.FindHalves(crossed).metric == IdsOf(crossed).metric);
+  CHECK(table.FindHalves(crossed).pairs == IdsOf(crossed).pairs);
+  CHECK(table.FindHalves({Dialect::kJson, "m1", "t3"}).pairs.empty());
+  CHECK(table.FindHalves({Dialect::kJson, "t1", "m1"}).metric.empty());
+  CHECK(table.FindHalves({Dialect::kWords, "m1", "t1"}).metric.empty());
+  table.Forget();
+  CHECK(table.FindHalves(crossed).metric.empty());
+}
+
+TEST_CASE("series that share their tags keep them once") {
+  SpellingTable table(1, kPlenty);
+  const std::string tags(1000, 't');
+  std::vector<std::string> metrics;
+  for (int i = 0; i < 1000; ++i) metrics.push_back("m" + std::to_string(i));
+  for (int i = 0; i < 1000; ++i) Remember(&table, {Dialect::kJson, metrics[i], tags}, i);
+  for (int i = 0; i < 1000; ++i) REQUIRE(Find(table, Point(metrics[i], tags)) == i);
+  CHECK(table.stats().spellings == 1000);
+  CHECK(table.stats().bytes < 1000 * tags.size() / 2);
 }
 
 TEST_CASE("a full table starts anew: the newest are always known, and its bytes have a bound") {
@@ -91,12 +132,12 @@ TEST_CASE("a full table starts anew: the newest are always known, and its bytes 
   std::vector<std::string> tags;
   for (int i = 0; i < 10000; ++i) tags.push_back("host=" + std::to_string(i));
   for (int i = 0; i < 10000; ++i) {
-    table.Remember({Dialect::kJson, "m", tags[i]}, i, table.generation());
+    Remember(&table, {Dialect::kJson, "m", tags[i]}, i);
     REQUIRE(Find(table, Point("m", tags[i])) == i);
     REQUIRE(table.stats().bytes < 3 * kBytesMax);
   }
   CHECK(Find(table, Point("m", tags[0])) == -1);
-  table.Remember({Dialect::kJson, "m", tags[0]}, 0, table.generation());
+  Remember(&table, {Dialect::kJson, "m", tags[0]}, 0);
   CHECK(Find(table, Point("m", tags[0])) == 0);
   CHECK(table.stats().spellings > 100);
   CHECK(table.stats().spellings < 5000);
@@ -119,8 +160,7 @@ TEST_CASE("readers beside a writer see each spelling whole or not at all") {
     }
   };
   std::thread first(read), second(read);
-  for (int i = 0; i < kCount; ++i)
-    table.Remember({Dialect::kJson, "m", tags[i]}, i, table.generation());
+  for (int i = 0; i < kCount; ++i) Remember(&table, {Dialect::kJson, "m", tags[i]}, i);
   done.store(true);
   first.join();
   second.join();
