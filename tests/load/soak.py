@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """A daemon under steady load for a long time: its memory, disk, files and open descriptors must stay flat.
 
     soak.py --tsdb build/release/tsdb --minutes 60 [--rate 4000] [--out build/soak] [--no-plot | --plot]
