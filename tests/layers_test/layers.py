@@ -24,6 +24,7 @@ MAY_INCLUDE = {
     "storage/lsm": ["storage/base", "storage/model", "storage/*"],
     "storage/region": ["storage/base", "storage/model", "storage/*", "storage/lsm"],
     "storage/points": ["storage/base", "storage/model", "storage/*", "storage/codec", "storage/lsm", "storage/region"],
+    "storage/hbase": ["storage/base", "storage/model", "storage/*", "storage/lsm", "storage/points"],
     "uid": ["storage/**"],
     "compaction": ["storage/**"],
     "query": ["uid", "storage/**"],

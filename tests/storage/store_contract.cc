@@ -548,7 +548,8 @@ class RandomSteps {
         break;
       default: {
         RowMutation mutation{key, {}};
-        for (size_t n = 1 + Below(3); n > 0; --n) mutation.changes.push_back(RandomChange());
+        const size_t most = subject_->mutations_in_order() ? 3 : 1;
+        for (size_t n = 1 + Below(most); n > 0; --n) mutation.changes.push_back(RandomChange());
         Both([&](Store& s) { return s.Mutate("g", {mutation}); });
       }
     }

@@ -19,6 +19,9 @@ class StoreSubject {
   /// Does whatever may change the form of what is stored, never its meaning: flush, merge, close
   /// and open again.
   virtual void Disturb() {}
+  /// False: a delete and a later put of one column in one mutation leave older versions of a family
+  /// that keeps several (storage/hbase/row_changes.h).
+  [[nodiscard]] virtual bool mutations_in_order() const { return true; }
 };
 
 /// All rows of the scan, whose batches are as small as was asked.

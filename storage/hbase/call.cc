@@ -1,0 +1,117 @@
+#include "storage/hbase/call.h"
+
+#include <thrift/TApplicationException.h>
+#include <thrift/protocol/TProtocolException.h>
+#include <thrift/transport/TTransportException.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "storage/hbase/failure.h"
+
+namespace hg::hbase {
+
+namespace thrift = apache::thrift;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+std::string Context(const CallOptions& call) {
+  return call.table.empty() ? call.what : call.what + " of table " + call.table;
+}
+
+Attempt Lost(GatewayPool::Lease& lease, const std::string& why, bool away) {
+  lease.Break(away);
+  return {Status::Unavailable(why), true, true, true};
+}
+
+Attempt ReadApplicationError(GatewayPool::Lease& lease, const CallOptions& call,
+                             const thrift::TApplicationException& e) {
+  using Type = thrift::TApplicationException;
+  // What HBase's Java client refuses; the gateway's log knows more. Not every server types it.
+  if (e.getType() == Type::INTERNAL_ERROR ||
+      std::string_view(e.what()).starts_with("Internal error")) {
+    return {Status::InvalidArgument("HBase's gateway refuses " + call.what + ": " + e.what())};
+  }
+  if (e.getType() == Type::UNKNOWN_METHOD) {
+    return {Status::Unsupported("HBase's gateway does not know " + call.what)};
+  }
+  return Lost(lease, std::string("an answer that is none: ") + e.what(), false);
+}
+
+}  // namespace
+
+Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
+                 const std::function<void(wire::THBaseServiceClient&)>& send) {
+  using Transport = thrift::transport::TTransportException;
+  using Protocol = thrift::protocol::TProtocolException;
+  try {
+    send(lease.client());
+    return {};
+  } catch (const wire::TIOError& e) {
+    const auto can_retry = e.__isset.canRetry ? std::optional(e.canRetry) : std::nullopt;
+    const Failure failure = ReadIoError(e.message, can_retry, call.table);
+    // A gateway that gave up does not know either what a region server did in the end.
+    return {failure.status, failure.temporary,
+            failure.temporary && failure.status.code() != StatusCode::kBusy, false};
+  } catch (const thrift::TApplicationException& e) {
+    return ReadApplicationError(lease, call, e);
+  } catch (const Transport& e) {
+    const bool too_long = e.getType() == Transport::CORRUPTED_DATA ||
+                          std::string_view(e.what()).find("MaxMessageSize") != std::string::npos;
+    Attempt lost = Lost(lease, e.what(), e.getType() == Transport::TIMED_OUT);
+    if (too_long) lost = {Status::LimitExceeded(e.what()), false, true, true};
+    return lost;
+  } catch (const Protocol& e) {
+    Attempt lost = Lost(lease, e.what(), false);
+    if (e.getType() == Protocol::SIZE_LIMIT) {
+      lost = {Status::LimitExceeded(e.what()), false, true, true};
+    }
+    return lost;
+  } catch (const thrift::TException& e) {
+    return Lost(lease, e.what(), false);
+  }
+}
+
+bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  const int64_t full =
+      std::min<int64_t>(int64_t{options.backoff_ms} << std::min(n - 1, 20), options.backoff_max_ms);
+  // Half of it is left to chance, so that clients that failed together do not return together.
+  int64_t wait_ms = full / 2 + static_cast<int64_t>(random() % static_cast<uint64_t>(full / 2 + 1));
+  if (busy) wait_ms = std::min<int64_t>(4 * wait_ms, options.backoff_max_ms);
+  if (steady_clock::now() + milliseconds(wait_ms) >= deadline) return false;
+  std::this_thread::sleep_for(milliseconds(wait_ms));
+  return true;
+}
+
+Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& call,
+            const std::function<void(wire::THBaseServiceClient&)>& send, CallTrace* trace) {
+  const Deadline deadline = steady_clock::now() + milliseconds(options.deadline_ms);
+  for (int n = 1;; ++n) {
+    Attempt attempt;
+    {
+      auto lease = pool.Take(std::nullopt, deadline);
+      if (lease.ok()) {
+        attempt = CallOnce(*lease, call, send);
+      } else {
+        attempt = {lease.status(), lease.status().code() == StatusCode::kUnavailable, false, true};
+      }
+    }
+    if (attempt.status.ok()) return {};
+    const Status failure = Prepend(attempt.status, Context(call));
+    if (attempt.uncertain && call.repeat == Repeat::kIfNotDone) {
+      return Prepend(failure, "it is not known whether this was carried out");
+    }
+    if (!attempt.temporary) return failure;
+    if (attempt.uncertain && trace != nullptr) trace->repeated_blindly = true;
+    // Where a gateway is lost the next one is asked at once.
+    if (attempt.lost && static_cast<size_t>(n) < pool.gateway_count()) continue;
+    const bool busy = attempt.status.code() == StatusCode::kBusy;
+    if (!BackOff(options, n, busy, deadline)) return failure;
+  }
+}
+
+}  // namespace hg::hbase

@@ -1,0 +1,64 @@
+#include "storage/hbase/failure.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hg::hbase {
+namespace {
+
+struct Sign {
+  std::string_view text;
+  StatusCode code;
+  bool temporary;
+};
+
+// The first one that a message holds decides: 'Failed 1 action: …' claims that a retry helps,
+// though what it quotes says the contrary.
+constexpr std::array<Sign, 13> kSigns = {{
+    {"NoSuchColumnFamily", StatusCode::kNotFound, false},
+    {"TableNotFoundException", StatusCode::kNotFound, false},
+    {"NamespaceNotFoundException", StatusCode::kNotFound, false},
+    {"TableExistsException", StatusCode::kConflict, false},
+    {"NamespaceExistException", StatusCode::kConflict, false},
+    {"RegionTooBusy", StatusCode::kBusy, true},
+    {"CallQueueTooBig", StatusCode::kBusy, true},
+    {"is not a long", StatusCode::kInvalidArgument, false},
+    {"isn't 64 bits wide", StatusCode::kInvalidArgument, false},
+    {"is disabled.", StatusCode::kUnavailable, false},
+    {"AccessDenied", StatusCode::kUnsupported, false},
+    {"ClassNotFound", StatusCode::kUnsupported, false},
+    {"DoNotRetry", StatusCode::kInvalidArgument, false},
+}};
+
+}  // namespace
+
+std::string FirstLine(std::string_view message) {
+  std::string line;
+  while (!message.empty()) {
+    const size_t end = std::min(message.find('\n'), message.size());
+    if (end > 0) {
+      if (!line.empty()) line += ' ';
+      line += message.substr(0, end);
+      if (!line.ends_with(':')) break;
+    }
+    message.remove_prefix(std::min(end + 1, message.size()));
+  }
+  return line;
+}
+
+Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
+                    const std::string& table) {
+  if (message == table || message == "default:" + table) {
+    return {Status::NotFound("no such table: " + table), false};
+  }
+  const std::string line = FirstLine(message);
+  for (const Sign& sign : kSigns) {
+    if (message.find(sign.text) != std::string_view::npos) {
+      return {Status(sign.code, "HBase: " + line), sign.temporary};
+    }
+  }
+  if (!can_retry.value_or(true)) return {Status::IoError("HBase: " + line), false};
+  return {Status::Unavailable("HBase: " + line), true};
+}
+
+}  // namespace hg::hbase

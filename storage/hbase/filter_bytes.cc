@@ -1,0 +1,255 @@
+#include "storage/hbase/filter_bytes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "storage/base/varint.h"
+#include "storage/points/match_series.h"
+
+namespace hg::hbase {
+namespace {
+
+using Kind = RowFilter::Kind;
+
+// Protobuf: a field is its number and wire type, then a varint or a length and bytes.
+void AddNumber(Bytes* out, int field, uint64_t v) {
+  AppendVarint(out, static_cast<uint64_t>(field) << 3);
+  AppendVarint(out, v);
+}
+
+void AddBytes(Bytes* out, int field, ByteView bytes) {
+  AppendVarint(out, static_cast<uint64_t>(field) << 3 | 2);
+  AppendVarint(out, bytes.size());
+  out->append(bytes);
+}
+
+Bytes Named(const char* name, ByteView content) {
+  Bytes out;
+  AddBytes(&out, 1, std::string("org.apache.hadoop.hbase.filter.") + name);
+  AddBytes(&out, 2, content);
+  return out;
+}
+
+// RowFilter and QualifierFilter: {1: {1: operation, 2: comparator}}.
+Bytes CompareFilter(const char* name, RowFilter::Op op, const Bytes& comparator) {
+  Bytes compare;
+  AddNumber(&compare, 1, static_cast<uint64_t>(op));
+  AddBytes(&compare, 2, comparator);
+  Bytes content;
+  AddBytes(&content, 1, compare);
+  return Named(name, content);
+}
+
+Bytes BytesComparator(const char* name, ByteView value) {
+  Bytes inner;
+  AddBytes(&inner, 1, value);
+  Bytes content;
+  AddBytes(&content, 1, inner);
+  return Named(name, content);
+}
+
+enum class Join : uint8_t { kAll = 1, kOne = 2 };
+
+Bytes FilterList(Join join, const std::vector<Bytes>& filters) {
+  if (filters.size() == 1) return filters[0];
+  Bytes content;
+  AddNumber(&content, 1, static_cast<uint64_t>(join));
+  for (const Bytes& filter : filters) AddBytes(&content, 2, filter);
+  return Named("FilterList", content);
+}
+
+Bytes QualifiersFilter(const std::vector<Bytes>& qualifiers) {
+  std::vector<Bytes> each;
+  for (const Bytes& qualifier : qualifiers) {
+    each.push_back(CompareFilter("QualifierFilter", RowFilter::Op::kEqual,
+                                 BytesComparator("BinaryComparator", qualifier)));
+  }
+  return FilterList(Join::kOne, each);
+}
+
+Bytes PrefixesFilter(std::vector<Bytes> prefixes) {
+  std::sort(prefixes.begin(), prefixes.end());
+  Bytes content;
+  for (const Bytes& prefix : prefixes) AddBytes(&content, 1, prefix);
+  return Named("MultipleColumnPrefixFilter", content);
+}
+
+bool AsksForValues(const RowFilter& filter) {
+  return filter.kind == Kind::kColumnValue ||
+         std::any_of(filter.children.begin(), filter.children.end(), AsksForValues);
+}
+
+// Ids as \xHH: nothing in them can mean anything else.
+void AppendLiteral(std::string* pattern, ByteView bytes) {
+  for (size_t i = 0; i < bytes.size(); ++i) *pattern += "\\x" + ToHex(bytes.substr(i, 1));
+}
+
+std::string Any(int bytes) { return ".{" + std::to_string(bytes) + "}"; }
+
+// Any place of the key may hold a pair, so that keys whose pairs are not sorted are found as well.
+std::string ClausePattern(const TagClause& clause, const KeyLayout& layout) {
+  const std::string pairs = "(?:" + Any(layout.pair_width()) + ")*";
+  std::string text = clause.kind == TagClause::Kind::kAbsent ? "(?!" : "(?=";
+  text += pairs;
+  AppendLiteral(&text, clause.tagk);
+  if (clause.kind == TagClause::Kind::kOneOf) {
+    text += "(?:";
+    for (size_t i = 0; i < clause.values.size(); ++i) {
+      if (i > 0) text += "|";
+      AppendLiteral(&text, clause.values[i]);
+    }
+    text += ")";
+  } else {
+    text += Any(layout.tagv_width);
+  }
+  return text + pairs + "$)";
+}
+
+std::string TsuidsPattern(const std::vector<Bytes>& tsuids, const KeyLayout& layout) {
+  std::string text = "(?=" + Any(layout.salt_width) + "(?:";
+  for (size_t i = 0; i < tsuids.size(); ++i) {
+    const ByteView tsuid = tsuids[i];
+    const auto metric = std::min(tsuid.size(), static_cast<size_t>(layout.metric_width));
+    if (i > 0) text += "|";
+    AppendLiteral(&text, tsuid.substr(0, metric));
+    text += Any(4);
+    AppendLiteral(&text, tsuid.substr(metric));
+  }
+  return text + ")$)";
+}
+
+}  // namespace
+
+Bytes RegexKeyFilter(ByteView pattern) {
+  // The field is a string: each byte from 80 on is sent as its two bytes of UTF-8.
+  Bytes text;
+  for (const char c : pattern) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte < 0x80) {
+      text.push_back(c);
+    } else {
+      text.push_back(static_cast<char>(0xC0 | byte >> 6));
+      text.push_back(static_cast<char>(0x80 | (byte & 0x3F)));
+    }
+  }
+  Bytes comparator;
+  AddBytes(&comparator, 1, text);
+  AddNumber(&comparator, 2, 0);
+  AddBytes(&comparator, 3, "ISO-8859-1");
+  return CompareFilter("RowFilter", RowFilter::Op::kEqual,
+                       Named("RegexStringComparator", comparator));
+}
+
+Bytes FuzzyKeyFilter(ByteView key, ByteView mask) {
+  Bytes pair;
+  AddBytes(&pair, 1, key);
+  AddBytes(&pair, 2, mask);
+  Bytes content;
+  AddBytes(&content, 1, pair);
+  return Named("FuzzyRowFilter", content);
+}
+
+Bytes ColumnRangeFilter(ByteView min, ByteView max) {
+  Bytes content;
+  AddBytes(&content, 1, min);
+  AddNumber(&content, 2, 1);
+  if (!max.empty()) {
+    AddBytes(&content, 3, max);
+    AddNumber(&content, 4, 0);
+  }
+  return Named("ColumnRangeFilter", content);
+}
+
+std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const KeyLayout& layout) {
+  if (points::MatchesAll(matcher)) return std::nullopt;
+  std::string text = "(?s)^";
+  if (!matcher.tsuids.empty()) text += TsuidsPattern(matcher.tsuids, layout);
+  text += Any(layout.prefix_width());
+  for (const TagClause& clause : matcher.clauses) {
+    // Nothing passes; an empty choice means something else in an expression.
+    if (clause.kind == TagClause::Kind::kOneOf && clause.values.empty()) return std::nullopt;
+    text += ClausePattern(clause, layout);
+    if (text.size() > kPatternBytesMax) return std::nullopt;
+  }
+  if (matcher.exact_tags && matcher.clauses.empty()) {
+    // No pair at all.
+  } else if (matcher.exact_tags) {
+    text += "(?:(?:";
+    for (size_t i = 0; i < matcher.clauses.size(); ++i) {
+      if (i > 0) text += "|";
+      AppendLiteral(&text, matcher.clauses[i].tagk);
+    }
+    text += ")" + Any(layout.tagv_width) + ")*";
+  } else {
+    text += "(?:" + Any(layout.pair_width()) + ")*";
+  }
+  text += "$";
+  if (text.size() > kPatternBytesMax) return std::nullopt;
+  return text;
+}
+
+std::optional<Bytes> KeyFilterBytes(const RowFilter& filter) {
+  switch (filter.kind) {
+    case Kind::kCompareKey:
+      if (filter.comparator == RowFilter::Comparator::kBytes) {
+        return CompareFilter("RowFilter", filter.op,
+                             BytesComparator("BinaryComparator", filter.operand));
+      }
+      if (filter.comparator == RowFilter::Comparator::kPrefix && !filter.operand.empty()) {
+        return CompareFilter("RowFilter", filter.op,
+                             BytesComparator("BinaryPrefixComparator", filter.operand));
+      }
+      return std::nullopt;
+    case Kind::kTemplate:
+      // A mask without a free byte lets every row pass where servers do not know better.
+      if (std::memchr(filter.mask.data(), 1, filter.mask.size()) == nullptr) {
+        if (filter.operand.empty()) return std::nullopt;
+        return CompareFilter("RowFilter", RowFilter::Op::kEqual,
+                             BytesComparator("BinaryPrefixComparator", filter.operand));
+      }
+      return FuzzyKeyFilter(filter.operand, filter.mask);
+    case Kind::kSeries: {
+      const auto pattern = SeriesPattern(filter.series, filter.layout);
+      if (!pattern) return std::nullopt;
+      return RegexKeyFilter(*pattern);
+    }
+    case Kind::kAnd:
+    case Kind::kOr: {
+      std::vector<Bytes> some;
+      for (const RowFilter& child : filter.children) {
+        if (auto bytes = KeyFilterBytes(child)) some.push_back(std::move(*bytes));
+      }
+      const bool whole = some.size() == filter.children.size();
+      if (some.empty() || (filter.kind == Kind::kOr && !whole)) return std::nullopt;
+      return FilterList(filter.kind == Kind::kAnd ? Join::kAll : Join::kOne, some);
+    }
+    case Kind::kAll:
+    case Kind::kColumnValue:
+    case Kind::kRandom:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter) {
+  std::vector<Bytes> all;
+  if (auto keys = KeyFilterBytes(filter)) all.push_back(std::move(*keys));
+  const size_t of_columns = all.size();
+  if (wanted.family.empty() && !wanted.qualifiers.empty()) {
+    all.push_back(QualifiersFilter(wanted.qualifiers));
+  }
+  if (!wanted.prefixes.empty()) all.push_back(PrefixesFilter(wanted.prefixes));
+  if (!wanted.column_min.empty() || !wanted.column_max.empty()) {
+    all.push_back(ColumnRangeFilter(wanted.column_min, wanted.column_max));
+  }
+  if (!AsksForValues(filter)) {
+    // Behind a filter that seeks it would take a cell for the first one that is passed over.
+    if (wanted.first_cell_only && all.size() == of_columns) {
+      all.push_back(Named("FirstKeyOnlyFilter", ""));
+    }
+    if (wanted.keys_only) all.push_back(Named("KeyOnlyFilter", ""));
+  }
+  return all.empty() ? Bytes() : FilterList(Join::kAll, all);
+}
+
+}  // namespace hg::hbase

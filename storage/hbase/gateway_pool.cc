@@ -1,0 +1,211 @@
+#include "storage/hbase/gateway_pool.h"
+
+#include <poll.h>
+#include <thrift/protocol/TBinaryProtocol.h>
+#include <thrift/protocol/TCompactProtocol.h>
+#include <thrift/transport/TBufferTransports.h>
+#include <thrift/transport/THttpClient.h>
+#include <thrift/transport/TSocket.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hg::hbase {
+
+namespace thrift = apache::thrift;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+class Connection {
+ public:
+  Connection(const HbaseOptions& options, const Gateway& gateway) {
+    const auto limits = std::make_shared<thrift::TConfiguration>(options.message_bytes_max,
+                                                                 options.message_bytes_max);
+    socket_ = std::make_shared<thrift::transport::TSocket>(gateway.host, gateway.port, limits);
+    socket_->setConnTimeout(options.connect_timeout_ms);
+    socket_->setSendTimeout(options.send_timeout_ms);
+    socket_->setRecvTimeout(options.receive_timeout_ms);
+    socket_->setNoDelay(true);
+    socket_->setKeepAlive(true);
+    switch (options.transport) {
+      case Transport::kBuffered:
+        // The buffer of 512 bytes that is the default would cut a batch into thousands of writes.
+        transport_ =
+            std::make_shared<thrift::transport::TBufferedTransport>(socket_, 65536, limits);
+        break;
+      case Transport::kFramed:
+        transport_ = std::make_shared<thrift::transport::TFramedTransport>(socket_, limits);
+        break;
+      case Transport::kHttp:
+        // An empty path, the default, makes a request line that no server understands.
+        transport_ =
+            std::make_shared<thrift::transport::THttpClient>(socket_, gateway.host, "/", limits);
+        break;
+    }
+    std::shared_ptr<thrift::protocol::TProtocol> protocol;
+    if (options.compact) {
+      protocol = std::make_shared<thrift::protocol::TCompactProtocol>(transport_);
+    } else {
+      protocol = std::make_shared<thrift::protocol::TBinaryProtocol>(transport_);
+    }
+    client_ = std::make_unique<wire::THBaseServiceClient>(protocol);
+  }
+
+  /// Connects and hears the first answer. Throws what Thrift throws.
+  wire::TThriftServerType::type Greet(const HbaseOptions& options) {
+    transport_->open();
+    socket_->setRecvTimeout(options.greeting_timeout_ms);
+    const auto type = client_->getThriftServerType();
+    socket_->setRecvTimeout(options.receive_timeout_ms);
+    return type;
+  }
+
+  /// Whether it can be used after it was idle: nothing has come, not even its end.
+  [[nodiscard]] bool Quiet() const {
+    pollfd poll_for{socket_->getSocketFD(), POLLIN, 0};
+    return poll(&poll_for, 1, 0) == 0;
+  }
+
+  wire::THBaseServiceClient& client() { return *client_; }
+  Deadline used_at;  // written by the pool
+
+ private:
+  std::shared_ptr<thrift::transport::TSocket> socket_;
+  std::shared_ptr<thrift::transport::TTransport> transport_;
+  std::unique_ptr<wire::THBaseServiceClient> client_;
+};
+
+GatewayPool::Lease::Lease(GatewayPool* pool, size_t gateway, uint64_t epoch,
+                          std::unique_ptr<Connection> connection)
+    : pool_(pool), gateway_(gateway), epoch_(epoch), connection_(std::move(connection)) {}
+
+GatewayPool::Lease::Lease(Lease&& other) noexcept = default;
+
+GatewayPool::Lease::~Lease() {
+  if (connection_) pool_->GiveBack(gateway_, std::move(connection_));
+}
+
+wire::THBaseServiceClient& GatewayPool::Lease::client() { return connection_->client(); }
+
+void GatewayPool::Lease::Break(bool away) {
+  connection_.reset();
+  pool_->Lose(gateway_, away);
+}
+
+GatewayPool::GatewayPool(const HbaseOptions& options)
+    : options_(options), gateways_(options.gateways.size()) {
+  // Thrift writes to standard error what it also throws.
+  thrift::GlobalOutput.setOutputFunction([](const char*) {});
+}
+
+GatewayPool::~GatewayPool() = default;
+
+std::string GatewayPool::Name(size_t gateway) const {
+  const Gateway& g = options_.gateways[gateway];
+  return g.host + ":" + std::to_string(g.port);
+}
+
+// The next one in turn that is not left alone; if all are, the one that was for the longest time.
+size_t GatewayPool::Choose(Deadline now) {
+  size_t best = turn_ % gateways_.size();
+  for (size_t i = 0; i < gateways_.size(); ++i) {
+    const size_t candidate = (turn_ + i) % gateways_.size();
+    if (gateways_[candidate].resting_until <= now) {
+      best = candidate;
+      break;
+    }
+    if (gateways_[candidate].resting_until < gateways_[best].resting_until) best = candidate;
+  }
+  turn_ = best + 1;
+  return best;
+}
+
+void GatewayPool::Rest(State* state) {
+  const int64_t doubled = int64_t{options_.rest_ms} << std::min(state->failures, 20);
+  ++state->failures;
+  state->resting_until =
+      steady_clock::now() + milliseconds(std::min<int64_t>(doubled, options_.rest_max_ms));
+}
+
+std::vector<std::unique_ptr<Connection>> GatewayPool::TakeStale(State* state, Deadline now) const {
+  std::vector<std::unique_ptr<Connection>> stale;
+  auto& idle = state->idle;
+  const auto fresh = std::find_if(idle.begin(), idle.end(), [&](const auto& connection) {
+    return now - connection->used_at < milliseconds(options_.idle_ms);
+  });
+  std::move(idle.begin(), fresh, std::back_inserter(stale));
+  idle.erase(idle.begin(), fresh);
+  state->open -= stale.size();
+  return stale;
+}
+
+Result<GatewayPool::Lease> GatewayPool::Take(std::optional<size_t> wanted, Deadline deadline) {
+  std::vector<std::unique_ptr<Connection>> stale;  // closed outside of the lock
+  std::unique_lock lock(mutex_);
+  const size_t gateway = wanted.value_or(Choose(steady_clock::now()));
+  State& state = gateways_[gateway];
+  while (true) {
+    for (auto& old : TakeStale(&state, steady_clock::now())) stale.push_back(std::move(old));
+    while (!state.idle.empty()) {
+      std::unique_ptr<Connection> connection = std::move(state.idle.back());
+      state.idle.pop_back();
+      if (connection->Quiet()) return Lease(this, gateway, state.epoch, std::move(connection));
+      --state.open;
+      ++state.epoch;
+      stale.push_back(std::move(connection));
+    }
+    if (state.open < options_.connections) break;
+    if (given_back_.wait_until(lock, deadline) == std::cv_status::timeout) {
+      return Status::Busy("all " + std::to_string(options_.connections) + " connections to " +
+                          Name(gateway) + " are in use");
+    }
+  }
+  ++state.open;
+  const uint64_t epoch = state.epoch;
+  lock.unlock();
+  auto opened = Open(gateway);
+  if (opened.ok()) return Lease(this, gateway, epoch, std::move(*opened));
+  Lose(gateway, true);
+  return opened.status();
+}
+
+Result<std::unique_ptr<Connection>> GatewayPool::Open(size_t gateway) const {
+  auto connection = std::make_unique<Connection>(options_, options_.gateways[gateway]);
+  const std::string name = "HBase's Thrift2 gateway " + Name(gateway);
+  try {
+    if (connection->Greet(options_) == wire::TThriftServerType::TWO) return connection;
+    return Status::Unavailable(name + " is one of Thrift1");
+  } catch (const thrift::transport::TTransportException& e) {
+    if (e.getType() == thrift::transport::TTransportException::NOT_OPEN) {
+      return Status::Unavailable(name + " cannot be reached: " + e.what());
+    }
+    return Status::Unavailable(name + " does not answer as expected (" + e.what() +
+                               "); framing and protocol must be the ones that it was started with");
+  } catch (const thrift::TException& e) {
+    return Status::Unavailable(name + " does not answer as expected: " + e.what());
+  }
+}
+
+void GatewayPool::GiveBack(size_t gateway, std::unique_ptr<Connection> connection) {
+  {
+    const std::lock_guard lock(mutex_);
+    connection->used_at = steady_clock::now();
+    gateways_[gateway].failures = 0;
+    gateways_[gateway].resting_until = {};
+    gateways_[gateway].idle.push_back(std::move(connection));
+  }
+  given_back_.notify_all();
+}
+
+void GatewayPool::Lose(size_t gateway, bool away) {
+  {
+    const std::lock_guard lock(mutex_);
+    State& state = gateways_[gateway];
+    --state.open;
+    ++state.epoch;
+    if (away) Rest(&state);
+  }
+  given_back_.notify_all();
+}
+
+}  // namespace hg::hbase

@@ -1,0 +1,175 @@
+#include "storage/hbase/hbase_scan.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "storage/hbase/filter_bytes.h"
+#include "storage/hbase/hbase_store.h"
+#include "storage/hbase/wire_types.h"
+#include "storage/points/filter_row.h"
+
+namespace hg::hbase {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+HbaseScan::HbaseScan(Client* client, const ScanSpec& spec)
+    : client_(client), spec_(spec), fetch_rows_(client->options.fetch_rows) {}
+
+Result<std::unique_ptr<ScanCursor>> HbaseScan::Open(Client* client, const ScanSpec& spec) {
+  RETURN_IF_ERROR(points::CheckFilter(spec.filter));
+  std::unique_ptr<HbaseScan> scan(new HbaseScan(client, spec));
+  wire::TTimeRange range;
+  scan->done_ = scan->EmptyRange() || spec.limit_rows == 0 || !ChosenTimes(spec, &range);
+  if (!scan->done_) RETURN_IF_ERROR(scan->Fetch());
+  return std::unique_ptr<ScanCursor>(std::move(scan));
+}
+
+HbaseScan::~HbaseScan() { Close(); }
+
+// To HBase a range from a key to itself holds the key.
+bool HbaseScan::EmptyRange() const {
+  if (spec_.reversed) return !spec_.start.empty() && spec_.stop >= spec_.start;
+  return !spec_.stop.empty() && spec_.start >= spec_.stop;
+}
+
+wire::TScan HbaseScan::Describe() const {
+  wire::TScan scan;
+  if (!spec_.start.empty()) scan.__set_startRow(spec_.start);
+  if (!spec_.stop.empty()) scan.__set_stopRow(spec_.stop);
+  // The key behind the last one; before it there is none that could be named, so it comes again.
+  if (last_) scan.__set_startRow(spec_.reversed ? *last_ : *last_ + Bytes(1, '\0'));
+  scan.columns = ChosenColumns(spec_);
+  scan.__isset.columns = !scan.columns.empty();
+  scan.__set_caching(RowsToFetch());
+  scan.__set_maxVersions(spec_.max_versions);
+  if (!AllTimes(spec_)) {
+    wire::TTimeRange range;
+    (void)ChosenTimes(spec_, &range);
+    scan.__set_timeRange(range);
+  }
+  if (spec_.reversed) scan.__set_reversed(true);
+  scan.__set_cacheBlocks(spec_.fill_cache);
+  if (Bytes filter = FilterBytes(spec_, spec_.filter); !filter.empty()) {
+    scan.__set_filterBytes(filter);
+  }
+  return scan;
+}
+
+int32_t HbaseScan::RowsToFetch() const {
+  size_t rows = fetch_rows_;
+  if (spec_.filter.kind == RowFilter::Kind::kAll) {
+    rows = std::min<uint64_t>({rows, spec_.batch_rows, spec_.limit_rows - given_});
+  }
+  return static_cast<int32_t>(std::max<size_t>(rows, 1));
+}
+
+Attempt HbaseScan::FetchOnce(Deadline deadline, std::vector<wire::TResult>* results,
+                             bool* forgotten) {
+  const auto wanted = scanner_ ? std::optional(scanner_->gateway) : std::nullopt;
+  auto lease = client_->pool.Take(wanted, deadline);
+  if (!lease.ok()) {
+    return {lease.status(), lease.status().code() == StatusCode::kUnavailable, false, true};
+  }
+  *forgotten = scanner_ && scanner_->epoch != lease->epoch();
+  if (*forgotten) return {};
+  const CallOptions call{"a scan", spec_.table};
+  return CallOnce(*lease, call, [&](wire::THBaseServiceClient& service) {
+    results->clear();
+    if (!scanner_) {
+      const int32_t id = service.openScanner(spec_.table, Describe());
+      scanner_ = Scanner{id, lease->gateway(), lease->epoch()};
+    }
+    try {
+      service.getScannerRows(*results, scanner_->id, RowsToFetch());
+    } catch (const wire::TIllegalArgument&) {
+      *forgotten = true;
+    }
+  });
+}
+
+Status HbaseScan::Fetch() {
+  const Deadline deadline = steady_clock::now() + milliseconds(client_->options.deadline_ms);
+  for (int n = 1;; ++n) {
+    std::vector<wire::TResult> results;
+    bool forgotten = false;
+    const Attempt attempt = FetchOnce(deadline, &results, &forgotten);
+    if (attempt.status.ok() && !forgotten) {
+      Keep(std::move(results));
+      return {};
+    }
+    // A scanner whose fetch failed may have moved on: what it would give next is not known.
+    if (attempt.lost || forgotten) scanner_.reset();
+    Close();
+    if (attempt.status.code() == StatusCode::kLimitExceeded && fetch_rows_ > 1) {
+      fetch_rows_ = std::max<size_t>(1, static_cast<size_t>(RowsToFetch()) / 2);
+      continue;
+    }
+    const Status failure = Prepend(attempt.status, "a scan of table " + spec_.table);
+    if (!attempt.status.ok() && !attempt.temporary) return failure;
+    if (forgotten && n == 1) continue;
+    if (attempt.lost && static_cast<size_t>(n) < client_->pool.gateway_count()) continue;
+    const bool busy = attempt.status.code() == StatusCode::kBusy;
+    if (!BackOff(client_->options, n, busy, deadline)) {
+      return forgotten ? Status::Unavailable("the gateway forgets scans of table " + spec_.table)
+                       : failure;
+    }
+  }
+}
+
+void HbaseScan::Keep(std::vector<wire::TResult> results) {
+  ready_.clear();
+  given_of_ready_ = 0;
+  done_ = results.empty();
+  for (wire::TResult& result : results) {
+    if (spec_.reversed && last_ && result.row >= *last_) continue;
+    last_ = result.row;
+    ++examined_;
+    Row row = ReadRow(std::move(result));
+    std::erase_if(row.cells, [&](const Cell& cell) {
+      return !points::ColumnChosen(spec_, cell.family, cell.qualifier);
+    });
+    if (row.cells.empty() || !points::RowPasses(spec_.filter, row.key, row.cells)) continue;
+    points::Strip(spec_, &row.cells);
+    ready_.push_back(std::move(row));
+  }
+}
+
+Status HbaseScan::Next(std::vector<Row>* rows) {
+  rows->clear();
+  while (!done_ && given_of_ready_ == ready_.size()) {
+    if (given_ == spec_.limit_rows) done_ = true;
+    if (!done_) RETURN_IF_ERROR(Fetch());
+  }
+  size_t bytes = 0;
+  while (given_of_ready_ < ready_.size() && rows->size() < spec_.batch_rows &&
+         given_ < spec_.limit_rows && bytes < spec_.batch_bytes) {
+    Row& row = ready_[given_of_ready_++];
+    bytes += row.key.size();
+    for (const Cell& cell : row.cells) {
+      bytes += cell.family.size() + cell.qualifier.size() + cell.value.size();
+    }
+    rows->push_back(std::move(row));
+    ++given_;
+  }
+  if (rows->empty()) Close();
+  return {};
+}
+
+// A scanner that is not closed costs a region server its place until it expires. Whether the
+// gateway hears of it does not matter to anybody here.
+void HbaseScan::Close() {
+  if (!scanner_) return;
+  const Scanner scanner = *std::exchange(scanner_, std::nullopt);
+  auto lease = client_->pool.Take(scanner.gateway, steady_clock::now() + milliseconds(1000));
+  if (!lease.ok() || lease->epoch() != scanner.epoch) return;
+  (void)CallOnce(*lease, {"closeScanner", spec_.table},
+                 [&](wire::THBaseServiceClient& service) { service.closeScanner(scanner.id); });
+}
+
+Result<std::unique_ptr<ScanCursor>> HbaseStore::Scan(const ScanSpec& spec) {
+  return HbaseScan::Open(client_.get(), spec);
+}
+
+}  // namespace hg::hbase

@@ -1,0 +1,85 @@
+#pragma once
+// The cells door to HBase, through its Thrift2 gateway (spec hbase-backend.md): the tables that a
+// cluster holds, OpenTSDB's among them.
+//
+// What is not as in the embedded store: the clock is HBase's; a put after a delete of its column in
+// one mutation replaces it only (row_changes.h); MutateIfUnchanged compares first and then guards
+// one column; regions cannot be flushed, merged or divided from here. Errors beside those of the
+// door: Unavailable, if HBase did not answer in time; then a write may have been carried out, but
+// for an Increment or Append, which is sent once, the message says so.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/hbase/options.h"
+#include "storage/store.h"
+
+namespace hg::hbase {
+
+struct Client;
+
+/// Thread-safe. Calls block: as long as the options' deadline, and once more the receive timeout.
+class HbaseStore : public Store {
+ public:
+  /// InvalidArgument: the options cannot be. Unavailable: no gateway answers.
+  static Result<std::unique_ptr<HbaseStore>> Connect(const HbaseOptions& options);
+  ~HbaseStore() override;
+
+  Status CreateTable(const TableDescriptor& table) override;
+  Status AlterTable(const TableDescriptor& table) override;
+  Status DropTable(const std::string& table) override;
+  Result<TableDescriptor> DescribeTable(const std::string& table) override;
+  /// Without HBase's own.
+  Result<std::vector<TableDescriptor>> ListTables() override;
+
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override;
+  Status DeleteRow(const std::string& table, ByteView key) override;
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
+                  const std::vector<Bytes>& qualifiers = {}) override;
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override;
+  std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
+                                   const CellSelection& wanted) override;
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override;
+  Result<std::vector<int64_t>> IncrementColumns(
+      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
+  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                ByteView value) override;
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override;
+  /// Columns that the mutation deletes are deleted as old as they were compared, and the first
+  /// column that it puts (or the first one compared) must still be what it was. A column that is
+  /// added in between stays, beside what is written.
+  Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                 const std::string& table, const RowMutation& mutation) override;
+  /// Goes on after the last row if the gateway forgets the scan or is lost.
+  Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
+
+  [[nodiscard]] StoreCapabilities Capabilities() const override {
+    return {.cell_ttl = true, .seek_filters = true, .reverse_scan = true};
+  }
+  /// Keys only.
+  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Status Flush() override;
+  Status Compact() override;
+  /// Nothing is held back here.
+  Status Sync() override { return {}; }
+
+ private:
+  explicit HbaseStore(std::unique_ptr<Client> client);
+
+  /// The changes as HBase must be told them.
+  Result<std::vector<CellChange>> Settle(const std::string& table, const RowMutation& row);
+  Status MutateRow(const std::string& table, const RowMutation& row);
+  /// Fetches rows of keys that can be; nothing else than they are asked for.
+  Result<std::vector<Row>> GetBatch(const std::string& table, const std::vector<Bytes>& keys,
+                                    const CellSelection& wanted);
+  Result<bool> MutationHolds(const std::string& table, const RowMutation& row);
+
+  const std::unique_ptr<Client> client_;
+};
+
+}  // namespace hg::hbase

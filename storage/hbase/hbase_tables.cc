@@ -1,0 +1,155 @@
+// The tables of HBase: created, changed, dropped, described.
+
+#include <algorithm>
+#include <utility>
+
+#include "storage/hbase/client.h"
+#include "storage/hbase/hbase_store.h"
+#include "storage/hbase/wire_types.h"
+#include "storage/lsm/table_attributes.h"
+
+namespace hg::hbase {
+namespace {
+
+using Service = wire::THBaseServiceClient;
+
+// First keys of the regions that a table is made with: salt buckets, and what the descriptor names.
+std::vector<Bytes> SplitKeys(const TableDescriptor& table, const KeyLayout& layout) {
+  std::vector<Bytes> keys = table.splits;
+  if (table.points && layout.salt_width > 0) {
+    for (int bucket = 1; bucket < layout.salt_buckets; ++bucket) {
+      AppendBig(&keys.emplace_back(), static_cast<uint64_t>(bucket), layout.salt_width);
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+Status CompareTables(const TableDescriptor& there, const TableDescriptor& wanted) {
+  if (lsm::SameDescriptor(there, wanted)) return {};
+  return Status::Conflict("table " + wanted.name + " exists with other attributes");
+}
+
+Status CreateNamespace(Client& client, const std::string& table) {
+  const size_t colon = table.find(':');
+  if (colon == std::string::npos) return {};
+  wire::TNamespaceDescriptor space;
+  space.name = table.substr(0, colon);
+  const Status made = client.Send({"createNamespace", table},
+                                  [&](Service& service) { service.createNamespace(space); });
+  return made.code() == StatusCode::kConflict ? Status() : made;
+}
+
+Result<wire::TTableDescriptor> ReadTable(Client& client, const std::string& name) {
+  wire::TTableDescriptor table;
+  RETURN_IF_ERROR(client.Send({"getTableDescriptor", name}, [&](Service& service) {
+    table = {};
+    service.getTableDescriptor(table, WriteTableName(name));
+  }));
+  return table;
+}
+
+}  // namespace
+
+Status HbaseStore::CreateTable(const TableDescriptor& wanted) {
+  RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
+  TableDescriptor table = wanted;
+  ASSIGN_OR_RETURN(table.name, lsm::TableName(wanted.name));
+  const auto there = DescribeTable(table.name);
+  if (there.ok()) return CompareTables(*there, table);
+  if (there.status().code() != StatusCode::kNotFound) return there.status();
+  const std::vector<Bytes> splits = SplitKeys(table, client_->options.layout);
+  // The gateway takes a whole frame for the key (spec hbase-backend.md §6.3).
+  if (!splits.empty() && client_->options.transport == Transport::kFramed) {
+    return Status::Unsupported("table " + table.name +
+                               " has regions to begin with, which a framed gateway cannot create");
+  }
+  RETURN_IF_ERROR(CreateNamespace(*client_, table.name));
+  const wire::TTableDescriptor described = WriteDescriptor(table);
+  const Status made = client_->Send({"createTable", table.name}, [&](Service& service) {
+    service.createTable(described, splits);
+  });
+  if (made.code() != StatusCode::kConflict) return made;
+  // Somebody else, or an earlier attempt of ours, was quicker.
+  ASSIGN_OR_RETURN(const TableDescriptor now, DescribeTable(table.name));
+  return CompareTables(now, table);
+}
+
+Status HbaseStore::AlterTable(const TableDescriptor& wanted) {
+  RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
+  ASSIGN_OR_RETURN(const std::string name, lsm::TableName(wanted.name));
+  ASSIGN_OR_RETURN(const wire::TTableDescriptor before, ReadTable(*client_, name));
+  TableDescriptor table = wanted;
+  table.name = name;
+  wire::TTableDescriptor after = WriteDescriptor(table);
+  // What we have no word for stays as it is.
+  for (const auto& [key, value] : before.attributes) after.attributes.emplace(key, value);
+  after.__isset.attributes = !after.attributes.empty();
+  for (wire::TColumnFamilyDescriptor& family : after.columns) {
+    for (const wire::TColumnFamilyDescriptor& known : before.columns) {
+      if (known.name != family.name) continue;
+      for (const auto& [key, value] : known.attributes) family.attributes.emplace(key, value);
+      family.__isset.attributes = !family.attributes.empty();
+    }
+  }
+  return client_->Send({"modifyTable", name},
+                       [&](Service& service) { service.modifyTable(after); });
+}
+
+Status HbaseStore::DropTable(const std::string& table) {
+  ASSIGN_OR_RETURN(const std::string name, lsm::TableName(table));
+  const wire::TTableName there = WriteTableName(name);
+  bool enabled = false;
+  RETURN_IF_ERROR(client_->Send({"isTableEnabled", name}, [&](Service& service) {
+    enabled = service.isTableEnabled(there);
+  }));
+  CallTrace trace;
+  if (enabled) {
+    const Status disabled = client_->Send(
+        {"disableTable", name}, [&](Service& service) { service.disableTable(there); }, &trace);
+    // What is disabled already, by an attempt that nobody heard of, can be deleted.
+    if (!disabled.ok() && !trace.repeated_blindly) return disabled;
+  }
+  const Status dropped = client_->Send(
+      {"deleteTable", name}, [&](Service& service) { service.deleteTable(there); }, &trace);
+  const bool before = trace.repeated_blindly && dropped.code() == StatusCode::kNotFound;
+  return before ? Status() : dropped;
+}
+
+Result<TableDescriptor> HbaseStore::DescribeTable(const std::string& table) {
+  ASSIGN_OR_RETURN(const std::string name, lsm::TableName(table));
+  ASSIGN_OR_RETURN(const wire::TTableDescriptor found, ReadTable(*client_, name));
+  return ReadDescriptor(found);
+}
+
+Result<std::vector<TableDescriptor>> HbaseStore::ListTables() {
+  std::vector<wire::TTableDescriptor> found;
+  RETURN_IF_ERROR(client_->Send({"getTableDescriptorsByPattern", ""}, [&](Service& service) {
+    found.clear();
+    service.getTableDescriptorsByPattern(found, ".*", false);
+  }));
+  std::vector<TableDescriptor> tables;
+  for (const wire::TTableDescriptor& table : found) tables.push_back(ReadDescriptor(table));
+  return tables;
+}
+
+Result<std::vector<RegionInfo>> HbaseStore::Regions(const std::string& table) {
+  std::vector<wire::THRegionLocation> found;
+  RETURN_IF_ERROR(client_->Send({"getAllRegionLocations", table}, [&](Service& service) {
+    found.clear();
+    service.getAllRegionLocations(found, table);
+  }));
+  if (found.empty()) return Status::NotFound("no such table: " + table);
+  std::vector<RegionInfo> regions;
+  for (wire::THRegionLocation& location : found) {
+    RegionInfo& region = regions.emplace_back();
+    region.start = std::move(location.regionInfo.startKey);
+    region.stop = std::move(location.regionInfo.endKey);
+  }
+  std::sort(regions.begin(), regions.end(),
+            [](const RegionInfo& a, const RegionInfo& b) { return a.start < b.start; });
+  return regions;
+}
+
+}  // namespace hg::hbase

@@ -1,0 +1,374 @@
+// The client against a gateway that misbehaves, in each form of the wire.
+
+#include "storage/hbase/hbase_store.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "tests/support/hbase/gateway.h"
+#include "tests/support/model_store.h"
+
+namespace hg::hbase {
+namespace {
+
+const TableDescriptor kTable{"g", {{"a"}, {"b"}}, false};
+
+// Patience is short: what is waited for here never comes.
+HbaseOptions Hasty(HbaseOptions options) {
+  options.backoff_ms = 1;
+  options.backoff_max_ms = 2;
+  options.rest_ms = 1;
+  options.rest_max_ms = 2;
+  return options;
+}
+
+/// A gateway over the model, with table "g", and a client.
+struct Bed {
+  explicit Bed(GatewayOptions options = {}) {
+    options.hook = [this](const std::string& method, Stage stage) {
+      const std::lock_guard lock(mutex);
+      ++calls[method];
+      return hook ? hook(method, stage) : Fate::kGoOn;
+    };
+    gateway = std::make_unique<FakeGateway>([this]() -> Store& { return model; }, options);
+    REQUIRE(model.CreateTable(kTable).ok());
+  }
+
+  std::unique_ptr<Store> Connect(const HbaseOptions& options) {
+    auto connected = HbaseStore::Connect(options);
+    INFO(connected.status().ToString());
+    REQUIRE(connected.ok());
+    return std::move(*connected);
+  }
+  std::unique_ptr<Store> Connect() { return Connect(Hasty(gateway->ClientOptions())); }
+
+  /// Drops the connection of the nth call of the method, once.
+  void Drop(const std::string& method, Stage stage, int nth = 1) {
+    const std::lock_guard lock(mutex);
+    hook = [=, left = nth](const std::string& called, Stage at) mutable {
+      return called == method && at == stage && left > 0 && --left == 0 ? Fate::kDrop : Fate::kGoOn;
+    };
+  }
+
+  ModelStore model;
+  std::mutex mutex;
+  std::function<Fate(const std::string&, Stage)> hook;  // guarded by mutex
+  std::map<std::string, int> calls;                     // guarded by mutex; each counts twice
+  std::unique_ptr<FakeGateway> gateway;
+};
+
+std::string Text(Store& store, const Bytes& key) {
+  auto row = store.Get("g", key);
+  if (!row.ok()) return row.status().ToString();
+  std::string text;
+  for (const Cell& cell : row->cells) {
+    text += cell.family + ":" + cell.qualifier + "=" + cell.value + " ";
+  }
+  return text;
+}
+
+void FillRows(Store& store, int count) {
+  std::vector<RowMutation> rows;
+  for (int i = 0; i < count; ++i) {
+    Bytes key;
+    AppendBig(&key, static_cast<uint64_t>(i), 2);
+    rows.push_back({key, {PutCell("a", "q", std::to_string(i))}});
+  }
+  REQUIRE(store.Mutate("g", rows).ok());
+}
+
+std::vector<Bytes> Keys(Store& store, const ScanSpec& spec,
+                        const std::function<void()>& between = nullptr) {
+  std::vector<Bytes> keys;
+  auto cursor = store.Scan(spec);
+  REQUIRE(cursor.ok());
+  std::vector<Row> rows;
+  do {
+    const Status next = (*cursor)->Next(&rows);
+    INFO(next.ToString());
+    REQUIRE(next.ok());
+    for (const Row& row : rows) keys.push_back(row.key);
+    if (between) between();
+  } while (!rows.empty());
+  return keys;
+}
+
+ScanSpec All(size_t batch_rows = 7) {
+  ScanSpec spec;
+  spec.table = "g";
+  spec.batch_rows = batch_rows;
+  return spec;
+}
+
+TEST_CASE("every form of the wire carries every kind of call") {
+  for (const auto& [transport, compact] :
+       std::vector<std::pair<Transport, bool>>{{Transport::kBuffered, false},
+                                               {Transport::kBuffered, true},
+                                               {Transport::kFramed, false},
+                                               {Transport::kFramed, true},
+                                               {Transport::kHttp, false}}) {
+    CAPTURE(static_cast<int>(transport));
+    CAPTURE(compact);
+    GatewayOptions options;
+    options.transport = transport;
+    options.compact = compact;
+    Bed bed(options);
+    auto store = bed.Connect();
+    FillRows(*store, 300);
+    CHECK(Keys(*store, All()).size() == 300);
+    CHECK(*store->Increment("g", "k", "a", "n", 5) == 5);
+    REQUIRE(store->Append("g", "k", "a", "q", Bytes("x\0\xFF", 3)).ok());
+    CHECK(store->Get("g", "k", "a", {"q"})->cells[0].value == Bytes("x\0\xFF", 3));
+    REQUIRE(store->CreateTable({"new", {{"f"}}, false}).ok());
+    CHECK(store->DropTable("new").ok());
+  }
+}
+
+TEST_CASE("a framed gateway is not asked to divide a table") {
+  GatewayOptions options;
+  options.transport = Transport::kFramed;
+  Bed bed(options);
+  TableDescriptor table{"new", {{"f"}}, false};
+  table.splits = {"m"};
+  CHECK(bed.Connect()->CreateTable(table).code() == StatusCode::kUnsupported);
+}
+
+TEST_CASE("batches of writes are cut so that a frame holds them") {
+  GatewayOptions options;
+  options.transport = Transport::kFramed;
+  Bed bed(options);
+  auto store = bed.Connect();
+  std::vector<RowMutation> rows;
+  for (int i = 0; i < 10; ++i) {
+    rows.push_back({"k" + std::to_string(i), {PutCell("a", "q", Bytes(700'000, 'v'))}});
+  }
+  REQUIRE(store->Mutate("g", rows).ok());
+  CHECK(Keys(*store, All()).size() == 10);
+  const std::lock_guard lock(bed.mutex);
+  CHECK(bed.calls["putMultiple"] == 2 * 5);
+}
+
+TEST_CASE("a put or get whose connection is lost is sent again") {
+  for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
+    Bed bed;
+    auto store = bed.Connect();
+    bed.Drop("put", stage);
+    REQUIRE(store->Mutate("g", {{"k", {PutCell("a", "q", "v")}}}).ok());
+    bed.Drop("get", stage);
+    CHECK(Text(*store, "k") == "a:q=v ");
+    bed.Drop("mutateRow", stage);
+    REQUIRE(store->Mutate("g", {{"k", {DeleteColumn("a", "q")}}}).ok());
+    CHECK(Text(*store, "k").empty());
+  }
+}
+
+TEST_CASE("an increment or append whose connection is lost is sent once and told of") {
+  for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
+    Bed bed;
+    auto store = bed.Connect();
+    bed.Drop("increment", stage);
+    const Status counted = store->Increment("g", "k", "a", "n", 5).status();
+    CHECK(counted.code() == StatusCode::kUnavailable);
+    CHECK(counted.message().find("not known") != std::string_view::npos);
+    CHECK(*store->Increment("g", "k", "a", "n", 0) == (stage == Stage::kAfter ? 5 : 0));
+    bed.Drop("append", stage);
+    CHECK(store->Append("g", "k", "a", "q", "v").code() == StatusCode::kUnavailable);
+    CHECK(store->Get("g", "k", "a", {"q"})->cells.size() == (stage == Stage::kAfter ? 1 : 0));
+  }
+}
+
+TEST_CASE("a comparison that was won though its connection was lost counts as won") {
+  for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
+    Bed bed;
+    auto store = bed.Connect();
+    const RowMutation mine{"k", {PutCell("a", "q", "mine")}};
+    bed.Drop("checkAndMutate", stage);
+    CHECK(*store->CompareAndMutate("a", "q", std::nullopt, "g", mine));
+    CHECK(Text(*store, "k") == "a:q=mine ");
+    // One that was lost is not.
+    const RowMutation late{"k", {PutCell("a", "q", "late")}};
+    bed.Drop("checkAndMutate", stage);
+    CHECK_FALSE(*store->CompareAndMutate("a", "q", std::nullopt, "g", late));
+    CHECK(Text(*store, "k") == "a:q=mine ");
+  }
+}
+
+TEST_CASE("a scan goes on behind its last row when connection or scanner are lost") {
+  for (const bool reversed : {false, true}) {
+    Bed bed;
+    auto store = bed.Connect();
+    FillRows(*store, 50);
+    ScanSpec spec = All();
+    spec.reversed = reversed;
+    const std::vector<Bytes> expected = Keys(*store, spec);
+    REQUIRE(expected.size() == 50);
+    CHECK(Keys(*store, spec, [&] { bed.gateway->ForgetScanners(); }) == expected);
+    for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
+      bed.Drop("getScannerRows", stage, 3);
+      CHECK(Keys(*store, spec) == expected);
+    }
+    bed.Drop("openScanner", Stage::kAfter);
+    CHECK(Keys(*store, spec) == expected);
+  }
+}
+
+TEST_CASE("a scan that ends, or that nobody wants any more, is closed at the gateway") {
+  Bed bed;
+  auto store = bed.Connect();
+  FillRows(*store, 50);
+  Keys(*store, All());
+  CHECK(bed.gateway->scanner_count() == 0);
+  {
+    auto cursor = store->Scan(All());
+    REQUIRE(cursor.ok());
+    CHECK(bed.gateway->scanner_count() == 1);
+  }
+  CHECK(bed.gateway->scanner_count() == 0);
+}
+
+TEST_CASE("rows that are longer together than an answer may be are fetched in smaller parts") {
+  Bed bed;
+  HbaseOptions options = Hasty(bed.gateway->ClientOptions());
+  options.message_bytes_max = 1 << 20;
+  auto store = bed.Connect(options);
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(
+        store->Mutate("g", {{"k" + std::to_string(i), {PutCell("a", "q", Bytes(200'000, 'v'))}}})
+            .ok());
+  }
+  CHECK(Keys(*store, All(128)).size() == 20);
+  REQUIRE(store->Mutate("g", {{"wide", {PutCell("a", "q", Bytes(2 << 20, 'v'))}}}).ok());
+  auto cursor = store->Scan(All(128));
+  REQUIRE(cursor.ok());
+  std::vector<Row> rows;
+  Status next;
+  do {
+    next = (*cursor)->Next(&rows);
+  } while (next.ok() && !rows.empty());
+  CHECK(next.code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("of several gateways the others are asked when one is gone") {
+  Bed bed;
+  FakeGateway other([&]() -> Store& { return bed.model; }, {});
+  HbaseOptions options = Hasty(bed.gateway->ClientOptions());
+  options.gateways.push_back({"127.0.0.1", other.port()});
+  auto store = bed.Connect(options);
+  FillRows(*store, 50);
+  bool stopped = false;
+  const auto stop_one = [&] {
+    if (!stopped) bed.gateway->Stop();
+    stopped = true;
+  };
+  CHECK(Keys(*store, All(), stop_one).size() == 50);
+  for (int i = 0; i < 10; ++i) CHECK(Text(*store, Bytes("\0\1", 2)) == "a:q=1 ");
+}
+
+TEST_CASE("a gateway that comes back is used again") {
+  Bed bed;
+  auto store = bed.Connect();
+  FillRows(*store, 1);
+  GatewayOptions again;
+  again.port = bed.gateway->port();
+  bed.gateway->Stop();
+  FakeGateway back([&]() -> Store& { return bed.model; }, again);
+  CHECK(Text(*store, Bytes("\0\0", 2)) == "a:q=0 ");
+}
+
+TEST_CASE("where no gateway answers a call ends with its deadline") {
+  Bed bed;
+  HbaseOptions options = Hasty(bed.gateway->ClientOptions());
+  options.deadline_ms = 20;
+  auto store = bed.Connect(options);
+  bed.gateway->Stop();
+  CHECK(store->Get("g", "k").status().code() == StatusCode::kUnavailable);
+  CHECK(store->Scan(All()).status().code() == StatusCode::kUnavailable);
+  CHECK(HbaseStore::Connect(options).status().code() == StatusCode::kUnavailable);
+}
+
+TEST_CASE("a gateway of another wire form is told from one that is away") {
+  GatewayOptions framed;
+  framed.transport = Transport::kFramed;
+  Bed bed(framed);
+  HbaseOptions options = Hasty(bed.gateway->ClientOptions());
+  options.transport = Transport::kBuffered;
+  options.greeting_timeout_ms = 200;
+  options.deadline_ms = 1;
+  const Status refused = HbaseStore::Connect(options).status();
+  CHECK(refused.code() == StatusCode::kUnavailable);
+  INFO(refused.ToString());
+  CHECK(refused.message().find("framing") != std::string_view::npos);
+}
+
+TEST_CASE("options that cannot be are refused") {
+  const auto code = [](auto change) {
+    HbaseOptions options;
+    change(options);
+    return HbaseStore::Connect(options).status().code();
+  };
+  CHECK(code([](auto& o) { o.gateways.clear(); }) == StatusCode::kInvalidArgument);
+  CHECK(code([](auto& o) { o.connections = 17; }) == StatusCode::kInvalidArgument);
+  CHECK(code([](auto& o) {
+          o.compact = true;
+          o.transport = Transport::kHttp;
+        }) == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a table is created with its regions, and its salt buckets where it is of points") {
+  Bed bed;
+  HbaseOptions options = Hasty(bed.gateway->ClientOptions());
+  options.layout.salt_width = 1;
+  options.layout.salt_buckets = 4;
+  auto store = bed.Connect(options);
+  TableDescriptor table{"points", {{"t"}}, true};
+  table.splits = {"m", Bytes(1, '\2')};
+  REQUIRE(store->CreateTable(table).ok());
+  table.splits.clear();
+  auto there = store->DescribeTable("points");
+  REQUIRE(there.ok());
+  CHECK(there->points);
+  CHECK(store->CreateTable(table).ok());
+  CHECK(bed.model.DescribeTable("points")->splits ==
+        std::vector<Bytes>{Bytes(1, '\1'), Bytes(1, '\2'), Bytes(1, '\3'), "m"});
+}
+
+TEST_CASE("tables are created and dropped though connections are lost meanwhile") {
+  for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
+    Bed bed;
+    auto store = bed.Connect();
+    bed.Drop("createTable", stage);
+    CHECK(store->CreateTable({"new", {{"f"}}, false}).ok());
+    bed.Drop("disableTable", stage);
+    CHECK(store->DropTable("new").ok());
+    CHECK(store->CreateTable({"new", {{"f"}}, false}).ok());
+    bed.Drop("deleteTable", stage);
+    CHECK(store->DropTable("new").ok());
+    CHECK(store->DropTable("new").code() == StatusCode::kNotFound);
+  }
+}
+
+TEST_CASE("threads share the connections") {
+  Bed bed;
+  HbaseOptions options = bed.gateway->ClientOptions();
+  options.connections = 2;
+  auto store = bed.Connect(options);
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        if (!store->Increment("g", "k", "a", "n", 1).ok()) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failures == 0);
+  CHECK(*store->Increment("g", "k", "a", "n", 0) == 600);
+}
+
+}  // namespace
+}  // namespace hg::hbase
