@@ -14,7 +14,7 @@ struct Sign {
 
 // The first one that a message holds decides: 'Failed 1 action: …' claims that a retry helps,
 // though what it quotes says the contrary.
-constexpr std::array<Sign, 13> kSigns = {{
+constexpr std::array<Sign, 15> kSigns = {{
     {"NoSuchColumnFamily", StatusCode::kNotFound, false},
     {"TableNotFoundException", StatusCode::kNotFound, false},
     {"NamespaceNotFoundException", StatusCode::kNotFound, false},
@@ -26,9 +26,18 @@ constexpr std::array<Sign, 13> kSigns = {{
     {"isn't 64 bits wide", StatusCode::kInvalidArgument, false},
     {"is disabled.", StatusCode::kUnavailable, false},
     {"AccessDenied", StatusCode::kUnsupported, false},
+    {"DeserializationException", StatusCode::kUnsupported, false},
     {"ClassNotFound", StatusCode::kUnsupported, false},
+    {"IllegalArgumentException", StatusCode::kInvalidArgument, false},
     {"DoNotRetry", StatusCode::kInvalidArgument, false},
 }};
+
+// "Failed 2 actions: tsdb: 2 times, servers with issues: null".
+bool NamesAlone(std::string_view line, const std::string& table) {
+  const size_t colon = line.find(": ");
+  return line.starts_with("Failed ") && colon != std::string_view::npos &&
+         line.substr(colon + 2).starts_with(table + ": ");
+}
 
 }  // namespace
 
@@ -52,6 +61,10 @@ Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
     return {Status::NotFound("no such table: " + table), false};
   }
   const std::string line = FirstLine(message);
+  // A batch names the table where the exception's name is expected.
+  if (NamesAlone(line, table)) {
+    return {Status::NotFound("no such table: " + table), false};
+  }
   for (const Sign& sign : kSigns) {
     if (message.find(sign.text) != std::string_view::npos) {
       return {Status(sign.code, "HBase: " + line), sign.temporary};

@@ -74,6 +74,12 @@ Bytes PrefixesFilter(std::vector<Bytes> prefixes) {
   return Named("MultipleColumnPrefixFilter", content);
 }
 
+Bytes KeyOnlyFilter() {
+  Bytes content;
+  AddNumber(&content, 1, 0);  // lengths are not wanted either; HBase reads no message without it
+  return Named("KeyOnlyFilter", content);
+}
+
 bool AsksForValues(const RowFilter& filter) {
   return filter.kind == Kind::kColumnValue ||
          std::any_of(filter.children.begin(), filter.children.end(), AsksForValues);
@@ -188,7 +194,7 @@ std::optional<std::string> SeriesPattern(const SeriesMatcher& matcher, const Key
   return text;
 }
 
-std::optional<Bytes> KeyFilterBytes(const RowFilter& filter) {
+std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed) {
   switch (filter.kind) {
     case Kind::kCompareKey:
       if (filter.comparator == RowFilter::Comparator::kBytes) {
@@ -207,6 +213,7 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter) {
         return CompareFilter("RowFilter", RowFilter::Op::kEqual,
                              BytesComparator("BinaryPrefixComparator", filter.operand));
       }
+      if (reversed) return std::nullopt;
       return FuzzyKeyFilter(filter.operand, filter.mask);
     case Kind::kSeries: {
       const auto pattern = SeriesPattern(filter.series, filter.layout);
@@ -217,7 +224,7 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter) {
     case Kind::kOr: {
       std::vector<Bytes> some;
       for (const RowFilter& child : filter.children) {
-        if (auto bytes = KeyFilterBytes(child)) some.push_back(std::move(*bytes));
+        if (auto bytes = KeyFilterBytes(child, reversed)) some.push_back(std::move(*bytes));
       }
       const bool whole = some.size() == filter.children.size();
       if (some.empty() || (filter.kind == Kind::kOr && !whole)) return std::nullopt;
@@ -231,9 +238,9 @@ std::optional<Bytes> KeyFilterBytes(const RowFilter& filter) {
   return std::nullopt;
 }
 
-Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter) {
+Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter, bool reversed) {
   std::vector<Bytes> all;
-  if (auto keys = KeyFilterBytes(filter)) all.push_back(std::move(*keys));
+  if (auto keys = KeyFilterBytes(filter, reversed)) all.push_back(std::move(*keys));
   const size_t of_columns = all.size();
   if (wanted.family.empty() && !wanted.qualifiers.empty()) {
     all.push_back(QualifiersFilter(wanted.qualifiers));
@@ -247,7 +254,7 @@ Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter) {
     if (wanted.first_cell_only && all.size() == of_columns) {
       all.push_back(Named("FirstKeyOnlyFilter", ""));
     }
-    if (wanted.keys_only) all.push_back(Named("KeyOnlyFilter", ""));
+    if (wanted.keys_only) all.push_back(KeyOnlyFilter());
   }
   return all.empty() ? Bytes() : FilterList(Join::kAll, all);
 }

@@ -9,12 +9,12 @@
 namespace hg::hbase {
 
 /// The filter of a scan or get; "" = none is needed. With a condition on values the cells come
-/// with them.
-Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter);
+/// with them. `reversed`: of a scan that descends, where HBase's fuzzy filter seeks past rows.
+Bytes FilterBytes(const CellSelection& wanted, const RowFilter& filter, bool reversed = false);
 
 /// A filter on row keys that every row passes which passes `filter`; none = there is no such one
 /// that HBase knows.
-std::optional<Bytes> KeyFilterBytes(const RowFilter& filter);
+std::optional<Bytes> KeyFilterBytes(const RowFilter& filter, bool reversed = false);
 
 // The single messages.
 

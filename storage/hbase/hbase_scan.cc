@@ -51,7 +51,7 @@ wire::TScan HbaseScan::Describe() const {
   }
   if (spec_.reversed) scan.__set_reversed(true);
   scan.__set_cacheBlocks(spec_.fill_cache);
-  if (Bytes filter = FilterBytes(spec_, spec_.filter); !filter.empty()) {
+  if (Bytes filter = FilterBytes(spec_, spec_.filter, spec_.reversed); !filter.empty()) {
     scan.__set_filterBytes(filter);
   }
   return scan;

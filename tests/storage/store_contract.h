@@ -16,9 +16,12 @@ class StoreSubject {
   virtual ~StoreSubject() = default;
   virtual Store& store() = 0;
   virtual ManualClock& clock() = 0;
+  /// False: its times come from elsewhere, so that nothing can be said of them.
+  [[nodiscard]] virtual bool obeys_clock() const { return true; }
   /// Does whatever may change the form of what is stored, never its meaning: flush, merge, close
   /// and open again.
   virtual void Disturb() {}
+  [[nodiscard]] virtual size_t key_bytes_max() const { return 32767; }
   /// False: a delete and a later put of one column in one mutation leave older versions of a family
   /// that keeps several (storage/hbase/row_changes.h).
   [[nodiscard]] virtual bool mutations_in_order() const { return true; }

@@ -12,6 +12,8 @@ StatusCode CodeOf(std::string_view message, std::optional<bool> can_retry = fals
 // The cases of spec hbase-backend.md §6.16.
 TEST_CASE("errors of HBase become ours") {
   CHECK(CodeOf("tsdb") == StatusCode::kNotFound);
+  CHECK(CodeOf("Failed 2 actions: tsdb: 2 times, servers with issues: null", true) ==
+        StatusCode::kNotFound);
   CHECK(CodeOf("tsdb is disabled.") == StatusCode::kUnavailable);
   CHECK(CodeOf("org.apache.hadoop.hbase.TableExistsException: tsdb") == StatusCode::kConflict);
   CHECK(CodeOf("org.apache.hadoop.hbase.DoNotRetryIOException: ... Set "
@@ -19,6 +21,8 @@ TEST_CASE("errors of HBase become ours") {
   CHECK(CodeOf("org.apache.hadoop.hbase.DoNotRetryIOException: Field is not a long, it's 7 bytes "
                "wide") == StatusCode::kInvalidArgument);
   CHECK(CodeOf("java.lang.ClassNotFoundException: a.Filter") == StatusCode::kUnsupported);
+  CHECK(CodeOf("org.apache.hadoop.hbase.exceptions.DeserializationException: ...", true) ==
+        StatusCode::kUnsupported);
   CHECK(CodeOf("callTimeout=20000, callDuration=20001", true) == StatusCode::kUnavailable);
   CHECK(CodeOf("anything else", false) == StatusCode::kIoError);
   CHECK(CodeOf("anything else", true) == StatusCode::kUnavailable);

@@ -54,6 +54,15 @@ TEST_CASE("what HBase cannot decide is left out of an and, and undoes an or") {
   CHECK_FALSE(KeyFilterBytes(Join(RowFilter::Kind::kOr, {})));
 }
 
+TEST_CASE("a template is not sent with a scan that descends") {
+  RowFilter filter;
+  filter.kind = RowFilter::Kind::kTemplate;
+  filter.operand = "ab";
+  filter.mask = Bytes("\0\1", 2);
+  CHECK_FALSE(FilterBytes({}, filter).empty());
+  CHECK(FilterBytes({}, filter, true).empty());
+}
+
 TEST_CASE("values are fetched where a filter asks for them") {
   CellSelection wanted;
   wanted.keys_only = true;

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <set>
+
 #include "storage/hbase/hbase_store.h"
 #include "tests/storage/points/embedded/embedded_subject.h"
 #include "tests/support/hbase/gateway.h"
@@ -33,6 +36,57 @@ class GatewaySubject : public StoreSubject {
   FakeGateway gateway_;
   std::unique_ptr<Store> store_;
 };
+
+// Tables of a cluster, which are dropped in the end; the clock is the cluster's.
+class ClusterSubject : public StoreSubject {
+ public:
+  ClusterSubject() {
+    HbaseOptions options;
+    options.gateways = {{"127.0.0.1", std::atoi(Port())}};
+    auto connected = HbaseStore::Connect(options);
+    INFO(connected.status().ToString());
+    REQUIRE(connected.ok());
+    store_ = std::move(*connected);
+    before_ = TableNames();
+  }
+  ~ClusterSubject() override {
+    for (const std::string& table : TableNames()) {
+      if (!before_.contains(table)) CHECK(store_->DropTable(table).ok());
+    }
+  }
+
+  /// Of a gateway on this machine; null: there is none.
+  static const char* Port() { return std::getenv("TESTBED_THRIFT_PORT"); }
+
+  Store& store() override { return *store_; }
+  ManualClock& clock() override { return unheard_; }
+  [[nodiscard]] bool obeys_clock() const override { return false; }
+  /// Where a row's region is asked for, table and region stand beside its key.
+  [[nodiscard]] size_t key_bytes_max() const override { return 32700; }
+  [[nodiscard]] bool mutations_in_order() const override { return false; }
+
+ private:
+  std::set<std::string> TableNames() {
+    auto tables = store_->ListTables();
+    REQUIRE(tables.ok());
+    std::set<std::string> names;
+    for (const TableDescriptor& table : *tables) names.insert(table.name);
+    return names;
+  }
+
+  ManualClock unheard_{1'000'000};
+  std::unique_ptr<Store> store_;
+  std::set<std::string> before_;
+};
+
+TEST_CASE("HBase itself keeps the contract" * doctest::skip(ClusterSubject::Port() == nullptr)) {
+  CheckStoreContract([] { return std::make_unique<ClusterSubject>(); });
+}
+
+TEST_CASE("HBase itself gives readers what they may ask for" *
+          doctest::skip(ClusterSubject::Port() == nullptr)) {
+  CheckReadContract([] { return std::make_unique<ClusterSubject>(); });
+}
 
 TEST_CASE("the store of HBase keeps the contract of the cells door") {
   CheckStoreContract([] { return std::make_unique<GatewaySubject>(); });

@@ -276,7 +276,10 @@ Result<std::unique_ptr<GatewayFilter>> ReadGatewayFilter(ByteView bytes) {
   }
   if (named.name == "ColumnRangeFilter") return Filter(new ColumnRangeFilter(content));
   if (named.name == "MultipleColumnPrefixFilter") return Filter(new PrefixesFilter(content));
-  if (named.name == "KeyOnlyFilter") return Filter(new KeyOnlyFilter());
+  if (named.name == "KeyOnlyFilter") {
+    if (!content.numbers.contains(1)) return Status::InvalidArgument("no len_as_val");
+    return Filter(new KeyOnlyFilter());
+  }
   if (named.name == "FirstKeyOnlyFilter") return Filter(new FirstKeyOnlyFilter());
   if (named.name == "FilterList") {
     std::vector<Filter> filters;

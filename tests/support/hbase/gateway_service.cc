@@ -94,8 +94,11 @@ std::unique_ptr<GatewayFilter> ReadFilter(const std::string& bytes) {
   if (bytes.empty()) return nullptr;
   auto filter = ReadGatewayFilter(bytes);
   if (!filter.ok()) {
-    Refuse("java.io.IOException: " + filter.status().ToString(),
-           filter.status().code() != StatusCode::kUnsupported);
+    const bool unknown = filter.status().code() == StatusCode::kUnsupported;
+    const std::string name = unknown
+                                 ? "java.lang.ClassNotFoundException"
+                                 : "org.apache.hadoop.hbase.exceptions.DeserializationException";
+    Refuse(name + ": " + filter.status().ToString(), !unknown);
   }
   return std::move(*filter);
 }
@@ -180,6 +183,12 @@ void GatewayService::put(const std::string& table, const wire::TPut& put) {
 }
 
 void GatewayService::putMultiple(const std::string& table, const std::vector<wire::TPut>& puts) {
+  if (!store_().DescribeTable(table).ok()) {
+    const std::string count = std::to_string(puts.size());
+    Refuse("Failed " + count + " actions: " + table + ": " + count +
+               " times, servers with issues: null",
+           true);
+  }
   Known(table);
   std::vector<RowMutation> rows;
   for (const wire::TPut& put : puts) rows.push_back({put.row, ReadPut(put, "putMultiple")});
