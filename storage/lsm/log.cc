@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 #include "storage/base/invariant.h"
@@ -178,17 +179,11 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
     const LogPosition target = end_;
     lock.unlock();
     Run(&ready);
-    Status status;
-    for (const Segment& segment : segments) {
-      if (status = WriteSegment(segment); !status.ok()) break;
-    }
+    const Status status = WriteSegments(&segments);
     lock.lock();
-    if (segments.back().bytes.capacity() > spare_.capacity()) {
-      spare_ = std::move(segments.back().bytes);
-      spare_.clear();
-    }
     if (!status.ok()) {
-      Fail(status);
+      PutBack(std::move(segments));
+      Fail(status, true);
     } else if (failure_.ok()) {
       written_ = target;
       TakeReached(&write_waiters_, written_, &ready);
@@ -202,13 +197,60 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
   Run(&ready);
 }
 
-Status Log::WriteSegment(const Segment& segment) {
-  if (segment.begins_file) {
-    ASSIGN_OR_RETURN(file_, BeginFile(segment.file_number));
-    file_offset_ = 0;
+// Takes those out that are written. A failure may be after a part of the bytes of the first one
+// left: they are to be written to the same place again.
+Status Log::WriteSegments(std::deque<Segment>* segments) {
+  while (!segments->empty()) {
+    RETURN_IF_ERROR(WriteSegment(&segments->front()));
+    Bytes& bytes = segments->front().bytes;
+    {
+      std::lock_guard lock(mutex_);
+      if (bytes.capacity() > spare_.capacity()) {
+        spare_ = std::move(bytes);
+        spare_.clear();
+      }
+    }
+    segments->pop_front();
   }
-  RETURN_IF_ERROR(file_->WriteAt(file_offset_, segment.bytes));
-  file_offset_ += segment.bytes.size();
+  return {};
+}
+
+// In front of what was added meanwhile.
+void Log::PutBack(std::deque<Segment> segments) {
+  pending_.insert(pending_.begin(), std::make_move_iterator(segments.begin()),
+                  std::make_move_iterator(segments.end()));
+}
+
+// What failed, and what was added since. Everybody is refused until all of it is written. Returns
+// with the lock held.
+void Log::WriteAgain(std::unique_lock<std::mutex>& lock) {
+  if (writing_ || !may_recover_) return;
+  writing_ = true;
+  std::deque<Segment> segments;
+  segments.swap(pending_);
+  const LogPosition target = end_;
+  lock.unlock();
+  const Status status = WriteSegments(&segments);
+  lock.lock();
+  if (!status.ok()) {
+    PutBack(std::move(segments));
+  } else if (may_recover_) {  // no sync has failed meanwhile
+    failure_ = Status();
+    may_recover_ = false;
+    written_ = target;
+  }
+  writing_ = false;
+  changed_.notify_all();
+}
+
+Status Log::WriteSegment(Segment* segment) {
+  if (segment->begins_file) {
+    ASSIGN_OR_RETURN(file_, BeginFile(segment->file_number));
+    file_offset_ = 0;
+    segment->begins_file = false;
+  }
+  RETURN_IF_ERROR(file_->WriteAt(file_offset_, segment->bytes));
+  file_offset_ += segment->bytes.size();
   std::lock_guard lock(mutex_);
   if (unsynced_.empty() || unsynced_.back() != file_) unsynced_.push_back(file_);
   return {};
@@ -243,10 +285,17 @@ void Log::BackgroundLoop() {
   const auto interval = milliseconds(std::max(
       1, options_.write_on_commit ? options_.sync_interval_ms
                                   : std::min(options_.sync_interval_ms, kWriteIntervalMaxMs)));
+  const auto retry = milliseconds(std::max(1, options_.retry_ms));
   using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
   for (auto next_sync = Clock::now() + interval; !stop_;) {
-    changed_.wait_until(lock, next_sync, [this] { return stop_ || sync_wanted_ || write_wanted_; });
+    if (may_recover_) {
+      changed_.wait_for(lock, retry, [this] { return stop_; });
+      WriteAgain(lock);
+      continue;
+    }
+    changed_.wait_until(lock, next_sync,
+                        [this] { return stop_ || sync_wanted_ || write_wanted_ || may_recover_; });
     const bool write = std::exchange(write_wanted_, false);
     if (write && !writing_ && !pending_.empty() && failure_.ok()) {
       WritePending(lock);
@@ -257,9 +306,11 @@ void Log::BackgroundLoop() {
     SyncOnce(lock);
     next_sync = Clock::now() + interval;
   }
+  WriteAgain(lock);
   while (failure_.ok() && synced_ != end_) SyncOnce(lock);
+  may_recover_ = false;
   if (synced_ != end_) {
-    if (failure_.ok()) Fail(Status::Unavailable("the log is closed"));
+    if (failure_.ok()) Fail(Status::Unavailable("the log is closed"), false);
     Ready ready;
     TakeAllFailed(&ready);
     lock.unlock();
@@ -302,7 +353,7 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
     synced_ = target;
     TakeReached(&sync_waiters_, synced_, &ready);
   } else {
-    Fail(status);
+    Fail(status, false);
     TakeAllFailed(&ready);
   }
   sync_wanted_ = sync_wanted_ || !sync_waiters_.empty();
@@ -312,9 +363,12 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void Log::Fail(const Status& status) {
-  if (!failure_.ok()) return;
-  failure_ = Status::Unavailable("the log failed, reopen the store: " + status.ToString());
+void Log::Fail(const Status& status, bool may_recover) {
+  if (!failure_.ok() && (may_recover || !may_recover_)) return;
+  may_recover_ = may_recover;
+  failure_ = Status::Unavailable((may_recover ? "the log cannot be written to for now: "
+                                              : "the log failed, reopen the store: ") +
+                                 status.ToString());
 }
 
 void Log::TakeReached(std::deque<Waiter>* waiters, LogPosition reached, Ready* ready) {

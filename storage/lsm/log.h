@@ -25,6 +25,7 @@ struct LogOptions {
   bool write_on_commit = true;  // false: the background thread writes, at least once a second
   bool sync_on_commit = false;  // acks wait for fdatasync
   int sync_interval_ms = 1000;  // background fdatasync
+  int retry_ms = 1000;          // after a failed write, until it is tried again
 };
 
 /// Where the stream goes on. Everything before is durable.
@@ -34,8 +35,10 @@ struct LogStart {
   std::vector<uint64_t> old_files;  // numbers of files that are still needed, rising
 };
 
-/// Thread-safe. After a failed write or sync every call fails with that error until the store is
-/// reopened.
+/// Thread-safe. After a failed write, such as on a full disk, every call fails with that error
+/// until the same bytes were written after all: the log tries again by itself. What was refused
+/// meanwhile may be there then, as after any failure. After a failed sync nobody knows what the
+/// disk holds: every call fails until the store is reopened.
 class Log {
  public:
   using Done = std::function<void(Status)>;
@@ -84,10 +87,14 @@ class Log {
 
   void BackgroundLoop();
   void WritePending(std::unique_lock<std::mutex>& lock);
-  Status WriteSegment(const Segment& segment);
+  void WriteAgain(std::unique_lock<std::mutex>& lock);
+  Status WriteSegments(std::deque<Segment>* segments);
+  void PutBack(std::deque<Segment> segments);
+  Status WriteSegment(Segment* segment);
   Result<std::shared_ptr<File>> BeginFile(uint64_t number);
   void SyncOnce(std::unique_lock<std::mutex>& lock);
-  void Fail(const Status& status);
+  /// Of a write, whose bytes are pending again: it may recover.
+  void Fail(const Status& status, bool may_recover);
   static void TakeReached(std::deque<Waiter>* waiters, LogPosition reached, Ready* ready);
   void TakeAllFailed(Ready* ready);
   static void Run(Ready* ready);
@@ -115,6 +122,7 @@ class Log {
   bool sync_wanted_ = false;
   bool stop_ = false;
   Status failure_;
+  bool may_recover_ = false;  // failure_ is of a write
   std::deque<Waiter> write_waiters_;
   std::deque<Waiter> sync_waiters_;
   std::vector<std::shared_ptr<File>> unsynced_;

@@ -50,6 +50,7 @@ lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
   log.write_on_commit = options.durability != Durability::kBuffered;
   log.sync_on_commit = options.durability == Durability::kSynced;
   log.sync_interval_ms = options.sync_interval_ms;
+  log.retry_ms = std::min(log.retry_ms, options.sync_interval_ms);
   return log;
 }
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/fault/fault_round.h"
@@ -87,6 +88,62 @@ TEST_CASE(
     "the disk may be full from any call on: what was acknowledged is there, with room it goes on") {
   FailEveryCall({Durability::kLogged, Failing::kFullDisk, Death::kProcess});
   FailEveryCall({Durability::kSynced, Failing::kFullDisk, Death::kPower});
+}
+
+TEST_CASE("with room again a store goes on by itself, and has all that it acknowledged") {
+  size_t full = 0;
+  for (uint64_t n = 1;; ++n) {
+    CAPTURE(n);
+    FaultyFileSystem disk(n);
+    EmbeddedOptions options;
+    options.path = "disk";
+    options.background = false;
+    options.log_file_bytes = 600;
+    options.sync_interval_ms = 1;  // also until a failed write is tried again
+    std::vector<Bytes> acknowledged;
+    uint64_t tried = 0;
+    bool reached = false;
+    {
+      const auto store = Embedded::Open(options, disk);
+      REQUIRE(store.ok());
+      Store& cells = (*store)->cells();
+      const auto put = [&] {
+        const Bytes key = "row" + std::to_string(++tried);
+        const Status status = cells.Mutate("tsdb-uid", {{key, {PutCell("id", "q", key)}}});
+        if (status.ok()) acknowledged.push_back(key);
+        return status;
+      };
+      disk.FillUpAtCall(n);
+      Status status;
+      while (tried < 30 && status.ok()) {
+        status = put();
+        if (tried % 10 == 0) (void)cells.Flush();
+      }
+      reached = disk.failed();
+      if (!status.ok()) {
+        ++full;
+        CHECK(status.code() == StatusCode::kUnavailable);
+        CHECK_FALSE(put().ok());
+        disk.FailCall(0);
+        while (!put().ok()) std::this_thread::yield();
+      }
+      disk.FailCall(0);
+      for (int i = 0; i < 5; ++i) REQUIRE(put().ok());
+      REQUIRE(cells.Flush().ok());
+      REQUIRE(put().ok());
+      REQUIRE(cells.Sync().ok());
+      disk.FailAllCalls();
+    }
+    disk.FailCall(0);
+    disk.PowerCut();
+    const auto store = Embedded::Open(options, disk);
+    REQUIRE(store.ok());
+    for (const Bytes& key : acknowledged) {
+      CHECK((*store)->cells().Get("tsdb-uid", key)->cells.size() == 1);
+    }
+    if (!reached) break;
+  }
+  CHECK(full > 5);
 }
 
 TEST_CASE("every read may fail: an answer is right or an error, and a merge changes nothing then") {

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <map>
+#include <thread>
 
 #include "storage/base/crc32c.h"
 #include "storage/lsm/log_recovery.h"
@@ -90,17 +92,59 @@ TEST_CASE("callbacks come once, after their records are in the file") {
   }
 }
 
-TEST_CASE("a failed write refuses everything from then on") {
+TEST_CASE("a failed write refuses everything until its bytes were written after all") {
+  size_t refused = 0;
+  for (uint64_t n = 1;; ++n) {
+    CAPTURE(n);
+    FaultyFileSystem disk(n);
+    uint64_t last = 0;
+    bool reached = false;
+    {
+      LogOptions options = Options(false);
+      options.retry_ms = 1;
+      Log log(disk, options, {});
+      // The disk has no room from its n-th call on; what a write got done of its bytes is chance.
+      disk.FillUpAtCall(n);
+      Status status;
+      const auto add = [&] {
+        ++last;
+        return log.WaitWritten(log.Add(7, last, Body(last), crc32c::Value(Body(last))));
+      };
+      while (last < 20 && status.ok()) status = add();
+      reached = disk.failed();
+      CHECK(status.ok() == !reached);
+      if (reached) {
+        CHECK(status.code() == StatusCode::kUnavailable);
+        CHECK(log.Failure().code() == StatusCode::kUnavailable);
+        log.Commit(log.End(), [&](const Status& s) { refused += s.ok() ? 0 : 1; });
+      }
+      disk.FailCall(0);
+      while (!log.Failure().ok()) std::this_thread::yield();
+      for (int i = 0; i < 10; ++i) REQUIRE(add().ok());
+      REQUIRE(log.WaitSynced(log.End()).ok());
+    }
+    disk.PowerCut();
+    Records records;
+    REQUIRE(Recover(disk, &records).ok());
+    CHECK(records == Expected(1, last));
+    if (!reached) break;
+  }
+  CHECK(refused > 5);
+}
+
+TEST_CASE("a failed sync refuses everything until the log is opened again") {
   FaultyFileSystem disk(1);
-  Log log(disk, Options(), {});
+  LogOptions options = Options(false);
+  options.retry_ms = 1;
+  Log log(disk, options, {});
   Write(log, 1, 3);
   disk.FailAllCalls();
-  const LogPosition end = log.Add(7, 4, Body(4), crc32c::Value(Body(4)));
-  CHECK(log.WaitSynced(end).code() == StatusCode::kUnavailable);
+  CHECK(log.WaitSynced(log.End()).code() == StatusCode::kUnavailable);
   disk.FailCall(0);
-  Status status;
-  log.Commit(log.End(), [&](Status s) { status = std::move(s); });
-  CHECK(status.code() == StatusCode::kUnavailable);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(log.WaitSynced(log.End()).code() == StatusCode::kUnavailable);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 TEST_CASE("an end that was never known to be durable is cut, wherever it is damaged") {
