@@ -67,6 +67,8 @@ class FileSystem {
   [[nodiscard]] virtual bool Exists(const std::string& path) = 0;
   /// Names (not paths) of the files of a folder, sorted.
   virtual Result<std::vector<std::string>> List(const std::string& folder) = 0;
+  /// Names of the folders in a folder, sorted; none where there is no such folder.
+  virtual Result<std::vector<std::string>> ListFolders(const std::string& folder) = 0;
   /// With parents; ok if it is there. Their names are durable.
   virtual Status CreateFolder(const std::string& folder) = 0;
   /// Makes the folder's names durable.

@@ -137,16 +137,12 @@ class Posix : public FileSystem {
   bool Exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
 
   Result<std::vector<std::string>> List(const std::string& folder) override {
-    DIR* dir = ::opendir(folder.c_str());
-    if (dir == nullptr) return Failure(folder, "list");
-    std::vector<std::string> names;
-    while (const dirent* entry = ::readdir(dir)) {
-      if (entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) names.emplace_back(entry->d_name);
-    }
-    ::closedir(dir);
-    std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
-    std::sort(names.begin(), names.end());
-    return names;
+    return ListKind(folder, DT_REG);
+  }
+
+  Result<std::vector<std::string>> ListFolders(const std::string& folder) override {
+    if (!Exists(folder)) return std::vector<std::string>();
+    return ListKind(folder, DT_DIR);
   }
 
   Status CreateFolder(const std::string& folder) override {
@@ -188,6 +184,25 @@ class Posix : public FileSystem {
   }
 
  private:
+  // Disks that do not tell kinds are asked for each name.
+  static Result<std::vector<std::string>> ListKind(const std::string& folder, unsigned char kind) {
+    DIR* dir = ::opendir(folder.c_str());
+    if (dir == nullptr) return Failure(folder, "list");
+    std::vector<std::string> names;
+    while (const dirent* entry = ::readdir(dir)) {
+      unsigned char found = entry->d_type;
+      struct stat about {};
+      if (found == DT_UNKNOWN && ::fstatat(::dirfd(dir), entry->d_name, &about, 0) == 0) {
+        found = IFTODT(about.st_mode);
+      }
+      if (found == kind) names.emplace_back(entry->d_name);
+    }
+    ::closedir(dir);
+    std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
   // "<pid>" or "<pid> (<note>)".
   static std::string Holder(int fd) {
     char text[256] = {};

@@ -8,6 +8,7 @@
 #include "storage/base/invariant.h"
 #include "storage/base/sized_bytes.h"
 #include "storage/base/varint.h"
+#include "storage/lsm/table_attributes.h"
 
 namespace hg::lsm {
 namespace {
@@ -16,7 +17,8 @@ constexpr ByteView kMagic{"HGMAN\0\0\4", 8};
 constexpr ByteView kMagic3{"HGMAN\0\0\3", 8};
 constexpr ByteView kMagic2{"HGMAN\0\0\2", 8};
 constexpr ByteView kMagic1{"HGMAN\0\0\1", 8};
-constexpr uint64_t kReference = 1, kMarks = 2, kLoose = 4;  // flags of a run
+// Flags of a run.
+constexpr uint64_t kReference = 1, kMarks = 2, kLoose = 4, kInNamespace = 8;
 
 constexpr uint64_t kKeepDeleted = 1, kNewVersions = 2, kInMemory = 4, kUncached = 8, kBloom = 16;
 constexpr uint64_t kFamilyFlags = 31;
@@ -92,6 +94,12 @@ bool Possible(const KeyLayout& layout) {
          (layout.salt_width == 0 || layout.salt_buckets <= kSaltBucketsMax);
 }
 
+std::string NamespaceOfTable(const Manifest& m, uint32_t id) {
+  const auto at = std::find_if(m.tables.begin(), m.tables.end(),
+                               [id](const TableEntry& table) { return table.id == id; });
+  return at == m.tables.end() ? "" : std::string(NamespaceOf(at->name));
+}
+
 /// Regions as version 1 meant them.
 void DivideBySalt(Manifest* m) {
   const std::vector<RegionEntry> by_salt = SaltRegions(m->layout);
@@ -133,7 +141,8 @@ Bytes EncodeManifest(const Manifest& m) {
     for (const uint64_t v :
          {uint64_t{run.table}, uint64_t{run.region}, run.number, run.first_sequence,
           run.last_sequence, run.cells_bytes, run.points_bytes,
-          (run.reference ? kReference : 0) | (run.marks ? kMarks : 0) | (run.loose ? kLoose : 0),
+          (run.reference ? kReference : 0) | (run.marks ? kMarks : 0) | (run.loose ? kLoose : 0) |
+              (run.space.empty() ? 0 : kInNamespace),
           ZigZag(run.made_ms), uint64_t{run.first_base}, uint64_t{run.last_base},
           uint64_t{run.rewrites}}) {
       AppendVarint(&out, v);
@@ -201,6 +210,8 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     run.made_ms = first_version ? 0 : UnZigZag(r.Number());
     if (no_windows) continue;
     run.loose = (flags & kLoose) != 0;
+    if ((flags & kInNamespace) != 0) run.space = NamespaceOfTable(*m, run.table);
+    if ((flags & kInNamespace) != 0 && run.space.empty()) return false;
     run.first_base = static_cast<uint32_t>(r.Number());
     run.last_base = static_cast<uint32_t>(r.Number());
     run.rewrites = static_cast<uint32_t>(r.Number());
@@ -208,6 +219,10 @@ bool DecodeManifest(ByteView in, Manifest* m) {
   if (!r.ok() || !r.at_end() || !Possible(m->layout)) return false;
   if (first_version) DivideBySalt(m);
   return IsWhole(*m);
+}
+
+std::string NamespaceFolder(const std::string& store, const std::string& space) {
+  return space.empty() ? store : store + "/" + kNamespacesName + "/" + space;
 }
 
 bool Tiles(const std::vector<RegionEntry>& regions) {

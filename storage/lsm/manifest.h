@@ -55,9 +55,17 @@ struct RunEntry {
   uint32_t last_base = UINT32_MAX;
   bool loose = true;  // rows that have no base time may be in it; those of other tables have none
   uint32_t rewrites = 0;  // merges that the oldest of its bytes went through
+  /// The namespace in whose folder its files stand; "" = in the data directory itself, as those of
+  /// the default namespace do, and all that were written before namespaces had folders.
+  std::string space = {};
 
   bool operator==(const RunEntry&) const = default;
 };
+
+/// The folder of a namespace's files below that of the store; "" = the latter itself.
+std::string NamespaceFolder(const std::string& store, const std::string& space);
+/// Has a folder for each namespace but the default one.
+inline constexpr char kNamespacesName[] = "namespaces";
 
 /// Plain value.
 struct Manifest {

@@ -110,6 +110,11 @@ Result<std::string> TableName(std::string_view name) {
   return std::string(space == "default" ? table : name);
 }
 
+std::string_view NamespaceOf(std::string_view table) {
+  const size_t colon = table.find(':');
+  return colon == std::string_view::npos ? "" : table.substr(0, colon);
+}
+
 Status CheckDescriptor(const TableDescriptor& table) {
   RETURN_IF_ERROR(TableName(table.name).status());
   if (table.families.empty() || table.families.size() > kFamiliesMax) {

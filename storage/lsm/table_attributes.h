@@ -14,6 +14,9 @@ inline constexpr size_t kFamiliesMax = 16;  // of a table (D6)
 /// The name without the namespace "default". InvalidArgument: it cannot be a table's.
 Result<std::string> TableName(std::string_view name);
 
+/// "" = "default". The name is a TableName.
+std::string_view NamespaceOf(std::string_view table);
+
 /// InvalidArgument or Unsupported: which attribute, and what it may be.
 Status CheckDescriptor(const TableDescriptor& table);
 

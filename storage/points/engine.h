@@ -146,6 +146,7 @@ class Engine {
   Status Replay(const lsm::LogRecord& record);
   // engine_tables.cc
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
+  Status MakeFolderOf(const std::string& table);
   void AddTable(const lsm::TableEntry& entry);
   [[nodiscard]] const Table* TableById(uint32_t id) const;
   Status DropHeld(const Table& table, size_t regions);
@@ -199,7 +200,9 @@ class Engine {
   Status WriteCellsRegion(const Generation& generation, FlushJob* job);
   static Status FinishRun(RunWriter* writer, std::vector<lsm::RunEntry>* entries);
   lsm::RunEntry NewEntry(uint32_t table, uint32_t region, const Generation& generation);
-  void RemoveRunFiles(uint64_t number);
+  void RemoveRunFiles(const lsm::RunEntry& entry);
+  /// Of files that are written now.
+  [[nodiscard]] std::string SpaceOf(uint32_t table) const;
   Status Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version);
 
   // Regions and their files. Whoever merges has taken its runs out of others' choice; whoever

@@ -118,17 +118,10 @@ Status ClaimBackupFolder(FileSystem& files, const std::string& backup, const Byt
   return ReplaceFile(files, backup, kIdentityName, identity);
 }
 
-bool EndsWith(const std::string& name, ByteView end) {
-  return name.size() >= end.size() && ByteView(name).substr(name.size() - end.size()) == end;
-}
-
 Status RemoveOlderFiles(FileSystem& files, const std::string& backup,
                         const std::vector<StoredFile>& list) {
-  ASSIGN_OR_RETURN(const auto names, files.List(backup));
+  ASSIGN_OR_RETURN(const auto names, RunFilesIn(files, backup));
   for (const std::string& name : names) {
-    if (!EndsWith(name, ".cells") && !EndsWith(name, ".points") && !EndsWith(name, ".tmp")) {
-      continue;
-    }
     const bool named = std::any_of(list.begin(), list.end(),
                                    [&](const StoredFile& file) { return file.name == name; });
     if (!named) RETURN_IF_ERROR(files.Remove(backup + "/" + name));
@@ -186,9 +179,11 @@ Result<CopyProgress> WriteBackup(FileSystem& files, const std::string& source,
   ASSIGN_OR_RETURN(const Bytes identity, IdentityOf(files, source));
   RETURN_IF_ERROR(ClaimBackupFolder(files, backup, identity));
   const std::vector<StoredFile> list = FilesOf(manifest.runs);
+  const std::set<std::string> folders = FoldersOf(backup, manifest.runs);
+  for (const std::string& made : folders) RETURN_IF_ERROR(files.CreateFolder(made));
   Copy copy(files, source, backup, watch);
   RETURN_IF_ERROR(copy.Run(list));
-  RETURN_IF_ERROR(files.SyncFolder(backup));
+  RETURN_IF_ERROR(SyncFolders(files, folders));
   RETURN_IF_ERROR(ReplaceFile(files, backup, kBackupName, EncodeHead({now_ms, manifest})));
   RETURN_IF_ERROR(RemoveOlderFiles(files, backup, list));
   return copy.progress();
@@ -210,10 +205,12 @@ Result<CopyProgress> Restore(FileSystem& files, const std::string& backup,
   ASSIGN_OR_RETURN(const auto lock, files.Lock(folder + "/LOCK", "restore of " + backup));
   RETURN_IF_ERROR(ClaimRestoreFolder(files, folder, EncodeHead(head)));
   const std::vector<StoredFile> list = FilesOf(head.manifest.runs);
+  const std::set<std::string> folders = FoldersOf(folder, head.manifest.runs);
+  for (const std::string& made : folders) RETURN_IF_ERROR(files.CreateFolder(made));
   Copy copy(files, backup, folder, watch);
   RETURN_IF_ERROR(copy.Run(list));
   RETURN_IF_ERROR(VerifyBlocks(files, folder, list));
-  RETURN_IF_ERROR(files.SyncFolder(folder));
+  RETURN_IF_ERROR(SyncFolders(files, folders));
   RETURN_IF_ERROR(lsm::SaveManifest(files, folder, head.manifest));
   RETURN_IF_ERROR(files.Remove(folder + "/" + kRestoringName));
   RETURN_IF_ERROR(files.SyncFolder(folder));

@@ -2,7 +2,8 @@
 // Copies of a store (engine.md §5 "Backup"; region-store.md F7). A backup is a folder with
 //
 //   IDENTITY          which store it is of
-//   000000042.cells…  the files of one version, hard links where the disk can
+//   000000042.cells…  the files of one version, hard links where the disk can; those of a namespace
+//                     below namespaces/NAME, as in the store
 //   BACKUP            the manifest that names them: written last, so without it there is no backup
 //
 // and no log: what memory held is flushed before. It is not a data directory (there is no MANIFEST)

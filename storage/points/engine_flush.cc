@@ -9,6 +9,7 @@
 #include "storage/points/engine.h"
 #include "storage/points/row_file.h"
 #include "storage/points/run_set.h"
+#include "storage/points/stored_files.h"
 #include "storage/region/spread.h"
 
 namespace hg::points {
@@ -138,7 +139,7 @@ Status Engine::FlushOldest() {
   RETURN_IF_ERROR(log_->WaitSynced(generation->log_end.position));
   std::vector<lsm::RunEntry> entries;
   if (Status status = WriteGeneration(*generation, &entries); !status.ok()) {
-    for (const lsm::RunEntry& entry : entries) RemoveRunFiles(entry.number);
+    for (const lsm::RunEntry& entry : entries) RemoveRunFiles(entry);
     return Prepend(status, "flush");
   }
 
@@ -174,17 +175,18 @@ Status Engine::FlushOldest() {
 // numbers are not given again, and memory goes on as if nothing had happened.
 Status Engine::Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version) {
   manifest.next_number = next_number_;
-  RETURN_IF_ERROR(files_.SyncFolder(options_.path));
+  RETURN_IF_ERROR(SyncFolders(files_, FoldersOf(options_.path, manifest.runs)));
   RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
   manifest_ = std::move(manifest);
   SetVersion(std::move(version));
   return {};
 }
 
-void Engine::RemoveRunFiles(uint64_t number) {
+void Engine::RemoveRunFiles(const lsm::RunEntry& entry) {
   // Best effort: what stays is removed at the next start.
+  const std::string folder = lsm::NamespaceFolder(options_.path, entry.space);
   for (const auto& path :
-       {Run::CellsPath(options_.path, number), Run::PointsPath(options_.path, number)}) {
+       {Run::CellsPath(folder, entry.number), Run::PointsPath(folder, entry.number)}) {
     if (files_.Exists(path)) (void)files_.Remove(path);
   }
 }
@@ -251,7 +253,9 @@ void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& j
 
 Status Engine::WriteCellsRegion(const Generation& generation, FlushJob* job) {
   job->entries.push_back(NewEntry(job->table->id, job->regions->Id(job->region), generation));
-  RunWriter writer(files_, options_.path, layout(), job->entries.back().number, job->table);
+  const lsm::RunEntry& entry = job->entries.back();
+  RunWriter writer(files_, lsm::NamespaceFolder(options_.path, entry.space), layout(), entry.number,
+                   job->table);
   const auto rows =
       lsm::ScanMemory(*generation.Cells(job->table->id), job->regions->Start(job->region),
                       job->regions->Stop(job->region));
@@ -279,6 +283,7 @@ lsm::RunEntry Engine::NewEntry(uint32_t table, uint32_t region, const Generation
   lsm::RunEntry entry;
   entry.table = table;
   entry.region = region;
+  entry.space = SpaceOf(table);
   entry.number = next_number_++;
   entry.first_sequence = generation.after_sequence + 1;
   entry.last_sequence = generation.last_sequence;
@@ -323,7 +328,8 @@ Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
   });
   const std::vector<uint32_t> days = OwnDays(RowsOfDays(generation, *job));
   RunSet writer(
-      files_, options_.path, layout(), &table, RowDensity::kPlain,
+      files_, lsm::NamespaceFolder(options_.path, SpaceOf(table.id)), layout(), &table,
+      RowDensity::kPlain,
       [&](std::optional<uint32_t> base) {
         if (!base) return days.size();
         return static_cast<size_t>(std::find(days.begin(), days.end(), *base / kDayS) -

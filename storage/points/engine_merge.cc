@@ -197,6 +197,7 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
   lsm::RunEntry like;
   like.table = place.first;
   like.region = place.second;
+  like.space = SpaceOf(place.first);
   like.first_sequence = UINT64_MAX;
   region::RowSpan rows = region::RowSpan::None();
   for (const MergeInput& input : inputs) {
@@ -213,7 +214,7 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
   const bool points = HasPoints(place);
   const size_t first = written->size();
   RunSet writer(
-      files_, options_.path, layout(), table, RowDensity::kPacked,
+      files_, lsm::NamespaceFolder(options_.path, like.space), layout(), table, RowDensity::kPacked,
       [&](std::optional<uint32_t> base) { return points ? RunOf(windows, base) : 0; },
       [&] {
         lsm::RunEntry entry = like;
@@ -239,7 +240,7 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
   Status status = MergeRuns(layout(), task, &writer);
   if (status.ok()) status = writer.Finish();
   if (status.ok()) return {};
-  for (size_t i = first; i < written->size(); ++i) RemoveRunFiles((*written)[i].number);
+  for (size_t i = first; i < written->size(); ++i) RemoveRunFiles((*written)[i]);
   written->resize(first);
   return Prepend(status, "merge");
 }

@@ -8,6 +8,7 @@
 #include "storage/lsm/cell_file.h"
 #include "storage/points/engine.h"
 #include "storage/points/engine_backup.h"
+#include "storage/points/stored_files.h"
 
 namespace hg::points {
 namespace {
@@ -37,10 +38,6 @@ Status CompareLayouts(const KeyLayout& wanted, const KeyLayout& stored, const st
   RETURN_IF_ERROR(check("salt width", wanted.salt_width, stored.salt_width));
   if (wanted.salt_width == 0) return {};
   return check("number of salt buckets", wanted.salt_buckets, stored.salt_buckets);
-}
-
-bool EndsWith(const std::string& name, ByteView end) {
-  return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
 }
 
 lsm::LogOptions LogOptionsOf(const EmbeddedOptions& options) {
@@ -86,7 +83,10 @@ Status Engine::Start() {
   ASSIGN_OR_RETURN(lock_, files_.Lock(options_.path + "/LOCK", options_.lock_note));
   RETURN_IF_ERROR(LoadOrMakeManifest());
   RETURN_IF_ERROR(AdoptStrayKeys());
-  for (const lsm::TableEntry& entry : manifest_.tables) AddTable(entry);
+  for (const lsm::TableEntry& entry : manifest_.tables) {
+    RETURN_IF_ERROR(MakeFolderOf(entry.name));
+    AddTable(entry);
+  }
   next_number_ = manifest_.next_number;
 
   auto version = std::make_shared<Version>();
@@ -129,13 +129,15 @@ Status Engine::LoadOrMakeManifest() {
     return CompareLayouts(options_.layout, manifest_.layout, options_.path);
   }
   if (loaded.status().code() != StatusCode::kNotFound) return loaded.status();
-  ASSIGN_OR_RETURN(const auto names, files_.List(options_.path));
+  ASSIGN_OR_RETURN(auto names, files_.List(options_.path));
+  ASSIGN_OR_RETURN(const auto of_runs, RunFilesIn(files_, options_.path));
+  names.insert(names.end(), of_runs.begin(), of_runs.end());
   for (const std::string& name : names) {
     if (name == kRestoringName) {
       return Status::Corruption(options_.path +
                                 ": a restore did not come to its end: run it again");
     }
-    if (EndsWith(name, ".log") || EndsWith(name, ".cells") || EndsWith(name, ".points")) {
+    if (name.ends_with(".log") || name.ends_with(".cells") || name.ends_with(".points")) {
       return Status::Corruption(options_.path + ": " + lsm::kManifestName + " is missing beside " +
                                 name);
     }
@@ -159,8 +161,10 @@ Status Engine::AdoptStrayKeys() {
     const region::RegionMap regions(table.regions);
     for (lsm::RunEntry& run : manifest.runs) {
       if (run.table != table.id || run.region != 0 || run.cells_bytes == 0) continue;
-      ASSIGN_OR_RETURN(const auto file,
-                       lsm::BlockFile::Open(files_, Run::CellsPath(options_.path, run.number)));
+      ASSIGN_OR_RETURN(
+          const auto file,
+          lsm::BlockFile::Open(
+              files_, Run::CellsPath(lsm::NamespaceFolder(options_.path, run.space), run.number)));
       std::vector<lsm::RunEntry> others;
       for (size_t region = 1; region < regions.count(); ++region) {
         lsm::BlockFileScan rows(file, regions.Start(region), regions.Stop(region));
@@ -185,7 +189,6 @@ Status Engine::OpenRuns(Version* version) {
   for (const lsm::TableEntry& table : manifest_.tables) {
     version->regions[table.id] = std::make_shared<region::RegionMap>(table.regions);
   }
-  std::vector<std::string> named;
   // Newest first, as they are read.
   std::vector<lsm::RunEntry> entries = manifest_.runs;
   std::sort(entries.begin(), entries.end(), [](const lsm::RunEntry& a, const lsm::RunEntry& b) {
@@ -198,18 +201,20 @@ Status Engine::OpenRuns(Version* version) {
       ASSIGN_OR_RETURN(files, OpenFiles(entry));
     }
     version->runs[{entry.table, entry.region}].push_back(std::make_shared<Run>(entry, files));
-    named.push_back(Run::CellsPath("", entry.number).substr(1));
-    named.push_back(Run::PointsPath("", entry.number).substr(1));
   }
+  std::set<std::string> named;
+  for (const StoredFile& file : FilesOf(manifest_.runs)) named.insert(file.name);
+  ASSIGN_OR_RETURN(std::vector<std::string> rubbish, RunFilesIn(files_, options_.path));
+  std::erase_if(rubbish, [&](const std::string& name) { return named.contains(name); });
   ASSIGN_OR_RETURN(const auto names, files_.List(options_.path));
   for (const std::string& name : names) {
     uint64_t number;
-    const bool file =
-        EndsWith(name, ".cells") || EndsWith(name, ".points") || EndsWith(name, ".tmp");
-    const bool old_log = lsm::ParseLogFileName(name, &number) && number < manifest_.log_file;
-    if ((file && std::find(named.begin(), named.end(), name) == named.end()) || old_log) {
-      RETURN_IF_ERROR(files_.Remove(options_.path + "/" + name));
+    if (lsm::ParseLogFileName(name, &number) && number < manifest_.log_file) {
+      rubbish.push_back(name);
     }
+  }
+  for (const std::string& name : rubbish) {
+    RETURN_IF_ERROR(files_.Remove(options_.path + "/" + name));
   }
   return {};
 }

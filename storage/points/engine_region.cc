@@ -268,7 +268,7 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
   const auto now = Pin();
   if (status.ok()) status = write(inputs_of(*now, before.get()), false);
   if (!status.ok()) {
-    for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry.number);
+    for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry);
     return status;
   }
   auto next = std::make_shared<Version>(*now);

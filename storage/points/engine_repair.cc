@@ -96,8 +96,8 @@ class Repair {
   }
 
   Status Rewrite(const lsm::RunEntry& run, lsm::RunEntry* fresh) {
-    RunWriter writer(files_, folder_, manifest_.layout, fresh->number, nullptr,
-                     RowDensity::kPacked);
+    RunWriter writer(files_, lsm::NamespaceFolder(folder_, run.space), manifest_.layout,
+                     fresh->number, nullptr, RowDensity::kPacked);
     for (const StoredFile& file : FilesOf({run})) {
       Bytes last;
       const auto done = ReadableEntries(file, [&](ByteView key, ByteView value) -> Status {
@@ -302,13 +302,15 @@ class Repair {
     const std::string lost = Path(kLostFolder);
     RETURN_IF_ERROR(files_.CreateFolder(lost));
     for (const std::string& name : aside_) {
-      std::string to = lost + "/" + name;
-      for (int i = 1; files_.Exists(to); ++i) to = lost + "/" + name + "." + std::to_string(i);
+      // Numbers are given once, whatever the namespace.
+      const std::string place = lost + "/" + name.substr(name.rfind('/') + 1);
+      std::string to = place;
+      for (int i = 1; files_.Exists(to); ++i) to = place + "." + std::to_string(i);
       RETURN_IF_ERROR(LinkOrCopy(files_, Path(name), to).status());
       report_.done.push_back(Path(name) + " is set aside as " + to);
     }
     RETURN_IF_ERROR(files_.SyncFolder(lost));
-    RETURN_IF_ERROR(files_.SyncFolder(folder_));
+    RETURN_IF_ERROR(SyncFolders(files_, FoldersOf(folder_, manifest_.runs)));
     RETURN_IF_ERROR(lsm::SaveManifest(files_, folder_, manifest_));
     for (const std::string& name : aside_) RETURN_IF_ERROR(files_.Remove(Path(name)));
     return {};

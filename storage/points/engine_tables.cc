@@ -56,6 +56,17 @@ void Engine::AddTable(const lsm::TableEntry& entry) {
   all_tables_.push_back(std::move(table));
 }
 
+// Of the files of its namespace.
+Status Engine::MakeFolderOf(const std::string& table) {
+  const std::string space(lsm::NamespaceOf(table));
+  return space.empty() ? Status() : files_.CreateFolder(lsm::NamespaceFolder(options_.path, space));
+}
+
+std::string Engine::SpaceOf(uint32_t id) const {
+  const Table* const table = TableById(id);
+  return table != nullptr ? std::string(lsm::NamespaceOf(table->descriptor.name)) : "";
+}
+
 bool Engine::HasFamiliesOf(const TableDescriptor& wanted) const {
   const auto table = FindTable(wanted.name);
   return table.ok() && (*table)->descriptor.points == wanted.points &&
@@ -108,6 +119,7 @@ Status Engine::CreateTable(const TableDescriptor& wanted) {
   ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
   for (lsm::RegionEntry& region : entry.regions) region.id = manifest.next_region++;
   manifest.tables.push_back(entry);
+  RETURN_IF_ERROR(MakeFolderOf(entry.name));
   RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
   manifest_ = std::move(manifest);
   auto version = std::make_shared<Version>(*Pin());

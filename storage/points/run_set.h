@@ -19,7 +19,7 @@ class RunSet {
   /// Names a run when its first row comes.
   using NewEntry = std::function<lsm::RunEntry()>;
 
-  /// `table`: as for RunWriter. The entries of the runs are appended to `entries`.
+  /// `folder`, `table`: as for RunWriter. The entries of the runs are appended to `entries`.
   RunSet(FileSystem& files, std::string folder, const KeyLayout& layout, const Table* table,
          RowDensity density, Choose choose, NewEntry new_entry,
          std::vector<lsm::RunEntry>* entries);

@@ -20,9 +20,9 @@ enum class RowDensity : uint8_t { kPlain, kPacked };
 /// One thread at a time. After a failure the files are rubbish.
 class RunWriter {
  public:
-  /// `table`: whose rows they are, for how its families want their files; outlives the writer.
-  /// Null: of the table of series, or of a table that is not at hand; a merge will see to its
-  /// wishes.
+  /// `folder`: in which the files stand, it exists. `table`: whose rows they are, for how its
+  /// families want their files; outlives the writer. Null: of the table of series, or of a table
+  /// that is not at hand; a merge will see to its wishes.
   RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout, uint64_t number,
             const Table* table, RowDensity density = RowDensity::kPlain);
 

@@ -25,15 +25,16 @@ std::string Run::PointsPath(const std::string& folder, uint64_t number) {
 Result<std::shared_ptr<const RunFiles>> RunFiles::Open(FileSystem& files, const std::string& folder,
                                                        const lsm::RunEntry& entry,
                                                        lsm::BlockReading reading) {
-  std::shared_ptr<RunFiles> run(new RunFiles(files, folder, entry.number));
+  const std::string place = lsm::NamespaceFolder(folder, entry.space);
+  std::shared_ptr<RunFiles> run(new RunFiles(files, place, entry.number));
   if (entry.cells_bytes > 0) {
     ASSIGN_OR_RETURN(run->cells_,
-                     lsm::BlockFile::Open(files, Run::CellsPath(folder, entry.number), reading));
+                     lsm::BlockFile::Open(files, Run::CellsPath(place, entry.number), reading));
   }
   if (entry.points_bytes > 0) {
     reading.packer = &RowBlockPacker();
     ASSIGN_OR_RETURN(run->points_,
-                     lsm::BlockFile::Open(files, Run::PointsPath(folder, entry.number), reading));
+                     lsm::BlockFile::Open(files, Run::PointsPath(place, entry.number), reading));
   }
   return std::shared_ptr<const RunFiles>(std::move(run));
 }

@@ -22,6 +22,7 @@ namespace hg::points {
 /// the manifest has removes them.
 class RunFiles {
  public:
+  /// `folder`: of the store.
   static Result<std::shared_ptr<const RunFiles>> Open(FileSystem& files, const std::string& folder,
                                                       const lsm::RunEntry& entry,
                                                       lsm::BlockReading reading);
@@ -72,6 +73,7 @@ class Run {
   /// Of a points table: which rows may be in it.
   [[nodiscard]] const region::RowSpan& rows() const { return rows_; }
 
+  // `folder`: of the store or, for files that stand there, of the namespace.
   static std::string CellsPath(const std::string& folder, uint64_t number);
   static std::string PointsPath(const std::string& folder, uint64_t number);
 

@@ -1,6 +1,7 @@
 #include "tests/fault/faulty_file.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hg {
 namespace {
@@ -8,6 +9,11 @@ namespace {
 constexpr size_t kPageBytes = 4096;
 
 Status Injected(const std::string& path) { return Status::IoError(path + ": injected failure"); }
+
+// In the folder itself, not in one below it.
+bool StandsIn(const std::string& folder, const std::string& path) {
+  return path.starts_with(folder + "/") && path.find('/', folder.size() + 1) == std::string::npos;
+}
 
 }  // namespace
 
@@ -119,7 +125,7 @@ uint64_t FaultyFileSystem::syncs(SyncSite site) const {
 SyncSite FaultyFileSystem::FolderSite(const std::string& folder) const {
   const auto any = [&](const auto& holds) {
     return std::any_of(unsynced_names_.begin(), unsynced_names_.end(), [&](const auto& change) {
-      return change.to.starts_with(folder + "/") && holds(change.to);
+      return StandsIn(folder, change.to) && holds(change.to);
     });
   };
   if (any([](const std::string& name) { return name.ends_with("/MANIFEST"); })) {
@@ -307,11 +313,21 @@ Result<std::vector<std::string>> FaultyFileSystem::List(const std::string& folde
   std::lock_guard lock(mutex_);
   std::vector<std::string> found;
   for (const auto& [path, node] : names_) {
-    if (path.substr(0, folder.size() + 1) == folder + "/") {
-      found.push_back(path.substr(folder.size() + 1));
-    }
+    if (StandsIn(folder, path)) found.push_back(path.substr(folder.size() + 1));
   }
   return found;
+}
+
+Result<std::vector<std::string>> FaultyFileSystem::ListFolders(const std::string& folder) {
+  std::lock_guard lock(mutex_);
+  std::set<std::string> found;
+  for (const auto& [path, node] : names_) {
+    const size_t slash = path.find('/', folder.size() + 1);
+    if (path.starts_with(folder + "/") && slash != std::string::npos) {
+      found.insert(path.substr(folder.size() + 1, slash - folder.size() - 1));
+    }
+  }
+  return std::vector<std::string>(found.begin(), found.end());
 }
 
 Status FaultyFileSystem::SyncFolder(const std::string& folder) {
@@ -319,14 +335,11 @@ Status FaultyFileSystem::SyncFolder(const std::string& folder) {
   if (Fails()) return Injected(folder);
   if (LiesAt(FolderSite(folder))) return {};
   std::erase_if(unsynced_names_, [&](const NameChange& change) {
-    return (change.to.empty() ? change.from : change.to).starts_with(folder + "/");
+    return StandsIn(folder, change.to.empty() ? change.from : change.to);
   });
-  auto inside = [&](const std::string& path) {
-    return path.substr(0, folder.size() + 1) == folder + "/";
-  };
-  std::erase_if(durable_names_, [&](const auto& entry) { return inside(entry.first); });
+  std::erase_if(durable_names_, [&](const auto& entry) { return StandsIn(folder, entry.first); });
   for (const auto& [path, node] : names_) {
-    if (inside(path)) durable_names_[path] = node;
+    if (StandsIn(folder, path)) durable_names_[path] = node;
   }
   return {};
 }

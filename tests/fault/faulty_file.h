@@ -75,6 +75,7 @@ class FaultyFileSystem : public FileSystem {
   Status Link(const std::string& from, const std::string& to) override;
   bool Exists(const std::string& path) override;
   Result<std::vector<std::string>> List(const std::string& folder) override;
+  Result<std::vector<std::string>> ListFolders(const std::string& folder) override;
   Status CreateFolder(const std::string&) override { return {}; }
   Status SyncFolder(const std::string& folder) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path, const std::string& note) override;

@@ -59,7 +59,8 @@ std::string RunText(const RunEntry& run) {
          " points " + std::to_string(run.points_bytes) + (run.reference ? " reference" : "") +
          (run.marks ? " marks" : "") + " made " + Number(run.made_ms) + " rows " +
          Number(run.first_base) + " to " + Number(run.last_base) + (run.loose ? " loose" : "") +
-         " rewritten " + Number(run.rewrites);
+         " rewritten " + Number(run.rewrites) +
+         (run.space.empty() ? "" : " in '" + run.space + "'");
 }
 
 std::string ManifestText(const Manifest& m) {

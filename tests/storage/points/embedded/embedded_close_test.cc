@@ -44,6 +44,9 @@ class WatchedDisk : public FileSystem {
   Result<std::vector<std::string>> List(const std::string& folder) override {
     return under_.List(folder);
   }
+  Result<std::vector<std::string>> ListFolders(const std::string& folder) override {
+    return under_.ListFolders(folder);
+  }
   Status CreateFolder(const std::string& folder) override { return under_.CreateFolder(folder); }
   Status SyncFolder(const std::string& folder) override { return under_.SyncFolder(folder); }
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path,

@@ -62,6 +62,9 @@ class GateFiles : public FileSystem {
   Result<std::vector<std::string>> List(const std::string& folder) override {
     return disk_.List(folder);
   }
+  Result<std::vector<std::string>> ListFolders(const std::string& folder) override {
+    return disk_.ListFolders(folder);
+  }
   Status CreateFolder(const std::string& folder) override { return disk_.CreateFolder(folder); }
   Status SyncFolder(const std::string& folder) override { return disk_.SyncFolder(folder); }
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path,
