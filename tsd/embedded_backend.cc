@@ -102,6 +102,10 @@ Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& wor
   options.cache_share = static_cast<double>(cache) / 100;
   RETURN_IF_ERROR(ReadSplitPolicy(config, &options.split));
   RETURN_IF_ERROR(ReadMergePolicy(config, &options.merge));
+  ASSIGN_OR_RETURN(const int64_t interval_s,
+                   config.Int("tsd.storage.merge.interval", options.check_interval_ms / 1000, 1,
+                              int64_t{1} << 30));
+  options.check_interval_ms = interval_s * 1000;
   options.enable_compaction = config.Bool("tsd.storage.enable_compaction");
   options.lock_note = words;
   ASSIGN_OR_RETURN(options.tables, DescribeTables(config));
@@ -118,6 +122,21 @@ Status SetTtl(const Config& config, Store& store) {
   for (FamilyDescriptor& family : table.families) family.ttl_s = ttl_s > 0 ? ttl_s : kTtlForever;
   return table == before ? Status() : store.AlterTable(table);
 }
+
+/// All families of a row are read and merged together: with many of them, each costs the others
+/// (spec region-store.md D6).
+void WarnOfFamilies(const TableDescriptor& table) {
+  constexpr size_t kFamiliesAdvised = 3;
+  if (table.families.size() <= kFamiliesAdvised) return;
+  LogWarning("table " + table.name + " has " + std::to_string(table.families.size()) +
+             " families; more than " + std::to_string(kFamiliesAdvised) +
+             " slow each other down, as their rows are kept together");
+}
+
+class TableWatcher : public StoreObserver {
+ public:
+  void AfterTable(const TableDescriptor& table) override { WarnOfFamilies(table); }
+};
 
 class EmbeddedBackend : public Backend {
  public:
@@ -184,7 +203,10 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const
                                                      StoreUse use) {
   ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
   options.background = use == StoreUse::kWork;
+  options.observers.push_back(std::make_shared<TableWatcher>());
   ASSIGN_OR_RETURN(auto store, Embedded::Open(options));
+  ASSIGN_OR_RETURN(const auto tables, store->cells().ListTables());
+  for (const TableDescriptor& table : tables) WarnOfFamilies(table);
   if (use == StoreUse::kWork) RETURN_IF_ERROR(SetTtl(config, store->cells()));
   const EmbeddedStats stats = store->Stats();
   const uint64_t advised = region::RegionsAdvised(stats.memory_limit_bytes);

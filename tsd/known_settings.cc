@@ -178,6 +178,7 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.merge.large", "2684354560"},
     {"tsd.storage.merge.off_peak", ""},
     {"tsd.storage.merge.major_period", "604800"},
+    {"tsd.storage.merge.interval", "60"},
     {"tsd.http.admin.remote", "false"},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090", kHBase},
     {"tsd.memory.limit", ""},

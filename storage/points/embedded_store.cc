@@ -142,10 +142,16 @@ Result<const Table*> EmbeddedStore::Prepare(const std::string& name, ByteView ke
 }
 
 Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
-  return engine_.CreateTable(table);
+  RETURN_IF_ERROR(engine_.CreateTable(table));
+  engine_.observers().AfterTable(table);
+  return {};
 }
 
-Status EmbeddedStore::AlterTable(const TableDescriptor& table) { return engine_.AlterTable(table); }
+Status EmbeddedStore::AlterTable(const TableDescriptor& table) {
+  RETURN_IF_ERROR(engine_.AlterTable(table));
+  engine_.observers().AfterTable(table);
+  return {};
+}
 
 Status EmbeddedStore::DropTable(const std::string& table) { return engine_.DropTable(table); }
 
@@ -205,7 +211,8 @@ Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
   RETURN_IF_ERROR(CheckKey(key));
   if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
-  ASSIGN_OR_RETURN(const StoredRow row, engine_.Read(*engine_.Pin(), *table, key));
+  ASSIGN_OR_RETURN(const StoredRow row,
+                   engine_.Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family)));
   Row result{Bytes(key), SelectCells(*table, row, wanted, engine_.render_options())};
   Strip(wanted, &result.cells);
   return result;
@@ -226,7 +233,8 @@ std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
   const auto version = engine_.Pin();
   const auto get = [&](const Bytes& key) -> Result<Row> {
     RETURN_IF_ERROR(CheckKey(key));
-    ASSIGN_OR_RETURN(const StoredRow stored, engine_.Read(*version, **table, key));
+    ASSIGN_OR_RETURN(const StoredRow stored,
+                     engine_.Read(*version, **table, key, FilesFor(**table, wanted.family)));
     Row row{key, SelectCells(**table, stored, wanted, engine_.render_options())};
     Strip(wanted, &row.cells);
     return row;

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,6 +43,26 @@ namespace hg::points {
 class RunWriter;
 struct MergeInput;
 
+/// What work of a background thread comes to; what it throws, such as a want of memory, is a
+/// failure of the work and not the end of the process (spec region-store.md O1).
+template <typename Work>
+Status Survive(const Work& work) {
+  try {
+    return work();
+  } catch (const std::exception& thrown) {
+    return Status::Unavailable(std::string("broken off: ") + thrown.what());
+  }
+}
+
+/// Which files a reader looks at. Cells of all families stand in one file of a run (engine.md §6),
+/// points in another.
+enum class FilesRead : uint8_t { kAll, kCells };
+/// What a reader of one family ("" = of all) need look at.
+inline FilesRead FilesFor(const Table& table, ByteView family) {
+  const bool points = family.empty() || table.FamilyIndex(family) == table.points_family;
+  return points ? FilesRead::kAll : FilesRead::kCells;
+}
+
 /// Thread-safe after Open.
 class Engine {
  public:
@@ -69,6 +90,7 @@ class Engine {
   Status CreateTable(const TableDescriptor& descriptor);
   Status AlterTable(const TableDescriptor& descriptor);
   Status DropTable(const std::string& name);
+  [[nodiscard]] const ObserverChain& observers() const { return observers_; }
 
   // Writes. What they return is to be given to Commit.
   Result<SeriesNumber> Register(ByteView tsuid);
@@ -101,8 +123,9 @@ class Engine {
   // Reads.
   [[nodiscard]] IdleReaders& readers() const { return readers_; }
   [[nodiscard]] std::shared_ptr<const Version> Pin() const;
-  /// The whole row, from all parts.
-  Result<StoredRow> Read(const Version& version, const Table& table, ByteView key) const;
+  /// The whole row, from all parts; from cell files alone, all but its points that are in files.
+  Result<StoredRow> Read(const Version& version, const Table& table, ByteView key,
+                         FilesRead files = FilesRead::kAll) const;
   /// The part of a regular row that one generation holds, read at one moment; false if it has none.
   bool ReadMemoryPart(const Generation& generation, const RowHourMemory* row, ByteView key,
                       bool with_objects, StoredRow* out) const;
@@ -180,7 +203,8 @@ class Engine {
   StoredRow ReadMemory(const Version& version, const Table& table, ByteView key, bool regular,
                        ByteView tsuid, uint32_t base) const;
   Result<StoredRow> ReadFiles(const Version& version, const Table& table, ByteView key,
-                              bool regular, ByteView tsuid, uint32_t base) const;
+                              bool regular, ByteView tsuid, uint32_t base,
+                              FilesRead files = FilesRead::kAll) const;
 
   // engine_flush.cc
   // The middle ones expect maintenance_ to be held.

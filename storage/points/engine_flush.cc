@@ -51,7 +51,7 @@ void Engine::FlushLoop() {
     if (stop_) return;
     flush_wanted_ = false;
     lock.unlock();
-    const Status status = FlushIfNeeded();
+    const Status status = Survive([this] { return FlushIfNeeded(); });
     bool put_off = false;
     {
       std::lock_guard maintenance(maintenance_);
@@ -239,8 +239,10 @@ void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& j
   const auto work = [&] {
     for (size_t i = next++; i < jobs.size() && !failed; i = next++) {
       FlushJob& job = jobs[i];
-      job.status = job.table->points_family >= 0 ? WritePointsRegion(generation, &job)
-                                                 : WriteCellsRegion(generation, &job);
+      job.status = Survive([&] {
+        return job.table->points_family >= 0 ? WritePointsRegion(generation, &job)
+                                             : WriteCellsRegion(generation, &job);
+      });
       if (!job.status.ok()) failed = true;
     }
   };

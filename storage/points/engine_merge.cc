@@ -57,8 +57,10 @@ void Engine::MergeLoop(MergePool pool) {
     if (stop_) return;
     wanted = false;
     lock.unlock();
-    Status status = MergePending(pool);
-    if (status.ok() && pool == MergePool::kSmall) status = SplitWhereDue();
+    Status status = Survive([&] { return MergePending(pool); });
+    if (status.ok() && pool == MergePool::kSmall) {
+      status = Survive([this] { return SplitWhereDue(); });
+    }
     lock.lock();
     error = status.ok() ? "" : status.ToString();
   }
@@ -75,7 +77,7 @@ Status Engine::MergePending(MergePool pool) {
   while (!closed_) {
     MergeJob job;
     if (!PickMerge(pool, &job)) return {};
-    const Status status = MergeJobRuns(job);
+    const Status status = Survive([&] { return MergeJobRuns(job); });
     EndMerge(job);
     RETURN_IF_ERROR(status);
   }
@@ -298,7 +300,9 @@ Status Engine::CompactRegion(RegionPlace place) {
   const auto version = Pin();
   // Divided or joined while it was waited for: the merges of its successors see to its files.
   const Runs& runs = version->RunsOf(place.first, place.second);
-  const Status status = runs.empty() ? Status() : MergeJobRuns({place, runs, true, false});
+  const Status status = runs.empty() ? Status() : Survive([&] {
+    return MergeJobRuns({place, runs, true, false});
+  });
   ReleaseRegions({place});
   return status;
 }

@@ -105,19 +105,21 @@ Status Engine::ListBases(const Version& version, SeriesNumber series, const RowR
   return {};
 }
 
-Result<StoredRow> Engine::Read(const Version& version, const Table& table, ByteView key) const {
+Result<StoredRow> Engine::Read(const Version& version, const Table& table, ByteView key,
+                               FilesRead which) const {
   Bytes tsuid;
   uint32_t base = 0;
   const bool regular = table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base);
   StoredRow memory = ReadMemory(version, table, key, regular, tsuid, base);
-  ASSIGN_OR_RETURN(StoredRow files, ReadFiles(version, table, key, regular, tsuid, base));
+  ASSIGN_OR_RETURN(StoredRow files, ReadFiles(version, table, key, regular, tsuid, base, which));
   StoredRow row = MergeStored(table, std::move(memory), std::move(files));
   Expire(table, clock_.NowMs(), &row);
   return row;
 }
 
 Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table, ByteView key,
-                                    bool regular, ByteView tsuid, uint32_t base) const {
+                                    bool regular, ByteView tsuid, uint32_t base,
+                                    FilesRead which) const {
   StoredRow result;
   result.regular = regular;
   result.base = base;
@@ -134,7 +136,8 @@ Result<StoredRow> Engine::ReadFiles(const Version& version, const Table& table, 
         CellsIntoPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.part);
       }
     }
-    if (regular && run->points() != nullptr && run->points()->MayHoldTime(hour)) {
+    if (regular && which == FilesRead::kAll && run->points() != nullptr &&
+        run->points()->MayHoldTime(hour)) {
       ASSIGN_OR_RETURN(const bool has_points, ReadFileRow(layout(), *run->points(), tsuid, base,
                                                           run->generation(), &older.part));
       found = found || has_points;

@@ -42,14 +42,23 @@ Status ObserverChain::BeforeRow(const std::string& table, ByteView key,
   return AskAll([&](StoreObserver* guard) { return guard->BeforeRow(table, key, changes); });
 }
 
-void ObserverChain::AfterWork(const StoreWork& work) const {
+template <typename Tell>
+void ObserverChain::TellAll(const Tell& tell) const {
   for (const auto& observer : all_) {
     try {
-      observer->AfterWork(work);
+      tell(observer.get());
     } catch (...) {
-      ++failures_;  // the work is done, whatever its observers make of it
+      ++failures_;  // what is done is done, whatever its observers make of it
     }
   }
+}
+
+void ObserverChain::AfterWork(const StoreWork& work) const {
+  TellAll([&](StoreObserver* observer) { observer->AfterWork(work); });
+}
+
+void ObserverChain::AfterTable(const TableDescriptor& table) const {
+  TellAll([&](StoreObserver* observer) { observer->AfterTable(table); });
 }
 
 void WorkCounters::AfterWork(const StoreWork& work) {

@@ -54,6 +54,8 @@ class StoreObserver {
   }
 
   virtual void AfterWork(const StoreWork& work) { (void)work; }
+  /// A table was made or altered through the cells door.
+  virtual void AfterTable(const TableDescriptor& table) { (void)table; }
 };
 
 using StoreObservers = std::vector<std::shared_ptr<StoreObserver>>;
@@ -70,11 +72,14 @@ class ObserverChain {
   Status BeforeRow(const std::string& table, ByteView key,
                    std::span<const CellChange> changes) const;
   void AfterWork(const StoreWork& work) const;
+  void AfterTable(const TableDescriptor& table) const;
   [[nodiscard]] uint64_t failures() const { return failures_; }
 
  private:
   template <typename Ask>
   Status AskAll(const Ask& ask) const;
+  template <typename Tell>
+  void TellAll(const Tell& tell) const;
 
   StoreObservers all_;
   StoreObservers guards_;

@@ -80,8 +80,11 @@ Status PointKeys::ListMetric(uint32_t bucket, const Bytes& metric) {
 
 TableKeys::TableKeys(const Engine& engine, const Table& table,
                      std::shared_ptr<const Version> version, Bytes start, Bytes stop,
-                     int64_t min_ms, lsm::CacheUse use)
-    : engine_(engine), table_(table), version_(std::move(version)) {
+                     ByteView family, int64_t min_ms, lsm::CacheUse use)
+    : engine_(engine),
+      table_(table),
+      version_(std::move(version)),
+      files_(FilesFor(table, family)) {
   for (const auto& generation : version_->generations) {
     if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
       sources_.push_back({ScanMemory(*cells, start, stop)});
@@ -101,7 +104,7 @@ TableKeys::TableKeys(const Engine& engine, const Table& table,
       sources_.push_back({lsm::ScanRows(run->cells(), from, to, use)});
     }
   }
-  if (table.points_family >= 0) {
+  if (table.points_family >= 0 && files_ == FilesRead::kAll) {
     points_ = std::make_unique<PointKeys>(engine, version_, std::move(start), std::move(stop));
   }
 }
@@ -137,7 +140,7 @@ Result<bool> TableKeys::Next() {
 
 // Rows of a points table are read from all their parts; other rows are the merge of the sources.
 Result<StoredRow> TableKeys::Row() {
-  if (table_.points_family >= 0) return engine_.Read(*version_, table_, key_);
+  if (table_.points_family >= 0) return engine_.Read(*version_, table_, key_, files_);
   StoredRow stored;
   for (Source& source : sources_) {
     if (!source.live || source.rows->key() != key_) continue;

@@ -39,12 +39,12 @@ class PointKeys {
   size_t at_ = 0;
 };
 
-/// Keys of a table's rows in [start, stop), ascending; some of the rows that have no cell from
-/// `min_ms` on are left out. One thread at a time. The engine outlives it.
+/// Keys of a table's rows in [start, stop), ascending; some of the rows that have no cell of the
+/// family, or none from `min_ms` on, are left out. One thread at a time. The engine outlives it.
 class TableKeys {
  public:
   TableKeys(const Engine& engine, const Table& table, std::shared_ptr<const Version> version,
-            Bytes start, Bytes stop, int64_t min_ms, lsm::CacheUse use);
+            Bytes start, Bytes stop, ByteView family, int64_t min_ms, lsm::CacheUse use);
 
   /// False at the end.
   Result<bool> Next();
@@ -63,6 +63,7 @@ class TableKeys {
   const Engine& engine_;
   const Table& table_;
   const std::shared_ptr<const Version> version_;
+  const FilesRead files_;
   std::vector<Source> sources_;  // newest first within a region
   std::unique_ptr<PointKeys> points_;
   bool points_live_ = true;

@@ -94,7 +94,7 @@ class ForwardCursor : public TableCursor {
     // The first key behind another one is that with a zero byte more.
     keys_ = std::make_unique<TableKeys>(engine_, table_, engine_.Pin(),
                                         last_ ? *last_ + Bytes(1, 0) : spec_.start, spec_.stop,
-                                        spec_.min_ms, cache_use());
+                                        spec_.family, spec_.min_ms, cache_use());
   }
 
   Result<bool> NextRow(Row* row) override {
@@ -149,7 +149,8 @@ class ReverseCursor : public TableCursor {
       keys_.pop_back();
       ++examined_;
       if (!KeyMayPass(spec_.filter, row->key)) continue;
-      ASSIGN_OR_RETURN(const StoredRow stored, engine_.Read(*version_, table_, row->key));
+      ASSIGN_OR_RETURN(const StoredRow stored,
+                       engine_.Read(*version_, table_, row->key, FilesFor(table_, spec_.family)));
       row->cells = Choose(stored);
       return true;
     }
@@ -159,7 +160,7 @@ class ReverseCursor : public TableCursor {
     const Bytes low = std::move(cuts_.back());
     cuts_.pop_back();
     if (!high_.empty() && low >= high_) return {};
-    TableKeys keys(engine_, table_, version_, low, high_, spec_.min_ms, cache_use());
+    TableKeys keys(engine_, table_, version_, low, high_, spec_.family, spec_.min_ms, cache_use());
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, keys.Next());
       if (!more) break;

@@ -150,6 +150,27 @@ TEST_CASE("more regions than memory is good for are warned of, from the very fir
   }
 }
 
+TEST_CASE("a table of more than three families is warned of as it is made, and at each start") {
+  const Folder folder;
+  const auto warned = [](size_t before) {
+    const auto lines = RecentLogLines();
+    return lines.size() > before && lines[0].find("4 families") != std::string::npos;
+  };
+  size_t before = RecentLogLines().size();
+  {
+    const auto backend = OpenEmbeddedBackend(folder.Settings(), "");
+    REQUIRE(backend.ok());
+    Store& cells = (*backend)->cells();
+    REQUIRE(cells.CreateTable({"x", {{"a"}, {"b"}, {"c"}}, false}).ok());
+    CHECK(RecentLogLines().size() == before);
+    REQUIRE(cells.AlterTable({"x", {{"a"}, {"b"}, {"c"}, {"d"}}, false}).ok());
+    CHECK(warned(before));
+  }
+  before = RecentLogLines().size();
+  REQUIRE(OpenEmbeddedBackend(folder.Settings(), "").ok());
+  CHECK(warned(before));
+}
+
 TEST_CASE("settings of regions and merges that cannot be are refused by key and value") {
   const Folder folder;
   const std::pair<const char*, const char*> bad[] = {
@@ -157,7 +178,7 @@ TEST_CASE("settings of regions and merges that cannot be are refused by key and 
       {"tsd.storage.region.flush_size", "-1"},          {"tsd.storage.merge.off_peak", "22"},
       {"tsd.storage.merge.off_peak", "25-3"},           {"tsd.storage.merge.off_peak", "1-2x"},
       {"tsd.storage.merge.throughput", "fast"},         {"tsd.storage.merge.large", "0"},
-      {"tsd.storage.merge.major_period", "-1"}};
+      {"tsd.storage.merge.major_period", "-1"},         {"tsd.storage.merge.interval", "0"}};
   for (const auto& [key, value] : bad) {
     Config config = folder.Settings();
     config.Set(key, value);

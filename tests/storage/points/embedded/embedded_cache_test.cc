@@ -156,6 +156,49 @@ TEST_CASE("BLOCKCACHE off: a repeated read goes to the disk each time") {
   }
 }
 
+TEST_CASE("who reads another family does not touch the files of points") {
+  Rig rig;
+  rig.WriteMergedPoints();
+  TableDescriptor table = *rig.store->cells().DescribeTable("tsdb");
+  table.families.push_back({"x"});
+  REQUIRE(rig.store->cells().AlterTable(table).ok());
+  ScanSpec spec;
+  spec.table = "tsdb";
+  std::vector<Row> rows;
+  REQUIRE((*rig.store->cells().Scan(spec))->Next(&rows).ok());
+  const Bytes key = rows.at(1).key;
+  REQUIRE(rig.store->cells().Mutate("tsdb", {{key, {PutCell("x", "q", "v")}}}).ok());
+  REQUIRE(rig.store->cells().Flush().ok());
+  CellSelection other;
+  other.family = "x";
+  // A block that was read before is not read again.
+  const auto blocks_left = [&] {
+    REQUIRE(rig.store->cells().GetCells("tsdb", key, other)->cells.size() == 1);
+    return rig.BlocksReadBy([&] { (void)rig.Sum(); });
+  };
+  rig.Open();
+  const uint64_t all = blocks_left();
+  REQUIRE(all > 1);
+  for (const char* family : {"x", "t", ""}) {
+    const bool of_points = Bytes(family) != "x";
+    for (const bool reversed : {false, true}) {
+      CAPTURE(of_points);
+      CAPTURE(reversed);
+      rig.Open();
+      spec.family = family;
+      spec.reversed = reversed;
+      size_t count = 0;
+      const auto cursor = rig.store->cells().Scan(spec);
+      do {
+        REQUIRE((*cursor)->Next(&rows).ok());
+        count += rows.size();
+      } while (!rows.empty());
+      CHECK((count == 1) == !of_points);
+      CHECK((blocks_left() == all) == !of_points);
+    }
+  }
+}
+
 TEST_CASE("a scan that is not to fill the cache leaves nothing in it") {
   Rig rig;
   REQUIRE(rig.store->cells().CreateTable({"g", {{"f"}}, false}).ok());

@@ -1,0 +1,118 @@
+// What the threads behind the scenes meet is theirs: writers and readers go on, and hear of it
+// (spec region-store.md O1).
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <new>
+#include <thread>
+
+#include "storage/points/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+// No memory is left for who makes a file of cells.
+class StarvingDisk : public FaultyFileSystem {
+ public:
+  StarvingDisk() : FaultyFileSystem(1) {}
+  std::atomic<bool> starves = true;
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (starves && mode == OpenMode::kCreate && path.ends_with(".cells")) throw std::bad_alloc();
+    return FaultyFileSystem::Open(path, mode);
+  }
+};
+
+void WaitUntil(const std::function<bool()>& holds) {
+  while (!holds()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+TEST_CASE("while flushes break off all else goes on, health tells, and what was held up comes") {
+  StarvingDisk disk;
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  auto store = std::move(*Embedded::Open(options, disk, clock));
+  Store& cells = store->cells();
+  const auto put = [&](const char* key) {
+    return cells.Mutate("tsdb-uid", {{key, {PutCell("id", "q", "v")}}});
+  };
+  const auto count = [&] {
+    ScanSpec spec;
+    spec.table = "tsdb-uid";
+    std::vector<Row> rows;
+    REQUIRE((*cells.Scan(spec))->Next(&rows).ok());
+    return rows.size();
+  };
+  REQUIRE(put("a").ok());
+  clock.AdvanceMs(2 * options.flush_age_ms);
+  WaitUntil([&] { return !store->Stats().background_error.empty(); });
+  CHECK(store->Stats().background_error.find("broken off") != std::string::npos);
+  CHECK(put("b").ok());
+  CHECK(count() == 2);
+  // Tables are made by whoever asks for them, not by a thread that may be gone.
+  CHECK(cells.CreateTable({"t", {{"f"}}, false}).ok());
+  CHECK(store->Stats().flushes == 0);
+  disk.starves = false;
+  WaitUntil([&] { return store->Stats().flushes > 0; });
+  WaitUntil([&] { return store->Stats().background_error.empty(); });
+  CHECK(count() == 2);
+  CHECK(store->Close().ok());
+}
+
+TEST_CASE("what there is to merge is looked for without a flush, too") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  options.merge.major_period_ms = 3'600'000;
+  for (const int64_t interval_ms : {3'600'000, 5}) {
+    CAPTURE(interval_ms);
+    options.check_interval_ms = interval_ms;
+    auto store = std::move(*Embedded::Open(options, disk, clock));
+    Store& cells = store->cells();
+    if (interval_ms > 5) {
+      REQUIRE(cells.Mutate("tsdb-uid", {{"k", {PutCell("id", "q", "v")}}}).ok());
+      REQUIRE(cells.Flush().ok());
+      REQUIRE(cells.Mutate("tsdb-uid", {{"k", {DeleteColumn("id", "q")}}}).ok());
+      REQUIRE(cells.Flush().ok());
+      // Marks of deletes are merged away when they are old enough: no flush tells of that.
+      clock.AdvanceMs(30 * 3'600'000);
+      CHECK(store->Stats().merges == 0);
+    } else {
+      WaitUntil([&] { return store->Stats().merges > 0; });
+    }
+    CHECK(store->Close().ok());
+  }
+}
+
+TEST_CASE("a merge that breaks off is tried again, and a close does not wait for it") {
+  StarvingDisk disk;
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  disk.starves = false;
+  auto store = std::move(*Embedded::Open(options, disk, clock));
+  for (int run = 0; run < 2; ++run) {
+    REQUIRE(store->cells().Mutate("tsdb-uid", {{"k", {PutCell("id", "q", "v")}}}).ok());
+    REQUIRE(store->cells().Flush().ok());
+  }
+  disk.starves = true;
+  CHECK_FALSE(store->cells().Compact().ok());
+  CHECK_FALSE(store->cells().Compact().ok());
+  disk.starves = false;
+  CHECK(store->cells().Compact().ok());
+  CHECK(store->cells().Get("tsdb-uid", "k")->cells.size() == 1);
+  CHECK(store->Close().ok());
+}
+
+}  // namespace
+}  // namespace hg
