@@ -16,7 +16,7 @@ bool Same(const StoredCell& cell, uint8_t family, ByteView qualifier) {
   return cell.family == family && cell.qualifier == qualifier;
 }
 
-enum : uint8_t { kHasValue = 1, kHasMark = 2 };
+enum : uint8_t { kHasValue = 1, kHasMark = 2, kOperand = 4 };
 // Stands where a row of cells has the number of its family marks.
 constexpr uint64_t kHasVersions = 257;
 
@@ -48,8 +48,24 @@ void CellRow::Put(uint8_t family, ByteView qualifier, ByteView value, int64_t ti
     it->qualifier = qualifier;
   }
   it->has_value = true;
+  it->operand = false;
   it->value = value;
   it->timestamp_ms = timestamp_ms;
+}
+
+void CellRow::Append(uint8_t family, ByteView qualifier, ByteView more, int64_t timestamp_ms,
+                     int64_t mark_ms) {
+  auto it = Place(family, qualifier);
+  if (it == cells.end() || !Same(*it, family, qualifier)) {
+    it = cells.insert(it, StoredCell{});
+    it->family = family;
+    it->qualifier = qualifier;
+    it->operand = true;
+  }
+  it->has_value = true;
+  it->value += more;
+  it->timestamp_ms = timestamp_ms;
+  it->mark_ms = mark_ms;
 }
 
 void CellRow::DeleteColumn(uint8_t family, ByteView qualifier, int64_t mark_ms) {
@@ -60,7 +76,7 @@ void CellRow::DeleteColumn(uint8_t family, ByteView qualifier, int64_t mark_ms) 
     it->qualifier = qualifier;
   }
   it->mark_ms = std::max(it->mark_ms, mark_ms);
-  it->has_value = false;
+  it->has_value = it->operand = false;
   it->value.clear();
   it->timestamp_ms = 0;
 }
@@ -80,6 +96,7 @@ void CellRow::DropMarks() {
   family_marks.clear();
   std::erase_if(cells, [](StoredCell& cell) {
     cell.mark_ms = kNoMark;
+    cell.operand = false;
     return !cell.has_value;
   });
 }
@@ -164,6 +181,10 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older) {
     } else {
       // A mark of either part still speaks of what is older than both.
       n->mark_ms = std::max(n->mark_ms, cell.mark_ms);
+      if (n->operand) {
+        n->value = cell.value + n->value;
+        n->operand = cell.operand;  // over a mark it is a value
+      }
       result.cells.push_back(std::move(*n++));
     }
   }
@@ -185,7 +206,8 @@ void EncodeCellRow(const CellRow& row, Bytes* out) {
   }
   AppendVarint(out, row.cells.size());
   for (const StoredCell& cell : row.cells) {
-    const int flags = (cell.has_value ? kHasValue : 0) | (cell.mark_ms != kNoMark ? kHasMark : 0);
+    const int flags = (cell.has_value ? kHasValue : 0) | (cell.mark_ms != kNoMark ? kHasMark : 0) |
+                      (cell.operand ? kOperand : 0);
     out->push_back(static_cast<char>(flags));
     out->push_back(static_cast<char>(cell.family));
     AppendSized(out, cell.qualifier);
@@ -215,9 +237,11 @@ bool DecodeCellRow(ByteView in, CellRow* row) {
     const uint8_t flags = ByteAt(in, 0);
     cell.family = ByteAt(in, 1);
     in.remove_prefix(2);
-    if (flags == 0 || flags > 3 || !TakeSized(&in, &cell.qualifier)) return false;
+    const bool known = flags != 0 && flags <= 7 && (flags & (kHasValue | kOperand)) != kOperand;
+    if (!known || !TakeSized(&in, &cell.qualifier)) return false;
     if ((flags & kHasMark) != 0 && !TakeSigned(&in, &cell.mark_ms)) return false;
     cell.has_value = (flags & kHasValue) != 0;
+    cell.operand = (flags & kOperand) != 0;
     if (cell.has_value && (!TakeSigned(&in, &cell.timestamp_ms) || !TakeSized(&in, &cell.value))) {
       return false;
     }

@@ -23,6 +23,7 @@ inline constexpr int64_t kNoMark = std::numeric_limits<int64_t>::min();
 struct StoredCell {
   uint8_t family = 0;  // index in the table's descriptor
   bool has_value = false;
+  bool operand = false;  // the value is to be appended to what older parts hold
   Bytes qualifier;
   Bytes value;
   int64_t timestamp_ms = 0;
@@ -48,6 +49,9 @@ struct CellRow {
 
   // By arrival.
   void Put(uint8_t family, ByteView qualifier, ByteView value, int64_t timestamp_ms);
+  /// Joins the value that stands there; without one, what older parts hold. `mark_ms` is set.
+  void Append(uint8_t family, ByteView qualifier, ByteView more, int64_t timestamp_ms,
+              int64_t mark_ms);
   void DeleteColumn(uint8_t family, ByteView qualifier, int64_t mark_ms);
   void DeleteFamily(uint8_t family, int64_t mark_ms);
   /// Takes a column out without a mark.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "storage/codec/append_cell.h"
 #include "storage/lsm/row_source.h"
 #include "storage/points/filter_row.h"
 #include "storage/points/row_file.h"
@@ -84,6 +85,15 @@ CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell*
   CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
   if (old != nullptr && old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
   return put;
+}
+
+// What append mode writes each point to.
+bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, ByteView family,
+                  ByteView qualifier) {
+  Bytes tsuid;
+  uint32_t base;
+  return table.points_family >= 0 && table.FamilyIndex(family) == table.points_family &&
+         qualifier == codec::kAppendQualifier && IsRegularKey(layout, key, &tsuid, &base);
 }
 
 // By region.
@@ -292,6 +302,11 @@ Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
 Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView family,
                              ByteView qualifier, ByteView value) {
   ASSIGN_OR_RETURN(const Table* table, Prepare(name, key, family));
+  if (IsAppendCell(engine_.layout(), *table, key, family, qualifier)) {
+    RETURN_IF_ERROR(CheckValue(value.size()));
+    ASSIGN_OR_RETURN(const LogPosition position, engine_.AppendToRow(*table, key, value));
+    return engine_.CommitAndWait(position);
+  }
   ASSIGN_OR_RETURN(
       const auto outcome,
       engine_.ReadModifyWrite(

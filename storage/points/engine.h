@@ -98,6 +98,9 @@ class Engine {
   /// A mutation that depends on nothing stored. Changes were checked against the table.
   Result<LogPosition> Write(const Table& table, ByteView key,
                             const std::vector<CellChange>& changes);
+  /// Appends to the append cell (codec::kAppendQualifier) of a regular row of the points table
+  /// without a look at what is stored: the bytes are kept beside it until both are read or merged.
+  Result<LogPosition> AppendToRow(const Table& table, ByteView key, ByteView bytes);
   /// Reads the row, asks `decide` what to do, and does it with nothing in between. `decide` sees
   /// the whole row as the cells door shows it and as it is stored; it fills the changes, or returns
   /// false to change nothing. It may be called more than once, and under the write lock: it must be
@@ -186,7 +189,8 @@ class Engine {
   void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence);
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
                        SeriesNumber series, uint32_t base);
-  LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes);
+  LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes,
+                          bool operands = false);
   void ExpandDeletes(const Table& table, StoredRow row, std::vector<CellChange>* changes) const;
   void NameVersions(const Table& table, const StoredRow& row,
                     std::vector<CellChange>* changes) const;

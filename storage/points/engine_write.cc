@@ -4,6 +4,7 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
+#include "storage/codec/append_cell.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/engine.h"
@@ -296,7 +297,10 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
       if (change.kind == CellChange::Kind::kPut) {
         if (point_name) row->SetFlag(RowHourMemory::kRawPoint);
         lsm::CellRow& raw = cells.Row(record.key);
-        if (TouchesPoints(change.qualifier)) {
+        if (change.operand) {
+          raw.Append(family, change.qualifier, change.value, change.timestamp_ms,
+                     static_cast<uint32_t>(sequence));
+        } else if (TouchesPoints(change.qualifier)) {
           PutRaw(family,
                  {change.qualifier, change.value, change.timestamp_ms,
                   static_cast<uint32_t>(sequence), false},
@@ -324,20 +328,18 @@ Status Engine::RegisterKey(const Table& table, ByteView key) {
 
 // In the write lock; the key's series is registered.
 LogPosition Engine::WriteLocked(const Table& table, ByteView key,
-                                const std::vector<CellChange>& changes) {
+                                const std::vector<CellChange>& changes, bool operands) {
   RowRecord record;
   record.table = table.id;
   record.key = key;
   int64_t stamp = stamp_ms_locked();
   for (const CellChange& change : changes) {
-    StampedChange stamped{change.kind,
-                          static_cast<uint8_t>(table.FamilyIndex(change.family)),
-                          change.qualifier,
-                          {},
-                          stamp};
+    StampedChange stamped{
+        change.kind, static_cast<uint8_t>(table.FamilyIndex(change.family)), change.qualifier, {}};
     stamped.timestamp_ms = change.timestamp_ms.value_or(stamp);
     if (change.kind == CellChange::Kind::kPut) {
       stamped.value = change.value;
+      stamped.operand = operands;
       if (change.ttl_ms && *change.ttl_ms < lsm::kNeverExpires - stamped.timestamp_ms) {
         stamped.expires_ms = stamped.timestamp_ms + *change.ttl_ms;
       }
@@ -384,6 +386,19 @@ Result<LogPosition> Engine::Write(const Table& table, ByteView key,
   std::lock_guard lock(write_);
   RETURN_IF_ERROR(CheckOpen());
   return WriteLocked(table, key, changes);
+}
+
+Result<LogPosition> Engine::AppendToRow(const Table& table, ByteView key, ByteView bytes) {
+  if (observers_.guards_writes()) {
+    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, {}));
+  }
+  RETURN_IF_ERROR(CheckWritable());
+  RETURN_IF_ERROR(RegisterKey(table, key));
+  const std::vector<CellChange> changes = {
+      PutCell(Bytes(kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
+  std::lock_guard lock(write_);
+  RETURN_IF_ERROR(CheckOpen());
+  return WriteLocked(table, key, changes, true);
 }
 
 // Deletes of newest versions are told which those are: as stored before these changes.

@@ -17,8 +17,9 @@ constexpr uint8_t kMillis = 0x8;
 constexpr uint8_t kControlMask = 0xF;
 constexpr int kDeltaBytes[4] = {0, 1, 2, 4};
 
-// Kinds of changes are those of CellChange, and one for puts that expire.
+// Kinds of changes are those of CellChange, one for puts that expire, and one for what is appended.
 constexpr uint8_t kExpiringPut = 5;
+constexpr uint8_t kAppend = 6;
 static_assert(static_cast<uint8_t>(CellChange::Kind::kDeleteFamilyVersion) == kExpiringPut - 1);
 
 constexpr uint32_t ZigZag32(uint32_t delta) {
@@ -138,7 +139,9 @@ void EncodeRowRecord(const RowRecord& row, Bytes* out) {
   AppendVarint(out, row.changes.size());
   for (const StampedChange& change : row.changes) {
     const bool expires = change.expires_ms != lsm::kNeverExpires;
-    out->push_back(static_cast<char>(expires ? kExpiringPut : static_cast<uint8_t>(change.kind)));
+    out->push_back(static_cast<char>(expires          ? kExpiringPut
+                                     : change.operand ? kAppend
+                                                      : static_cast<uint8_t>(change.kind)));
     out->push_back(static_cast<char>(change.family));
     AppendSized(out, change.qualifier);
     AppendVarint(out, ZigZag(change.timestamp_ms));
@@ -157,9 +160,11 @@ bool DecodeRowRecord(ByteView in, RowRecord* row) {
   row->stamp_ms = UnZigZag(stamp);
   row->changes.assign(count, {});
   for (StampedChange& change : row->changes) {
-    if (in.size() < 2 || ByteAt(in, 0) > kExpiringPut) return false;
+    if (in.size() < 2 || ByteAt(in, 0) > kAppend) return false;
     const bool expires = ByteAt(in, 0) == kExpiringPut;
-    change.kind = expires ? CellChange::Kind::kPut : static_cast<CellChange::Kind>(in[0]);
+    change.operand = ByteAt(in, 0) == kAppend;
+    change.kind =
+        expires || change.operand ? CellChange::Kind::kPut : static_cast<CellChange::Kind>(in[0]);
     change.family = ByteAt(in, 1);
     in.remove_prefix(2);
     if (!TakeSized(&in, &change.qualifier) || !GetVarint64(&in, &stamp)) return false;

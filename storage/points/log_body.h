@@ -38,7 +38,8 @@ struct StampedChange {
   uint8_t family = 0;
   Bytes qualifier;
   Bytes value;
-  int64_t timestamp_ms = 0;                 // of the cell or the mark
+  bool operand = false;      // of a put: the value is to be appended to what is there
+  int64_t timestamp_ms = 0;  // of the cell or the mark
   int64_t expires_ms = lsm::kNeverExpires;  // of a put
 };
 

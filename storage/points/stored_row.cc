@@ -34,6 +34,10 @@ bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t*
 
 void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells) {
   cells->Erase(points_family, cell.qualifier);
+  if (cell.operand) {
+    cells->Append(points_family, cell.qualifier, cell.value, cell.timestamp_ms, cell.generation);
+    return;
+  }
   cells->DeleteColumn(points_family, cell.qualifier, cell.generation);
   cells->Put(points_family, cell.qualifier, cell.value, cell.timestamp_ms);
 }
@@ -48,7 +52,7 @@ void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part) {
     if (cell.has_value) {
       const bool ranked = cell.mark_ms != lsm::kNoMark && TouchesPoints(cell.qualifier);
       part->raw.push_back({std::move(cell.qualifier), std::move(cell.value), cell.timestamp_ms,
-                           ranked ? static_cast<uint32_t>(cell.mark_ms) : 0, false});
+                           ranked ? static_cast<uint32_t>(cell.mark_ms) : 0, cell.operand});
     } else if (!part->cleared) {
       part->gone.push_back(std::move(cell.qualifier));
     }

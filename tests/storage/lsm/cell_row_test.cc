@@ -12,12 +12,15 @@ void Change(std::mt19937_64& random, CellRow* row) {
   const auto family = static_cast<uint8_t>(random() % 2);
   const Bytes qualifier = random() % 2 ? "a" : "b";
   const auto time = static_cast<int64_t>(random() % 6);
-  switch (random() % 5) {
+  switch (random() % 6) {
     case 0:
       row->DeleteColumn(family, qualifier, time);
       break;
     case 1:
       row->DeleteFamily(family, time);
+      break;
+    case 2:
+      row->Append(family, qualifier, std::to_string(random() % 1000), time, time);
       break;
     default:
       row->Put(family, qualifier, std::to_string(random() % 1000), time);

@@ -187,7 +187,10 @@ std::string VersionText(const CellVersion& cell) {
 std::string CellText(const StoredCell& cell) {
   std::string text = Column(cell.family, cell.qualifier);
   if (cell.mark_ms != kNoMark) text += " mark " + Number(cell.mark_ms);
-  if (cell.has_value) text += " put " + Shown(cell.value) + " at " + Number(cell.timestamp_ms);
+  if (cell.has_value) {
+    text += (cell.operand ? " append " : " put ") + Shown(cell.value) + " at " +
+            Number(cell.timestamp_ms);
+  }
   return text;
 }
 

@@ -61,8 +61,9 @@ std::string ChangeText(const StampedChange& change) {
       {CellChange::Kind::kDeleteFamily, "delete family"},
       {CellChange::Kind::kDeleteVersion, "delete version"},
       {CellChange::Kind::kDeleteFamilyVersion, "delete version of family"}};
-  std::string text = kinds.at(change.kind) + " " + std::to_string(change.family) + ":" +
-                     hg::Shown(change.qualifier) + " at " + std::to_string(change.timestamp_ms);
+  std::string text = (change.operand ? "append" : kinds.at(change.kind)) + " " +
+                     std::to_string(change.family) + ":" + hg::Shown(change.qualifier) + " at " +
+                     std::to_string(change.timestamp_ms);
   if (change.expires_ms != lsm::kNeverExpires)
     text += " expires " + std::to_string(change.expires_ms);
   if (change.kind == CellChange::Kind::kPut) text += " " + hg::Shown(change.value);
