@@ -96,6 +96,9 @@ int64_t FillBuckets(const DownsampleSpec& spec, const ScanWindow& window) {
 
 constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 
+// Values of a bucket on the average: fewer are folded one by one.
+constexpr size_t kShortRun = 24;
+
 // The elements that a vector that grows by doubling has room for while it grows, old and new.
 template <typename T>
 size_t RoomFor(const std::vector<T>& v, size_t more) {
@@ -222,15 +225,19 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
   size_t n = offset_ms.size();
   while (i < n && base_ms + offset_ms[i] < grid_->first_point_ms()) ++i;
   while (n > i && base_ms + offset_ms[n - 1] >= grid_->end_point_ms()) --n;
+  bool short_runs = false;
   // Room for the buckets of the row at once.
   if (const int64_t interval = grid_->spec().interval_ms(); interval > 0 && i < n) {
     const int64_t buckets = (int64_t{offset_ms[n - 1]} - offset_ms[i]) / interval + 2;
+    short_runs = buckets > 2 && n - i < static_cast<size_t>(buckets) * kShortRun;
     const size_t size = times_.size() + std::min(n - i, static_cast<size_t>(buckets));
     if (const size_t room = times_.capacity(); size > room) {
       times_.reserve(std::max(size, 2 * room));
       bits_.reserve(std::max(size, 2 * room));
     }
   }
+  if (short_runs && AddShortRuns(base_ms, offset_ms.subspan(i, n - i), values.subspan(i, n - i)))
+    i = n;
   while (i < n) {
     int64_t t = base_ms + offset_ms[i];
     if (t >= bucket_end_) Open(NextBucket(t));
@@ -245,6 +252,64 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
     i = run_end;
   }
   magnitude_ = kInfinity;
+}
+
+template <typename T, typename Fold>
+void Downsampler::FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
+                                std::span<const T> values, Fold fold) {
+  RunningSum running = running_;
+  for (size_t i = 0; i < values.size();) {
+    if (const int64_t t = base_ms + offset_ms[i]; t >= bucket_end_) {
+      running_ = running;
+      Open(NextBucket(t));
+      running = {};
+    }
+    const int64_t limit = bucket_end_ - base_ms;
+    do {
+      fold(values[i], &running);
+    } while (++i < values.size() && offset_ms[i] < limit);
+  }
+  running_ = running;
+}
+
+// One by one, as the results are defined; beside a few values the kernels of Accumulate cost more
+// than they save.
+template <typename T>
+bool Downsampler::AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
+                               std::span<const T> values) {
+  constexpr bool kInts = std::is_same_v<T, int64_t>;
+  switch (grid_->spec().function->function) {
+    case Function::kSum:
+    case Function::kAvg:
+      FoldShortRuns(base_ms, offset_ms, values, [](T v, RunningSum* running) {
+        if (!kInts && v != v) return;
+        running->sum += static_cast<double>(v);
+        ++running->count;
+      });
+      return true;
+    case Function::kCount:
+      FoldShortRuns(base_ms, offset_ms, values,
+                    [](T v, RunningSum* running) { running->count += kInts || v == v ? 1 : 0; });
+      return true;
+    case Function::kMin:
+      FoldShortRuns(base_ms, offset_ms, values, [](T v, RunningSum* running) {
+        const double least = running->count == 0 ? kInfinity : running->sum;
+        const auto value = static_cast<double>(v);
+        running->sum = value < least ? value : least;
+        running->count = 1;
+      });
+      return true;
+    case Function::kMax:
+      FoldShortRuns(base_ms, offset_ms, values, [](T v, RunningSum* running) {
+        const double most = running->count == 0 ? -kInfinity : running->sum;
+        const auto value = static_cast<double>(v);
+        running->sum = value > most ? value : most;
+        running->count = 1;
+      });
+      return true;
+    default:
+      return false;
+  }
 }
 
 template void Downsampler::AddPoints(int64_t, std::span<const uint32_t>, std::span<const double>);

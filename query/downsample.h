@@ -117,6 +117,13 @@ class Downsampler {
   void AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms, std::span<const T> values);
   template <typename T>
   void Accumulate(std::span<const T> values);
+  /// The same for points of many buckets with few values each; false: not for this function.
+  template <typename T>
+  bool AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
+                    std::span<const T> values);
+  template <typename T, typename Fold>
+  void FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
+                     std::span<const T> values, Fold fold);
   void Close();
   Status Fill(PointColumns* out);
 

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <random>
+
 #include "tests/query/columns.h"
 
 namespace hg::query {
@@ -139,6 +142,42 @@ TEST_CASE("a bucket is the same however its points arrive") {
   REQUIRE(downsampler.Finish(&out).ok());
   CHECK(Text(out) == Text(*Run("10m-avg", points, kDay, kDay + 3000)));
   CHECK(out.size() == 6);
+}
+
+TEST_CASE("short runs of a row give what its points give one by one") {
+  for (const char* text : {"1m-sum", "1m-avg", "1m-min", "1m-max", "1m-count", "1m-last"}) {
+    CAPTURE(std::string(text));
+    const DownsampleSpec spec = *ParseDownsample(text);
+    const ScanWindow window = PlanScan(kDay * 1000, (kDay + 7200) * 1000, spec.interval_ms());
+    const BucketGrid grid(spec, window, kDay * 1000, (kDay + 7200) * 1000);
+    Downsampler at_once(&grid), one_by_one(&grid);
+    std::mt19937_64 random(7);
+    for (int64_t hour = 0; hour < 2; ++hour) {
+      const int64_t base_ms = (kDay + hour * 3600) * 1000;
+      std::vector<uint32_t> offsets;
+      std::vector<int64_t> ints;
+      std::vector<double> doubles;
+      for (uint32_t s = 5; s < 3600; s += 1 + random() % 40) {
+        offsets.push_back(s * 1000);
+        ints.push_back(static_cast<int64_t>(random() >> random() % 64));
+        const double zeros[] = {0.0, -0.0, std::numeric_limits<double>::quiet_NaN(), 0.1};
+        doubles.push_back(random() % 2 == 0 ? zeros[random() % 4]
+                                            : static_cast<double>(ints.back()) * 1e-9);
+      }
+      const auto add = [&](const auto& values) {
+        at_once.Add(base_ms, offsets, values);
+        for (size_t i = 0; i < offsets.size(); ++i)
+          one_by_one.Add(base_ms, {&offsets[i], 1}, {&values[i], 1});
+      };
+      hour == 0 ? add(doubles) : add(ints);
+    }
+    PointColumns expected, out;
+    REQUIRE(at_once.Finish(&out).ok());
+    REQUIRE(one_by_one.Finish(&expected).ok());
+    CHECK(out.size() > 100);
+    CHECK(out.time_ms == expected.time_ms);
+    CHECK(out.bits == expected.bits);
+  }
 }
 
 }  // namespace
