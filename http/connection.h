@@ -75,9 +75,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool OnBody(std::string_view body);
   bool TryPut(std::string_view body);
   void Handle(std::string_view body);
+  bool TryOnLoop(const Request& request);
   void Pump();
   void RefuseHead(int status, std::string_view message, bool as_page);
   void ReplyInline(const Request& request, const Status& status);
+  /// All of a reply; the next request is served once the system has taken it.
+  void TransmitReply(std::string_view bytes);
   void PutCommitted(const Status& status);
   void ReplySent();
   /// *escapes_good: whether the query string could be decoded.

@@ -10,6 +10,7 @@
 #include "http/request.h"
 #include "http/router.h"
 #include "http/wire/charset.h"
+#include "storage/base/no_wait.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
@@ -18,6 +19,9 @@ namespace {
 /// Above this a body counts as "chunked" where chunked requests are switched off (spec http-api.md
 /// §2.1).
 constexpr uint64_t kWholeBodyBytesMax = 8192;
+
+/// A larger body is parsed on the pool.
+constexpr size_t kLoopBodyBytesMax = 16384;
 
 constexpr size_t kKeptPoints = 100'000;
 constexpr size_t kKeptBytes = 16 << 20;
@@ -35,6 +39,8 @@ bool Answer(const Request& request, Services& services, Reply& reply) {
   const int64_t began_ns = services.clock.MonotonicNs();
   try {
     Dispatch(request, services, reply);
+    if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+      return true;
     const bool more = reply.Finish();
     services.counters.all_requests.Record((services.clock.MonotonicNs() - began_ns) / 1000000);
     return more;
@@ -233,9 +239,7 @@ void Connection::PutCommitted(const Status& status) {
     edge_.services.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
     ReplyInline(*MakeRequest({}), status);
   } else if (!put_reply_.summary && !put_reply_.details && head_.keep_alive) {
-    state_ = State::kReplying;
-    Transmit(kPutDone);
-    if (!write_pending_ && state_ != State::kClosed) ReplySent();
+    TransmitReply(kPutDone);
     return Advance();
   } else {
     std::string bytes;
@@ -249,11 +253,26 @@ void Connection::PutCommitted(const Status& status) {
       reply.SetStatus(204);
     }
     close_after_reply_ |= !reply.Finish();
-    state_ = State::kReplying;
-    Transmit(bytes);
-    if (!write_pending_ && state_ != State::kClosed) ReplySent();
+    TransmitReply(bytes);
   }
   Advance();
+}
+
+// Handing a small request to a thread of the pool, which sleeps, costs more than the request.
+// False: it is not one of those, and nothing has happened.
+bool Connection::TryOnLoop(const Request& request) {
+  if (request.body.size() > kLoopBodyBytesMax || !MayAnswerOnLoop(request, edge_.options))
+    return false;
+  std::string bytes;
+  Reply reply(ReplyForm::Of(head_), Into(&bytes));
+  {
+    NoWait no_wait;
+    const bool more = Answer(request, edge_.services, reply);
+    if (no_wait.refused()) return false;
+    close_after_reply_ |= !more;
+  }
+  TransmitReply(bytes);
+  return true;
 }
 
 void Connection::ReplyInline(const Request& request, const Status& status) {
@@ -261,6 +280,10 @@ void Connection::ReplyInline(const Request& request, const Status& status) {
   Reply reply(ReplyForm::Of(head_), Into(&bytes));
   SendStatus(reply, request, status);
   close_after_reply_ |= !reply.Finish();
+  TransmitReply(bytes);
+}
+
+void Connection::TransmitReply(std::string_view bytes) {
   state_ = State::kReplying;
   Transmit(bytes);
   if (!write_pending_ && state_ != State::kClosed) ReplySent();
@@ -284,6 +307,7 @@ void Connection::Handle(std::string_view body) {
   if (!escapes_good) {
     return ReplyInline(*request, Status::InvalidArgument("Bad percent escape in the query string"));
   }
+  if (TryOnLoop(*request)) return;
   const bool write = request->method == Method::kPost && IsPutPath(head_.target);
   auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
     boost::asio::post(io, [self] {

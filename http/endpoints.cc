@@ -53,7 +53,7 @@ std::span<const Endpoint> Endpoints() {
       {"logs", Place::kRoot, kGetPost, kAllModes, HandleLogs},
       {"put", Place::kApi, kPost, kWrites, HandlePut},
       {"q", Place::kRoot, kAny, kReads, HandleGraph},
-      {"query", Place::kApi, kGetPostDelete, kReads, HandleQuery},
+      {"query", Place::kApi, kGetPostDelete, kReads, HandleQuery, Where::kLoop},
       {"rollup", Place::kApi, kPost, kWrites, HandleRollup},
       {"s", Place::kRoot, kAny, kReads, HandleFile},
       {"search", Place::kApi, kAny, kReads, HandleSearch},
@@ -63,8 +63,8 @@ std::span<const Endpoint> Endpoints() {
       {"suggest", Place::kRoot, kGetPost, kReads, HandleSuggest},
       {"tree", Place::kApi, kAny, kWrites, HandleTree},
       {"uid", Place::kApi, kAny, kWrites, HandleUid},
-      {"version", Place::kApi, kGetPost, kAllModes, HandleVersion},
-      {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion},
+      {"version", Place::kApi, kGetPost, kAllModes, HandleVersion, Where::kLoop},
+      {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion, Where::kLoop},
   };
   return table;
 }

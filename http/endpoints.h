@@ -39,12 +39,19 @@ enum class Place : uint8_t {
   kRoot,  // first segment of the path; needs Options::ui_enabled
 };
 
+/// Which thread a request is answered on first.
+enum class Where : uint8_t {
+  kPool,
+  kLoop,  // the loop that read it, under NoWait; on the pool once that refused
+};
+
 struct Endpoint {
   std::string_view name;  // lower case; Request::Endpoint(). "" at kRoot = the home page
   Place place;
   uint8_t verbs;  // others are answered 405 (unversioned 400)
   uint8_t modes;
   Handler handler;
+  Where where = Where::kPool;
 };
 
 /// All of them, the same for the life of the process.

@@ -130,8 +130,21 @@ bool IsPluginPath(std::string_view target) {
   return EqualIgnoringCase(target.substr(0, std::min(target.find('?'), kPrefix.size())), kPrefix);
 }
 
+namespace {
+
+Place PlaceOf(const Request& request) {
+  return request.api_version >= 0 ? Place::kApi : Place::kRoot;
+}
+
+}  // namespace
+
+bool MayAnswerOnLoop(const Request& request, const Options& options) {
+  const Endpoint* const endpoint = FindEndpoint(request.Endpoint(), PlaceOf(request), options);
+  return endpoint != nullptr && endpoint->where == Where::kLoop;
+}
+
 void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
-  const Place place = request.api_version >= 0 ? Place::kApi : Place::kRoot;
+  const Place place = PlaceOf(request);
   if (place == Place::kApi && RefuseVersion(request, out)) return;
   if (RefuseSerializer(request, out)) return;
   if (AnswerCors(request, services, out)) return;

@@ -17,7 +17,11 @@ bool ParseTarget(Request* request);
 /// Whether the path of a target is one of OpenTSDB's HTTP plug-ins, "/plugin/…".
 bool IsPluginPath(std::string_view target);
 
-/// Answers one request, whatever it asks for. Runs on a pool thread; may block.
+/// Whether it is worth trying to answer the request on the loop that read it (Where::kLoop).
+bool MayAnswerOnLoop(const Request& request, const Options& options);
+
+/// Answers one request, whatever it asks for. Runs on a pool thread, where it may block, or under
+/// NoWait: then what it wrote counts only if nothing was refused.
 void Dispatch(const Request& request, Services& services, ResponseWriter& out);
 
 /// Adds the CORS headers that this request's Origin earns (§7); false: the domain is not allowed.

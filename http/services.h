@@ -59,7 +59,7 @@ struct Services {
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through
-/// http/errors.h.
+/// http/errors.h. Those of Where::kLoop (endpoints.h) are called on loops first, under NoWait.
 using Handler = void (*)(const Request&, Services&, ResponseWriter&);
 
 }  // namespace hg::http

@@ -10,6 +10,7 @@
 #include "query/side_by_side.h"
 #include "query/sub_query_run.h"
 #include "query/validate.h"
+#include "storage/base/no_wait.h"
 #include "uid/annotations.h"
 
 namespace hg::query {
@@ -58,6 +59,7 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   }
   RunningQuery& running = run.query != nullptr ? *run.query : *own;
   RETURN_IF_ERROR(running.Look());
+  if (query.request.delete_rows) RETURN_IF_ERROR(NoWait::MayWait());
   RunContext context{query,    options_,       points_, names_, clock_,   limits_file_,
                      run.trim, run.on_failure, running, cells_, helpers_, helper_count_};
   std::deque<SubQueryRun> runs;

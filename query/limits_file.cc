@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "storage/base/no_wait.h"
+
 namespace hg::query {
 
 Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json) {
@@ -61,6 +63,7 @@ Result<bool> LimitsFile::Find(std::string_view metric, int64_t* bytes_max, int64
   if (path_.empty()) return false;
   std::lock_guard lock(mutex_);
   if (!loaded_ || clock_.MonotonicNs() - loaded_ns_ > interval_ns_) {
+    RETURN_IF_ERROR(NoWait::MayWait());
     Status status = Reload();
     if (!status.ok() && !loaded_) return status;
   }

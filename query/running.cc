@@ -85,6 +85,11 @@ Result<std::unique_ptr<RunningQuery>> RunningQueries::Begin(const Request& reque
 }
 
 void RunningQueries::Leave(RunningQuery* query) {
+  if (query->withdrawn_) {
+    std::lock_guard lock(mutex_);
+    running_.remove(query);
+    return;
+  }
   auto done = std::make_shared<CompletedQuery>();
   done->id = query->id_;
   done->request = KeptForm(query->request_);

@@ -68,6 +68,11 @@ class RunningQuery : public WorkWatch {
   Status Charge(int64_t bytes) override;
   /// What Step does now and then.
   Status Look();
+  /// Before its first step. Beyond so many it asks whether it may wait (storage/base/no_wait.h).
+  void StayBelow(uint64_t steps) { small_steps_ = steps; }
+  /// It is given up here, to be run again elsewhere: nobody is told of its end. Before the
+  /// destructor.
+  void Withdraw() { withdrawn_ = true; }
 
   /// What it found is complete and goes out: from now on only the client's going and an
   /// administrator end it, and it stands in nobody's way.
@@ -115,6 +120,8 @@ class RunningQuery : public WorkWatch {
   bool in_lane_ = false;  // guarded by lane_mutex_
 
   // One thread at a time.
+  uint64_t small_steps_ = UINT64_MAX;  // constant while it works
+  bool withdrawn_ = false;
   QueryEnd end_;
   QueryStats stats_;
 };

@@ -6,12 +6,15 @@
 #include <memory>
 #include <mutex>
 
+#include "storage/base/no_wait.h"
+
 namespace hg::query {
 namespace {
 
 /// Shared with helpers that may come when all is done; they touch nothing else then.
 struct Work {
   const std::function<bool(size_t)>* task = nullptr;
+  NoWait* no_wait = nullptr;  // the caller's
   size_t count = 0;
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
@@ -33,7 +36,10 @@ struct Work {
       if (closed) return;
       ++helping;
     }
-    Do();
+    {
+      NoWait::Shared shared(no_wait);
+      Do();
+    }
     {
       std::lock_guard lock(mutex);
       --helping;
@@ -49,6 +55,7 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
   if (count == 0) return;
   auto work = std::make_shared<Work>();
   work->task = &task;
+  work->no_wait = NoWait::Current();
   work->count = count;
   for (size_t i = 0; i < std::min(helpers, count - 1); ++i) {
     if (!pool->Post([work](WorkerPool::Turn&) { work->Help(); })) break;

@@ -17,9 +17,13 @@
 #include "http/wire/query_uri.h"
 #include "query/engine.h"
 #include "query/validate.h"
+#include "storage/base/no_wait.h"
 
 namespace hg::http {
 namespace {
+
+/// The most work that a query may be where it holds up a loop: some hundreds of µs.
+constexpr uint64_t kStepsOnLoop = 1 << 16;
 
 // None: an error was sent.
 std::optional<query::Request> FromBody(const Request& request, Services& services,
@@ -70,8 +74,11 @@ void Answer(const query::Request& asked, const Request& request, Services& servi
   client.refuse_repeats = true;
   auto running = services.queries.running().Begin(query->request, std::move(client));
   if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
+  const NoWait* const no_wait = NoWait::Current();
+  if (no_wait != nullptr) (*running)->StayBelow(kStepsOnLoop);
   Result<query::Answer> answer =
       services.queries.Run(*query, {.trim = true, .query = running->get()});
+  if (no_wait != nullptr && no_wait->refused()) return (*running)->Withdraw();
   if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
   SendGroups(request, services, *query, *answer, **running, out);
 }
@@ -97,6 +104,10 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
                      "Deleting data is not enabled (tsd.http.query.allow_delete=false)");
   }
   std::string kind = request.Segment(1);
+  // On a loop: only what can be given up without a trace.
+  const bool plain = kind.empty() && request.method != Method::kDelete &&
+                     !request.parameters.Has("method_override") && services.points.HeedsNoWait();
+  if (!plain && NoWait::Refuse()) return;
   if (kind == "last") return HandleQueryLast(request, services, out);
   if (kind == "exp") return HandleQueryExp(request, services, out);
   std::optional<query::Request> asked;

@@ -8,6 +8,7 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
+#include "storage/base/no_wait.h"
 #include "storage/base/varint.h"
 #include "storage/lsm/bloom.h"
 
@@ -388,6 +389,7 @@ Result<std::shared_ptr<const Bytes>> BlockFile::ReadBlock(size_t i, CacheUse use
   if (cache != nullptr) {
     if (auto found = cache->Find(cache_number_, i)) return found;
   }
+  RETURN_IF_ERROR(NoWait::MayWait());
   Bytes block;
   RETURN_IF_ERROR(ReadFromDisk(i, &block));
   auto shared = std::make_shared<const Bytes>(WithPlaces(block));

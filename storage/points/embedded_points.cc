@@ -30,6 +30,7 @@ Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
 
 Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
                                   const std::function<bool(ByteView tsuid)>& visit) {
+  RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher));
   for (const uint32_t series : engine_.registry().Match(metric, matcher)) {
     if (!visit(engine_.registry().Tsuid(series))) break;
   }

@@ -25,6 +25,7 @@ class EmbeddedPoints : public Points {
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   [[nodiscard]] bool ListsFromIndex() const override { return true; }
+  [[nodiscard]] bool HeedsNoWait() const override { return true; }
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);
   }

@@ -101,6 +101,7 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   }
   PointScanSpec seen = spec;
   seen.rows = SeenOf(spec.rows, OldestPointMs(engine, engine.render_options().now_ms));
+  RETURN_IF_ERROR(engine.registry().MayMatch(spec.metric, spec.matcher));
   std::vector<uint32_t> series = engine.registry().Match(spec.metric, spec.matcher);
   // What waits for its turn should do so now: from here on the scan keeps memory that the store
   // has flushed.

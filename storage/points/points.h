@@ -183,6 +183,10 @@ class Points {
   /// before he scans.
   [[nodiscard]] virtual bool ListsFromIndex() const { return false; }
 
+  /// True if reading heeds NoWait (storage/base/no_wait.h): what would wait for a disk, or look
+  /// through many series, is refused under it.
+  [[nodiscard]] virtual bool HeedsNoWait() const { return false; }
+
   /// At most once, before the first scan. An engine that never needs it may ignore it.
   virtual void ListenForUnsettledRows(UnsettledRowListener listener) { (void)listener; }
 };

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "storage/base/invariant.h"
+#include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
 
 namespace hg::points {
@@ -81,6 +82,12 @@ std::vector<uint32_t> Registry::Match(ByteView metric, const SeriesMatcher& matc
   std::sort(numbers.begin(), numbers.end(),
             [this](uint32_t a, uint32_t b) { return Tsuid(a) < Tsuid(b); });
   return numbers;
+}
+
+Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher) const {
+  if (NoWait::Current() == nullptr) return {};
+  std::shared_lock lock(mutex_);
+  return index_.MatchesAtMost(metric, matcher) > kFewSeries ? NoWait::MayWait() : Status();
 }
 
 std::vector<Bytes> Registry::Metrics() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/status.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/arena.h"
 #include "storage/points/tag_index.h"
@@ -20,6 +21,9 @@ namespace hg::points {
 /// registry.
 class Registry {
  public:
+  /// Looking for so many takes some tens of µs.
+  static constexpr uint64_t kFewSeries = 4096;
+
   explicit Registry(const KeyLayout& layout) : layout_(layout), index_(layout) {}
 
   /// Numbers below it are known.
@@ -32,6 +36,8 @@ class Registry {
 
   /// Numbers of the metric ("" = all) that match, in the order of their TSUIDs.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
+  /// Ok, unless more than kFewSeries may match and waiting is not allowed.
+  [[nodiscard]] Status MayMatch(ByteView metric, const SeriesMatcher& matcher) const;
   [[nodiscard]] std::vector<Bytes> Metrics() const;
   [[nodiscard]] size_t bytes() const;
 

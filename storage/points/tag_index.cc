@@ -1,5 +1,6 @@
 #include "storage/points/tag_index.h"
 
+#include <algorithm>
 #include <roaring/roaring.hh>
 
 #include "storage/codec/row_key.h"
@@ -35,6 +36,14 @@ void Postings::AddTo(Roaring* set) const {
   }
 }
 
+void Postings::RetainIn(Roaring* set) const {
+  if (bitmap_ != nullptr) {
+    *set &= *bitmap_;
+  } else {
+    *set &= Roaring(list_.size(), list_.data());
+  }
+}
+
 uint64_t Postings::size() const { return bitmap_ ? bitmap_->cardinality() : list_.size(); }
 
 size_t Postings::bytes() const {
@@ -64,26 +73,38 @@ void TagIndex::Add(uint32_t number, ByteView tsuid) {
   });
 }
 
+void TagIndex::AddOneOf(const TagClause& clause, Roaring* set) const {
+  for (const Bytes& value : clause.values) {
+    if (auto pair = pairs_.find(clause.tagk + value); pair != pairs_.end()) pair->second.AddTo(set);
+  }
+}
+
+// Begins with the series of some values, which mostly are few, and leaves those of the metric.
 std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matcher) const {
   Roaring result;
-  if (metric.empty()) {
+  const auto first =
+      std::find_if(matcher.clauses.begin(), matcher.clauses.end(),
+                   [](const TagClause& clause) { return clause.kind == TagClause::Kind::kOneOf; });
+  const auto of_metric = metrics_.find(metric);
+  if (!metric.empty() && of_metric == metrics_.end()) return {};
+  if (first != matcher.clauses.end()) {
+    AddOneOf(*first, &result);
+    if (!metric.empty()) of_metric->second.RetainIn(&result);
+  } else if (metric.empty()) {
     for (const auto& [name, postings] : metrics_) postings.AddTo(&result);
-  } else if (auto found = metrics_.find(metric); found != metrics_.end()) {
-    found->second.AddTo(&result);
+  } else {
+    of_metric->second.AddTo(&result);
   }
-  for (const TagClause& clause : matcher.clauses) {
+  for (auto clause = matcher.clauses.begin(); clause != matcher.clauses.end(); ++clause) {
     if (result.isEmpty()) break;
+    if (clause == first) continue;
     Roaring with;
-    if (clause.kind == TagClause::Kind::kOneOf) {
-      for (const Bytes& value : clause.values) {
-        if (auto pair = pairs_.find(clause.tagk + value); pair != pairs_.end()) {
-          pair->second.AddTo(&with);
-        }
-      }
-    } else if (auto key = keys_.find(clause.tagk); key != keys_.end()) {
+    if (clause->kind == TagClause::Kind::kOneOf) {
+      AddOneOf(*clause, &with);
+    } else if (auto key = keys_.find(clause->tagk); key != keys_.end()) {
       key->second.AddTo(&with);
     }
-    if (clause.kind == TagClause::Kind::kAbsent) {
+    if (clause->kind == TagClause::Kind::kAbsent) {
       result -= with;
     } else {
       result &= with;
@@ -92,6 +113,24 @@ std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matc
   std::vector<uint32_t> numbers(result.cardinality());
   if (!numbers.empty()) result.toUint32Array(numbers.data());
   return numbers;
+}
+
+uint64_t TagIndex::MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const {
+  uint64_t most = UINT64_MAX;
+  if (!metric.empty()) {
+    const auto found = metrics_.find(metric);
+    most = found != metrics_.end() ? found->second.size() : 0;
+  }
+  for (const TagClause& clause : matcher.clauses) {
+    if (clause.kind != TagClause::Kind::kOneOf) continue;
+    uint64_t with = 0;
+    for (const Bytes& value : clause.values) {
+      const auto pair = pairs_.find(clause.tagk + value);
+      if (pair != pairs_.end()) with += pair->second.size();
+    }
+    most = std::min(most, with);
+  }
+  return most;
 }
 
 std::vector<Bytes> TagIndex::Metrics() const {

@@ -30,6 +30,8 @@ class Postings {
   /// Numbers come in rising order.
   void Add(uint32_t number);
   void AddTo(Roaring* set) const;
+  /// Leaves in the set what is here, too.
+  void RetainIn(Roaring* set) const;
   [[nodiscard]] uint64_t size() const;
   [[nodiscard]] size_t bytes() const;
 
@@ -48,11 +50,16 @@ class TagIndex {
   /// Numbers of the metric ("" = all metrics), rising, that hold to all clauses. exact_tags and
   /// tsuids are the caller's.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
+  /// No more than these match, without looking for them.
+  [[nodiscard]] uint64_t MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
   /// The metrics that have series, rising.
   [[nodiscard]] std::vector<Bytes> Metrics() const;
   [[nodiscard]] size_t bytes() const { return bytes_; }
 
  private:
+  /// Those that have the key with one of the clause's values.
+  void AddOneOf(const TagClause& clause, Roaring* set) const;
+
   const KeyLayout layout_;
   std::map<Bytes, Postings, std::less<>> metrics_;
   std::unordered_map<Bytes, Postings> keys_;

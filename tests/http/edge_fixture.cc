@@ -5,6 +5,7 @@
 #include <new>
 
 #include "http/router.h"
+#include "storage/base/no_wait.h"
 
 namespace hg::http {
 namespace {
@@ -57,6 +58,16 @@ void GatedPoints::Commit(LogPosition, std::function<void(Status)> done) {
     if (holding_) return held_.push_back(std::move(done));
   }
   done({});
+}
+
+Result<std::unique_ptr<PointScan>> GatedPoints::Scan(const PointScanSpec& spec,
+                                                     const ReconcileOptions& options) {
+  if (NoWait::Current() != nullptr) {
+    ++scans_without_waiting;
+    if (scans_wait) RETURN_IF_ERROR(NoWait::MayWait());
+  }
+  ++scans;
+  return PointsOverCells::Scan(spec, options);
 }
 
 void GatedPoints::Hold() {

@@ -30,6 +30,9 @@ class GatedPoints : public points::PointsOverCells {
 
   Result<LogPosition> Append(std::span<const PointEntry> batch) override;
   void Commit(LogPosition position, std::function<void(Status)> done) override;
+  Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
+                                          const ReconcileOptions& options) override;
+  [[nodiscard]] bool HeedsNoWait() const override { return heeds_no_wait; }
 
   /// The next `appends` calls of Append answer Busy.
   void RefuseAppends(int appends) { refusals_.store(appends); }
@@ -41,6 +44,8 @@ class GatedPoints : public points::PointsOverCells {
   [[nodiscard]] size_t held();
 
   std::atomic<int> appends{0}, commits{0};
+  std::atomic<bool> heeds_no_wait{false}, scans_wait{false};
+  std::atomic<int> scans_without_waiting{0}, scans{0};
 
  private:
   std::atomic<int> refusals_{0}, throws_{0};

@@ -164,5 +164,42 @@ TEST_CASE("a path and headers that are no UTF-8 spoil no JSON") {
   }
 }
 
+TEST_CASE("a small query is answered on the loop, one that has to wait on the pool, each once") {
+  const std::string query = "/api/query?start=1699999999&end=1700060000&m=sum:m";
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", Points(3)));
+  REQUIRE(client.ReadResponse().status() == 204);
+  const auto ask = [&] {
+    client.Send("GET " + query + " HTTP/1.1\r\n\r\n");
+    const auto answer = client.ReadResponse();
+    CHECK(answer.status() == 200);
+    return answer.body;
+  };
+  const std::string on_pool = ask();
+  CHECK(on_pool.find("1700000002") != std::string::npos);
+  CHECK(edge.points.scans_without_waiting == 0);
+
+  edge.points.heeds_no_wait = true;
+  CHECK(ask() == on_pool);
+  CHECK(edge.points.scans_without_waiting == 1);
+  CHECK(edge.points.scans == 2);
+
+  edge.points.scans_wait = true;
+  CHECK(ask() == on_pool);
+  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.points.scans == 3);
+  CHECK(edge.counters.query_success == 3);
+  CHECK(edge.counters.query_exceptions == 0);
+  CHECK(edge.counters.query_invalid == 0);
+
+  // What changes the store is not tried on a loop.
+  client.Send(Post("/api/query", R"({"start":1,"delete":true,"queries":[{"aggregator":"sum",)"
+                                 R"("metric":"m"}]})"));
+  CHECK(client.ReadResponse().status() == 200);
+  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(ask().find("1700000002") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace hg::http

@@ -6,6 +6,7 @@
 
 #include "query/merge.h"
 #include "query/side_by_side.h"
+#include "storage/base/no_wait.h"
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"
 
@@ -145,6 +146,20 @@ TEST_CASE("parts of a query run side by side, each once") {
   std::atomic<int> calls{0};
   RunSideBySide(&pool, 0, 100, [&](size_t i) { return ++calls, i < 9; });
   CHECK(calls == 10);
+}
+
+TEST_CASE("where waiting is refused, it is refused to those who help, too") {
+  WorkerPool pool(1, 100);
+  NoWait no_wait;
+  std::atomic<int> refused{0}, begun{0};
+  RunSideBySide(&pool, 1, 2, [&](size_t) {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();  // so that each thread has one
+    refused += NoWait::Refuse() ? 1 : 0;
+    return true;
+  });
+  CHECK(refused == 2);
+  CHECK(no_wait.refused());
 }
 
 TEST_CASE("parts are done by their own thread while no other is free") {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/base/no_wait.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg::query {
@@ -331,6 +332,36 @@ TEST_CASE("threads of one query take one place together") {
   for (std::thread& thread : threads) thread.join();
   CHECK(failures == 0);
   CHECK(queries.running.lane().working() == 1);
+}
+
+TEST_CASE("a query that may not wait stays small, and is forgotten when it is given up") {
+  Queries queries;
+  {
+    NoWait no_wait;
+    auto query = queries.Begin();
+    query->StayBelow(100);
+    CHECK(query->Step(100).ok());
+    CHECK_FALSE(no_wait.refused());
+    CHECK_FALSE(query->Step(1).ok());
+    CHECK(no_wait.refused());
+    query->Withdraw();
+  }
+  CHECK(queries.running.Running().empty());
+  CHECK(queries.running.Completed().empty());
+  auto query = queries.Begin();
+  query->StayBelow(100);
+  CHECK(query->Step(kManySteps).ok());  // it may wait here
+  query.reset();
+  CHECK(queries.running.Completed().size() == 1);
+}
+
+TEST_CASE("a large query does not wait for its turn where waiting is refused") {
+  Options options;
+  options.large_steps = 10;
+  Queries queries(options);
+  NoWait no_wait;
+  CHECK_FALSE(queries.Begin()->Step(kManySteps).ok());
+  CHECK(no_wait.refused());
 }
 
 }  // namespace hg::query

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "storage/base/crc32c.h"
+#include "storage/base/no_wait.h"
 #include "tests/fault/faulty_file.h"
 
 namespace hg::lsm {
@@ -334,4 +335,23 @@ TEST_CASE("a block is read once, where the cache may keep it; a check reads the 
 }
 
 }  // namespace
+TEST_CASE("where waiting is refused, blocks come from the cache or not at all") {
+  FaultyFileSystem disk(1);
+  const Entries entries = SomeEntries(1, 100);
+  BlockReading reading;
+  reading.cache = std::make_shared<BlockCache>(1 << 20);
+  const auto file = Write(disk, entries, {}, reading);
+  {
+    NoWait no_wait;
+    CHECK_FALSE(BlockFileScan(file, "", "").Next().ok());
+    CHECK(no_wait.refused());
+  }
+  BlockFileScan reads(file, "", "");
+  CHECK(ReadAll(reads) == entries);
+  NoWait no_wait;
+  BlockFileScan finds(file, "", "");
+  CHECK(ReadAll(finds) == entries);
+  CHECK_FALSE(no_wait.refused());
+}
+
 }  // namespace hg::lsm
