@@ -81,7 +81,7 @@ void Reply::AddHeader(std::string_view name, std::string_view value) {
 bool Reply::Write(std::string_view bytes) {
   if (!alive_) return false;
   body_.append(bytes);
-  if (body_.size() > kWholeBytesMax) SendPiece(false);
+  if (body_.size() > (started_ ? kPieceBytes : kWholeBytesMax)) SendPiece(false);
   return alive_;
 }
 

@@ -99,6 +99,8 @@ class Reply : public ResponseWriter {
 
  private:
   static constexpr size_t kWholeBytesMax = 256 * 1024;  // larger bodies are streamed
+  // Of a streamed body: less than what the allocator asks the system for each time.
+  static constexpr size_t kPieceBytes = 128 * 1024;
 
   [[nodiscard]] std::string Head(bool streamed, size_t length) const;
   void SendPiece(bool last);

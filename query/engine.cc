@@ -87,7 +87,14 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
 
 Result<std::vector<LastPoint>> Engine::Last(const LastPointQuery& query, WorkWatch* watch) {
   NameMemo names(names_, watch);
-  return FindLastPoints(query, options_, clock_.NowMs(), &points_, &cells_, &names, watch);
+  return FindLastPoints(query, options_, clock_.NowMs(), &points_, &cells_, &names, side_by_side(),
+                        watch);
+}
+
+SideBySide Engine::side_by_side() {
+  return [this](size_t count, const std::function<bool(size_t)>& task) {
+    RunSideBySide(&helpers_, helper_count_, count, task);
+  };
 }
 
 // The first failure in order of the request is the answer.

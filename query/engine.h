@@ -3,6 +3,7 @@
 // http/api/query* and by the command line's query tool.
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "query/options.h"
 #include "query/request.h"
 #include "query/running.h"
+#include "query/side_by_side.h"
 #include "query/time_zone.h"
 #include "storage/base/clock.h"
 #include "storage/base/status.h"
@@ -60,6 +62,11 @@ class Engine {
   /// Newest points (spec query.md §10.2), in the order of the request. NotFound: an unknown name.
   /// `watch` as in Run, nullptr for none.
   Result<std::vector<LastPoint>> Last(const LastPointQuery& query, WorkWatch* watch);
+
+  /// Threads that one query may keep busy, its own included.
+  [[nodiscard]] size_t threads() const { return helper_count_ + 1; }
+  /// On the caller's thread and on those that help all queries; the engine outlives it.
+  [[nodiscard]] SideBySide side_by_side();
 
   /// Where queries are begun, listed and ended.
   [[nodiscard]] RunningQueries& running() { return running_; }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "storage/codec/row_key.h"
 #include "storage/for_each_row.h"
@@ -26,13 +28,15 @@ int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
 class LastPointFinder {
  public:
   LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms,
-                  Points* points, Store* cells, NameMemo* names, WorkWatch* watch)
+                  Points* points, Store* cells, NameMemo* names, const SideBySide& side_by_side,
+                  WorkWatch* watch)
       : query_(query),
         options_(options),
         now_ms_(now_ms),
         points_(*points),
         cells_(*cells),
         names_(*names),
+        side_by_side_(side_by_side),
         layout_(points->layout()),
         memory_(watch),
         watch_(watch) {}
@@ -153,13 +157,15 @@ class LastPointFinder {
       of_wanted.push_back(as_before ? of_wanted.back() : &lookups[std::move(key)]);
       of_wanted.back()->tsuids.push_back(w.tsuid);
     }
+    std::vector<std::pair<const LookupKey*, Lookup*>> scans;
     for (auto& [key, lookup] : lookups) {
       std::sort(lookup.tsuids.begin(), lookup.tsuids.end());
       lookup.tsuids.erase(std::unique(lookup.tsuids.begin(), lookup.tsuids.end()),
                           lookup.tsuids.end());
       lookup.found.resize(lookup.tsuids.size());
-      RETURN_IF_ERROR(Scan(key, &lookup));
+      scans.emplace_back(&key, &lookup);
     }
+    RETURN_IF_ERROR(ScanAll(scans));
     std::vector<LastPoint> out;
     out.reserve(wanted_.size());
     for (size_t i = 0; i < wanted_.size(); ++i) {
@@ -177,7 +183,23 @@ class LastPointFinder {
                                lookup.tsuids.begin());
   }
 
-  Status Scan(const LookupKey& key, Lookup* lookup) {
+  // The first failure in their order counts. Few series are found sooner than a thread wakes.
+  Status ScanAll(std::span<const std::pair<const LookupKey*, Lookup*>> scans) const {
+    constexpr size_t kSeriesSideBySide = 256;
+    if (wanted_.size() < kSeriesSideBySide) {
+      for (const auto& [key, lookup] : scans) RETURN_IF_ERROR(Scan(*key, lookup));
+      return {};
+    }
+    std::vector<Status> statuses(scans.size());
+    side_by_side_(scans.size(), [&](size_t i) {
+      statuses[i] = Scan(*scans[i].first, scans[i].second);
+      return statuses[i].ok();
+    });
+    for (const Status& status : statuses) RETURN_IF_ERROR(status);
+    return {};
+  }
+
+  Status Scan(const LookupKey& key, Lookup* lookup) const {
     const auto& [metric, oldest, latest] = key;
     PointScanSpec spec;
     spec.metric = metric;
@@ -191,7 +213,7 @@ class LastPointFinder {
     for (;;) {
       ASSIGN_OR_RETURN(bool more, scan->Next(&row));
       if (!more) return {};
-      RETURN_IF_ERROR(memory_.Step(1 + row.value.size()));
+      if (watch_ != nullptr) RETURN_IF_ERROR(watch_->Step(1 + row.value.size()));
       if (row.value.empty()) continue;
       if (lookup->tsuids[at] != row.tsuid) {
         const size_t place = PlaceOf(*lookup, row.tsuid);
@@ -229,6 +251,7 @@ class LastPointFinder {
   Points& points_;
   Store& cells_;
   NameMemo& names_;
+  const SideBySide& side_by_side_;
   const KeyLayout& layout_;
   MemoryTally memory_;
   WorkWatch* const watch_;
@@ -239,8 +262,9 @@ class LastPointFinder {
 
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
-                                              NameMemo* names, WorkWatch* watch) {
-  return LastPointFinder(query, options, now_ms, points, cells, names, watch).Run();
+                                              NameMemo* names, const SideBySide& side_by_side,
+                                              WorkWatch* watch) {
+  return LastPointFinder(query, options, now_ms, points, cells, names, side_by_side, watch).Run();
 }
 
 }  // namespace hg::query

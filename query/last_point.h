@@ -9,6 +9,7 @@
 
 #include "query/name_memo.h"
 #include "query/options.h"
+#include "query/side_by_side.h"
 #include "storage/base/bytes.h"
 #include "storage/base/status.h"
 #include "storage/points/points.h"
@@ -42,10 +43,12 @@ struct LastPoint {
 
 /// Newest point of each series asked for, in the order of the request; series without one are left
 /// out. `now_ms` decides the hour where the meta table does not. NotFound, InvalidArgument: names,
-/// tags or TSUIDs that cannot be. Else what `watch` says, if there is one; memory is charged to it
+/// tags or TSUIDs that cannot be. Metrics and hours of many series are looked through
+/// `side_by_side`. Else what `watch` says, if there is one; memory is charged to it
 /// until the call returns.
 Result<std::vector<LastPoint>> FindLastPoints(const LastPointQuery& query, const Options& options,
                                               int64_t now_ms, Points* points, Store* cells,
-                                              NameMemo* names, WorkWatch* watch);
+                                              NameMemo* names, const SideBySide& side_by_side,
+                                              WorkWatch* watch);
 
 }  // namespace hg::query

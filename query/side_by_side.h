@@ -8,6 +8,9 @@
 
 namespace hg::query {
 
+/// RunSideBySide on threads that somebody has chosen.
+using SideBySide = std::function<void(size_t count, const std::function<bool(size_t)>& task)>;
+
 /// Calls task(0), task(1), … task(count − 1), each once, on this thread and on up to `helpers`
 /// threads of the pool, as far as those are free: with none of them free this thread does it all.
 /// Begins no more once a task has returned false. Returns when all that were begun have ended.

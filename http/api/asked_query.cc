@@ -88,6 +88,10 @@ int QueryFailureStatus(const Status& status) {
   }
 }
 
+Printers PrintersOf(Services& services) {
+  return {services.queries.threads(), services.queries.side_by_side()};
+}
+
 void RecordScans(Services& services, const query::Answer& answer) {
   for (const query::SubQueryInfo& info : answer.queries)
     services.counters.scans.Record(info.stats.scan_ns / 1000000);

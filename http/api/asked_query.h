@@ -6,12 +6,11 @@
 #include <memory>
 
 #include "http/services.h"
+#include "http/wire/json_parts.h"
 #include "query/engine.h"
 #include "query/running_query.h"
 
 namespace hg::http {
-
-class JsonWriter;
 
 /// The client of a request, for a query that it asks. `out` outlives the query.
 query::QueryClient ClientOf(const Request& request, ResponseWriter& out);
@@ -19,6 +18,9 @@ query::QueryClient ClientOf(const Request& request, ResponseWriter& out);
 /// The HTTP status of a failed query: 400 for the client's mistakes, unknown names and bad data,
 /// 500 where OpenTSDB answers so, 413 for limits, 503 where others need the room, 424 for storage.
 int QueryFailureStatus(const Status& status);
+
+/// The threads that print an answer.
+Printers PrintersOf(Services& services);
 
 /// Counts how long storage took for each of the answer's sub-queries (hbase.latency, method=scan).
 void RecordScans(Services& services, const query::Answer& answer);

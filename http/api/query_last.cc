@@ -68,7 +68,7 @@ void HandleQueryLast(const Request& request, Services& services, ResponseWriter&
   Result<std::vector<query::LastPoint>> points = services.queries.Last(*asked, running->get());
   if (!points.ok()) return FailQuery(request, services, points.status(), **running, out);
   SendJsonAnswer(request, services, **running, out,
-                 [&](JsonWriter* json) { WriteLastPoints(*points, json); });
+                 [&](JsonWriter* json) { WriteLastPoints(*points, PrintersOf(services), json); });
 }
 
 }  // namespace hg::http

@@ -79,6 +79,10 @@ void JsonWriter::Bool(bool value) { Raw(value ? "true" : "false"); }
 
 void JsonWriter::Raw(std::string_view json) {
   Comma();
+  if (response_ != nullptr && json.size() >= kPieceBytes) {
+    if (Finish()) alive_ = response_->Write(json);
+    return;
+  }
   out_.append(json);
   AfterValue();
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,12 +130,12 @@ struct Printing {
   const Answer& answer;
   const bool as_arrays;
   const Clock& clock;
-  query::QueryStats& stats;
-  TagWriter& tags;
 };
 
-void WriteGroup(const Printing& printing, const Group& group, JsonWriter* json) {
-  const auto& [query, answer, as_arrays, clock, stats, tags] = printing;
+/// How long it took is the result.
+int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags,
+                   JsonWriter* json) {
+  const auto& [query, answer, as_arrays, clock] = printing;
   const int64_t began_ns = clock.MonotonicNs();
   const query::Request& request = query.request;
   // A computed group shows the first sub-query as its own, and an empty list where others show
@@ -146,7 +147,7 @@ void WriteGroup(const Printing& printing, const Group& group, JsonWriter* json) 
   json->BeginObject();
   json->Member("metric", group.metric);
   json->Key("tags");
-  tags.Write(group.tags, json);
+  tags->Write(group.tags, json);
   json->Key("aggregateTags");
   json->BeginArray();
   for (const Bytes& tag : group.aggregate_tags) json->String(tag);
@@ -172,25 +173,56 @@ void WriteGroup(const Printing& printing, const Group& group, JsonWriter* json) 
   bool nulls = sub.downsample && sub.downsample->fill == query::FillPolicy::kNull;
   WritePoints(group.points, {as_arrays, request.ms_resolution, nulls}, json);
   const int64_t print_ns = clock.MonotonicNs() - began_ns;
-  stats.queries[index].print_ns += print_ns;
   if (request.show_stats) {
     json->Key("stats");
     WriteGroupStats(group, info.stats, index, print_ns, json);
   }
+  json->EndObject();
+  return print_ns;
+}
+
+void WriteLastPoint(const query::LastPoint& point, TagWriter* tags, JsonWriter* json) {
+  json->BeginObject();
+  if (point.metric) json->Member("metric", *point.metric);
+  json->Member("timestamp", point.time_ms);
+  std::string value;
+  if (point.is_double) {
+    AppendJavaDouble(&value, std::bit_cast<double>(point.bits));
+  } else {
+    value = std::to_string(static_cast<int64_t>(point.bits));
+  }
+  json->Member("value", value);
+  if (point.metric) {
+    json->Key("tags");
+    tags->Write(point.tags, json);
+  }
+  json->Member("tsuid", ToHexUpper(point.tsuid));
   json->EndObject();
 }
 
 }  // namespace
 
 void WriteAnswer(const ValidQuery& query, const Answer& answer, bool as_arrays, const Clock& clock,
-                 query::QueryStats* stats, JsonWriter* json) {
-  TagWriter tags(HashQCapacity);
-  const Printing printing{query, answer, as_arrays, clock, *stats, tags};
+                 query::QueryStats* stats, const Printers& printers, JsonWriter* json) {
+  const Printing printing{query, answer, as_arrays, clock};
+  std::mutex stats_mutex;
+  ElementPrinting groups;
+  groups.count = answer.groups.size();
+  groups.points = [&](size_t i) { return answer.groups[i].points.size(); };
+  groups.print = [&](size_t begin, size_t end, JsonWriter* part) {
+    TagWriter tags(HashQCapacity);
+    std::vector<int64_t> print_ns(stats->queries.size());
+    for (size_t i = begin; i < end && part->alive(); ++i) {
+      const Group& group = answer.groups[i];
+      const size_t of = group.query_index == query::kComputedGroup ? 0 : group.query_index;
+      print_ns[of] += WriteGroup(printing, group, &tags, part);
+    }
+    std::lock_guard lock(stats_mutex);
+    for (size_t i = 0; i < print_ns.size(); ++i) stats->queries[i].print_ns += print_ns[i];
+  };
   json->BeginArray();
-  for (const Group& group : answer.groups) {
-    if (!json->alive()) return;
-    WriteGroup(printing, group, json);
-  }
+  PrintElements(groups, printers, json);
+  if (!json->alive()) return;
   if (query.request.show_summary) {
     json->BeginObject();
     json->Key("statsSummary");
@@ -277,27 +309,17 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
   json->EndObject();
 }
 
-void WriteLastPoints(const std::vector<query::LastPoint>& points, JsonWriter* json) {
-  TagWriter tags(HashNCapacity);
+void WriteLastPoints(const std::vector<query::LastPoint>& points, const Printers& printers,
+                     JsonWriter* json) {
+  ElementPrinting elements;
+  elements.count = points.size();
+  elements.points = [](size_t) { return 1; };
+  elements.print = [&](size_t begin, size_t end, JsonWriter* part) {
+    TagWriter tags(HashNCapacity);
+    for (size_t i = begin; i < end && part->alive(); ++i) WriteLastPoint(points[i], &tags, part);
+  };
   json->BeginArray();
-  for (const query::LastPoint& point : points) {
-    json->BeginObject();
-    if (point.metric) json->Member("metric", *point.metric);
-    json->Member("timestamp", point.time_ms);
-    std::string value;
-    if (point.is_double) {
-      AppendJavaDouble(&value, std::bit_cast<double>(point.bits));
-    } else {
-      value = std::to_string(static_cast<int64_t>(point.bits));
-    }
-    json->Member("value", value);
-    if (point.metric) {
-      json->Key("tags");
-      tags.Write(point.tags, json);
-    }
-    json->Member("tsuid", ToHexUpper(point.tsuid));
-    json->EndObject();
-  }
+  PrintElements(elements, printers, json);
   json->EndArray();
 }
 

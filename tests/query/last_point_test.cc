@@ -56,6 +56,28 @@ TEST_CASE_FIXTURE(EngineFixture, "a TSUID given twice is answered twice") {
   CHECK(engine.Last(query, nullptr)->size() == 2);
 }
 
+TEST_CASE_FIXTURE(EngineFixture,
+                  "series of several metrics are found in the order of the request") {
+  LastPointQuery query;
+  query.queries.resize(1);
+  std::vector<Bytes> tsuids;
+  for (int64_t i = 0; i < 600; ++i) {
+    const std::string metric = "m" + std::to_string(i % 4);
+    const Tags tags = {{"host", std::to_string(i)}};
+    if (i % 7 != 0) Put(metric, tags, kThisHour + i, i);
+    const Bytes tsuid = TsuidOf(metric, tags);
+    query.queries[0].tsuids.push_back(ToHexUpper(tsuid));
+    if (i % 7 != 0) tsuids.push_back(tsuid);
+  }
+  const auto found = engine.Last(query, nullptr);
+  REQUIRE(found.ok());
+  REQUIRE(found->size() == tsuids.size());
+  for (size_t i = 0; i < tsuids.size(); ++i) {
+    CHECK((*found)[i].tsuid == tsuids[i]);
+    CHECK((*found)[i].time_ms == (kThisHour + static_cast<int64_t>((*found)[i].bits)) * 1000);
+  }
+}
+
 TEST_CASE("with tracking on the meta table tells the hour") {
   Options options = EngineFixture::UtcOptions();
   options.tsuid_tracking = true;

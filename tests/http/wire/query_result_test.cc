@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <limits>
+#include <random>
 #include <string>
 
 #include "tests/query/columns.h"
@@ -39,9 +42,16 @@ std::string Write(const query::ValidQuery& query, const query::Answer& answer,
   JsonWriter json(&out);
   query::QueryStats stats;
   for (const query::SubQueryInfo& info : answer.queries) stats.queries.push_back(info.stats);
-  WriteAnswer(query, answer, arrays, ManualClock(0), &stats, &json);
+  WriteAnswer(query, answer, arrays, ManualClock(0), &stats, {}, &json);
   return out;
 }
+
+/// A nanosecond later with each look.
+struct TickingClock : ManualClock {
+  TickingClock() : ManualClock(0) {}
+  [[nodiscard]] int64_t MonotonicNs() const override { return ns++; }
+  mutable std::atomic<int64_t> ns{0};
+};
 
 TEST_CASE("an output object, its tags in the order of Java's map") {
   CHECK(Write(OneQuery(), OneGroup(query::OfInts({{1, 5}, {2, -6}}))) ==
@@ -159,6 +169,40 @@ TEST_CASE("a sub-query is echoed with every key") {
       R"~("tags":{"host":"literal_or(a|b)"},"histogramQuery":false})~");
 }
 
+TEST_CASE("what several threads print is what one does, and the time of all is told") {
+  query::Answer answer = OneGroup({});
+  const query::Group group = answer.groups[0];
+  answer.groups.clear();
+  std::mt19937 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    answer.groups.push_back(group);
+    // Points of none, few, and one group that is too long to wait in a text.
+    query::Ints points;
+    const int64_t count = i == 1700 ? 20'000 : random() % 3 * 10;
+    for (int64_t t = 1; t <= count; ++t) points.emplace_back(t, i);
+    answer.groups.back().points = query::OfInts(points);
+    answer.groups.back().tags[1].second = std::to_string(i);
+  }
+  const query::ValidQuery query = OneQuery();
+  const std::string expected = Write(query, answer);
+  size_t parts = 0, most = 0;
+  const Printers printers = {3, [&](size_t count, const std::function<bool(size_t)>& task) {
+                               for (size_t i = count; i-- > 0;) task(i);
+                               parts += count;
+                               most = std::max(most, count);
+                             }};
+  std::string out;
+  JsonWriter json(&out);
+  query::QueryStats stats;
+  stats.queries.resize(1);
+  TickingClock clock;
+  WriteAnswer(query, answer, false, clock, &stats, printers, &json);
+  CHECK(out == expected);
+  CHECK(parts > 10);
+  CHECK(most <= 6);
+  CHECK(stats.queries[0].print_ns == 3000);
+}
+
 TEST_CASE("last points carry their value as text") {
   query::LastPoint plain;
   plain.time_ms = 1'500'000'000'000;
@@ -171,7 +215,7 @@ TEST_CASE("last points carry their value as text") {
   named.tags = {{"host", "a"}};
   std::string out;
   JsonWriter json(&out);
-  WriteLastPoints({plain, named}, &json);
+  WriteLastPoints({plain, named}, {}, &json);
   CHECK(
       out ==
       R"([{"timestamp":1500000000000,"value":"-5","tsuid":"000001000001000001"},)"
