@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "storage/model/name_text.h"
 #include "tsd/ingest/plain_spelling.h"
@@ -74,6 +75,7 @@ class Ingest::Resolver {
         !(IsPlainName(spelling.metric) && ReadPlainTags(spelling.dialect, spelling.tags, &tags))) {
       return false;
     }
+    if ((ids.metric.empty() || ids.pairs.empty()) && !IdsAreLeft()) return false;
     NamedPoint point;
     point.metric = spelling.metric;
     point.tags = tags;
@@ -120,6 +122,21 @@ class Ingest::Resolver {
     if (id.ok() || id.status().code() != StatusCode::kNotFound) return id;
     return Status::NotFound("No such name for '" + std::string(UidKindName(kind)) + "': '" +
                             std::string(name) + "'");
+  }
+
+  /// For all names of one point. An attempt that finds none is counted, as OpenTSDB counts it: so
+  /// it is left to the exact way, which makes it once.
+  bool IdsAreLeft() {
+    const KeyLayout& layout = points_.layout();
+    for (const auto& [kind, width] : {std::pair(UidKind::kMetric, layout.metric_width),
+                                      std::pair(UidKind::kTagk, layout.tagk_width),
+                                      std::pair(UidKind::kTagv, layout.tagv_width)}) {
+      constexpr int kAlwaysLeft = 7;
+      if (width >= kAlwaysLeft) continue;
+      const Result<int64_t> highest = names_.HighestId(kind);
+      if (!highest.ok() || *highest + options_.max_tags >= int64_t{1} << 8 * width) return false;
+    }
+    return true;
   }
 
   /// `ids`: what is known of them. `generation`: of the spellings, before that was looked up.

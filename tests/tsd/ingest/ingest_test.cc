@@ -115,6 +115,19 @@ TEST_CASE("plain spellings are learnt as the points that they name are") {
   CHECK(learning.Cells().size() == 2);  // one series
 }
 
+TEST_CASE("where ids run out no new name is learnt, so that an attempt is counted once") {
+  EdgeFixture edge;
+  REQUIRE(Learn(edge, {{Dialect::kWords, "m", "a=1"}}));
+  const Bytes last("\0\0\0\0\0\xFF\xFF\xFF", 8);
+  REQUIRE(edge.store
+              .Mutate("tsdb-uid",
+                      {{Bytes(1, '\0'), {{CellChange::Kind::kPut, "id", "tagv", last, {}}}}})
+              .ok());
+  CHECK_FALSE(Learn(edge, {{Dialect::kWords, "m", "a=2"}}));
+  CHECK(*edge.names.HighestId(UidKind::kTagv) == 0xFFFFFF);
+  CHECK(Learn(edge, {{Dialect::kWords, "m", "a=1"}}));  // no new name
+}
+
 TEST_CASE("a spelling whose halves are known is learnt without its names") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
