@@ -6,6 +6,9 @@
 // --wire telnet has no acknowledgement, so a pass ends when the server has closed every connection
 // after the client had closed its side: everything is read and parsed by then.
 //
+// With --each and --rate the passes are one schedule: what falls due while the server stalls waits,
+// and counts.
+//
 // Last line: points, seconds, points/s, processor nanoseconds per point of the processes during the
 // sending and with what they did afterwards (flush, merge) until --settle seconds had passed,
 // latencies of a request in microseconds, requests that were refused (503) and sent again, and the
@@ -21,6 +24,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -73,6 +77,7 @@ struct Options {
   double rate = 0;
   double settle_s = 0;
   bool fresh = false;
+  bool each = false;
   std::string histogram;
 };
 
@@ -86,12 +91,27 @@ void Run(const Options& options) {
   double seconds = 0;
   double cpu_sending = 0;
   double points = 0;
+  // With --each: a pass falls due when the one before should have come to its end.
+  const auto began = Clock::now();
+  double due_s = 0;
   for (uint32_t pass = 0; options.seconds > 0 ? Clock::now() < until : pass < options.passes;
        ++pass) {
     if (pass > 0) options.fresh ? load.GoOn() : load.MoveOn();
+    std::optional<Clock::time_point> first_due;
+    if (options.each && options.rate > 0) {
+      first_due =
+          began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(due_s));
+      due_s += static_cast<double>(load.requests().size()) / options.rate;
+    }
     const double cpu = server.CpuSeconds();
     seconds += lines ? SendLines(options.port, options.connections, load.requests())
-                     : sender.SendAll(load.requests(), options.rate);
+                     : sender.SendAll(load.requests(), options.rate, first_due);
+    if (options.each) {
+      std::printf("pass %u ", pass);
+      PrintLatencies(sender.TakeLatencies());
+      std::printf("\n");
+      std::fflush(stdout);
+    }
     cpu_sending += server.CpuSeconds() - cpu;
     points += static_cast<double>(load.points());
   }
@@ -146,6 +166,8 @@ int main(int argc, char** argv) {
   app.add_option("--settle", options.settle_s,
                  "seconds to wait before the processor time is read once more");
   app.add_flag("--fresh", options.fresh, "new values in each pass, not the same again");
+  app.add_flag("--each", options.each,
+               "a line of latencies for each pass; the last line then has none");
   app.add_flag("--create", create,
                "only create the series: one point each, an hour before --start");
   app.add_option("--histogram", options.histogram, "file for the latencies");

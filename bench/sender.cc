@@ -63,13 +63,15 @@ void Sender::Open(Connection& connection) {
   epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd, &event);
 }
 
-double Sender::SendAll(const std::vector<std::string>& requests, double rate) {
+double Sender::SendAll(const std::vector<std::string>& requests, double rate,
+                       std::optional<Clock::time_point> first_due) {
   requests_ = &requests;
   next_ = 0;
   rate_ = rate;
   idle_.clear();
   for (auto it = connections_.rbegin(); it != connections_.rend(); ++it) idle_.push_back(&*it);
-  began_ = Clock::now();
+  const auto now = Clock::now();
+  began_ = first_due.value_or(now);
   std::array<epoll_event, 64> events;
   for (;;) {
     StartWhatIsDue();
@@ -89,7 +91,7 @@ double Sender::SendAll(const std::vector<std::string>& requests, double rate) {
       if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) Read(connection);
     }
   }
-  return std::chrono::duration<double>(Clock::now() - began_).count();
+  return std::chrono::duration<double>(Clock::now() - now).count();
 }
 
 Sender::Clock::time_point Sender::DueOfNext() const {

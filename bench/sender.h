@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/histogram.h"
@@ -32,9 +34,14 @@ class Sender {
   /// whatever the server does, and wait for a free connection; a latency counts from when the
   /// request was due, so that a stalled server is charged with all that it made wait (no
   /// coordinated omission).
-  double SendAll(const std::vector<std::string>& requests, double rate = 0);
+  ///
+  /// `first_due`, of the open loop: when the first request fell due; now if it is not said.
+  double SendAll(const std::vector<std::string>& requests, double rate = 0,
+                 std::optional<std::chrono::steady_clock::time_point> first_due = {});
 
   [[nodiscard]] const Histogram& latencies() const { return latencies_; }
+  /// Of what was sent since they were taken last.
+  Histogram TakeLatencies() { return std::exchange(latencies_, Histogram()); }
   [[nodiscard]] const Histogram& body_bytes() const { return body_bytes_; }
   [[nodiscard]] uint64_t refused() const { return refused_; }
 

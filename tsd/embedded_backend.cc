@@ -201,10 +201,15 @@ class EmbeddedBackend : public Backend {
 
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const std::string& words,
                                                      StoreUse use) {
+  return OpenEmbeddedBackendBy(SystemClock(), config, words, use);
+}
+
+Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const Config& config,
+                                                       const std::string& words, StoreUse use) {
   ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
   options.background = use == StoreUse::kWork;
   options.observers.push_back(std::make_shared<TableWatcher>());
-  ASSIGN_OR_RETURN(auto store, Embedded::Open(options));
+  ASSIGN_OR_RETURN(auto store, Embedded::Open(options, PosixFileSystem(), clock));
   ASSIGN_OR_RETURN(const auto tables, store->cells().ListTables());
   for (const TableDescriptor& table : tables) WarnOfFamilies(table);
   if (use == StoreUse::kWork) RETURN_IF_ERROR(SetTtl(config, store->cells()));

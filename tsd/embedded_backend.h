@@ -1,6 +1,7 @@
 #pragma once
 // Our own engine as the program's store.
 
+#include "storage/base/clock.h"
 #include "tsd/backend.h"
 
 namespace hg::tsd {
@@ -9,5 +10,8 @@ namespace hg::tsd {
 /// backend is asked for, or the directory was made with another layout.
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const std::string& words,
                                                      StoreUse use = StoreUse::kWork);
+/// The same by another clock than the machine's, which outlives it.
+Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const Config& config,
+                                                       const std::string& words, StoreUse use);
 
 }  // namespace hg::tsd

@@ -1,16 +1,11 @@
 // Work on files comes evenly: three hours of a store of twenty regions around midnight, with a
 // clock that goes as fast as the work allows. Nothing is timed: what is counted is work per minute
 // of that clock.
-//
-// With HOURGLASS_PACE_CSV=PATH a line for each minute is written there (tests/load/pace.py draws
-// it).
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <fstream>
 
 #include "storage/points/engine.h"
 #include "tests/fault/faulty_file.h"
@@ -47,18 +42,6 @@ class WorkPerMinute : public StoreObserver {
   std::array<Minute, kMinutes> minutes;
 };
 
-void WriteCsv(const WorkPerMinute& work) {
-  const char* path = std::getenv("HOURGLASS_PACE_CSV");
-  if (path == nullptr) return;
-  std::ofstream out(path);
-  out << "minute,flushes,merges,flushed_bytes,merged_bytes\n";
-  for (size_t i = 0; i < work.minutes.size(); ++i) {
-    const auto& minute = work.minutes[i];
-    out << static_cast<int64_t>(i) - 90 << ',' << minute.flushes << ',' << minute.merges << ','
-        << minute.flushed_bytes << ',' << minute.merged_bytes << '\n';
-  }
-}
-
 TEST_CASE("merges do not come together, at the turn of the hour or at any other time") {
   FaultyFileSystem disk(1);
   ManualClock clock(kStart * 1000);
@@ -91,7 +74,6 @@ TEST_CASE("merges do not come together, at the turn of the hour or at any other 
     REQUIRE(engine.MergePending(points::Engine::MergePool::kAny).ok());
     if (work->minute + 1 == kMinutes) break;
   }
-  WriteCsv(*work);
   int flushes = 0, merges = 0, merges_most = 0, turn_most = 0;
   uint64_t merged_bytes = 0, merged_most = 0;
   for (size_t i = 0; i < work->minutes.size(); ++i) {
