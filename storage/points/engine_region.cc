@@ -123,10 +123,15 @@ Result<Bytes> Engine::Split(const Table& table, ByteView key_of_region,
     RETURN_IF_ERROR(HoldRegions({place}));
     // Somebody else may have divided it while it was waited for.
     const bool there = Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
-    Result<Bytes> key = there ? SplitHeld(table, place, at) : Result<Bytes>(Bytes());
+    Result<Bytes> key = Bytes();
+    const Status status = Survive([&] {
+      if (there) key = SplitHeld(table, place, at);
+      return key.status();
+    });
     ReleaseRegions({place});
     if (!there) continue;
-    if (key.ok()) WakeMerges();
+    RETURN_IF_ERROR(status);
+    WakeMerges();
     return key;
   }
 }
@@ -228,7 +233,8 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
     const bool there = std::all_of(places.begin(), places.end(), [&](const RegionPlace& place) {
       return now->RegionsOf(table.id).IndexOfId(place.second).has_value();
     });
-    const Status status = there ? MergeHeld(table, places[0], places[1]) : Status();
+    const Status status =
+        there ? Survive([&] { return MergeHeld(table, places[0], places[1]); }) : Status();
     ReleaseRegions(places);
     if (there) return status;
   }

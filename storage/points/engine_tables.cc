@@ -169,7 +169,7 @@ Status Engine::DropTable(const std::string& name) {
     places.emplace_back(id, regions.Id(region));
   }
   RETURN_IF_ERROR(HoldRegions(places));
-  const Status status = DropHeld(*table, regions.count());
+  const Status status = Survive([&] { return DropHeld(*table, regions.count()); });
   ReleaseRegions(places);
   return status;
 }

@@ -110,6 +110,12 @@ TEST_CASE("a merge that breaks off is tried again, and a close does not wait for
   CHECK_FALSE(store->cells().Compact().ok());
   disk.starves = false;
   CHECK(store->cells().Compact().ok());
+  // The same of regions that are joined.
+  REQUIRE(store->cells().Split("tsdb-uid", "k", Bytes("k")).ok());
+  disk.starves = true;
+  CHECK_FALSE(store->cells().MergeRegions("tsdb-uid", "k").ok());
+  disk.starves = false;
+  CHECK(store->cells().MergeRegions("tsdb-uid", "k").ok());
   CHECK(store->cells().Get("tsdb-uid", "k")->cells.size() == 1);
   CHECK(store->Close().ok());
 }
