@@ -10,10 +10,14 @@
 namespace hg::http {
 namespace {
 
+// Written in place: copied from elsewhere just after it was written digit by digit, a number would
+// have the processor wait for its own stores.
 void AppendInt(int64_t value, std::string* out) {
-  char text[24];
-  auto end = std::to_chars(text, text + sizeof(text), value).ptr;
-  out->append(text, end);
+  constexpr size_t kBytesMax = 24;
+  const size_t at = out->size();
+  out->resize(at + kBytesMax);
+  char* const end = std::to_chars(out->data() + at, out->data() + at + kBytesMax, value).ptr;
+  out->resize(static_cast<size_t>(end - out->data()));
 }
 
 }  // namespace

@@ -177,16 +177,20 @@ void AppendJava(std::string* out, Float v) {
   // The usual range needs no layout of its own: to_chars gives the same digits in place.
   const Float magnitude = std::abs(v);
   if (magnitude >= Float(1e-3) && magnitude < Float(1e7)) {
-    char text[48];
+    // In place: a copy of what was just written digit by digit would wait for those stores.
+    constexpr size_t kBytesMax = 48;
+    const size_t at = out->size();
+    out->resize(at + kBytesMax);
+    char* const text = out->data() + at;
     const bool whole = magnitude == std::trunc(magnitude);
     char* end =
-        whole ? std::to_chars(text, text + sizeof(text), static_cast<int32_t>(magnitude)).ptr
-              : std::to_chars(text, text + sizeof(text), magnitude, std::chars_format::fixed).ptr;
+        whole ? std::to_chars(text, text + kBytesMax, static_cast<int32_t>(magnitude)).ptr
+              : std::to_chars(text, text + kBytesMax, magnitude, std::chars_format::fixed).ptr;
     if (whole) {
       *end++ = '.';
       *end++ = '0';
     }
-    out->append(text, end);
+    out->resize(static_cast<size_t>(end - out->data()));
     return;
   }
   const Decimal d = JavaDigits(std::abs(v));
