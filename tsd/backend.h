@@ -28,6 +28,8 @@ class Backend {
   virtual Points& points() = 0;
   /// Points are held natively: rows are folded into points, not into cells (compaction/row_fold.h).
   [[nodiscard]] virtual bool native_points() const { return false; }
+  /// It is on another machine: Points::Append waits for it, which no network loop may.
+  [[nodiscard]] virtual bool remote() const { return false; }
   /// The engine's own numbers. Thread-safe.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
   /// The last failure of work behind the scenes, such as a flush; ok if there was none.

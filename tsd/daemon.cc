@@ -260,6 +260,7 @@ Status RunDaemon(Invocation& call) {
           std::to_string(open_files_max) + " open files");
   RETURN_IF_ERROR(call.Open());
   options.fold.native_points = call.session.backend().native_points();
+  options.ingest.append_blocks = call.session.backend().remote();
   Daemon daemon(call.session, call.clock, std::move(options));
   RETURN_IF_ERROR(daemon.Start());
   LogInfo("Ready to serve on " + daemon.Address());

@@ -81,9 +81,6 @@ Status ReadMergePolicy(const Config& config, region::MergePolicy* policy) {
 }
 
 Result<EmbeddedOptions> ReadOptions(const Config& config, const std::string& words) {
-  if (const std::string& backend = config.String("tsd.storage.backend"); backend != "embedded")
-    return Status::InvalidArgument("setting tsd.storage.backend = \"" + backend +
-                                   "\": only embedded is available");
   EmbeddedOptions options;
   options.path = config.String("tsd.storage.path");
   ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));

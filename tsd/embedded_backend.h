@@ -6,8 +6,8 @@
 
 namespace hg::tsd {
 
-/// A BackendOpener for tsd.storage.backend = embedded. InvalidArgument: a setting is wrong, another
-/// backend is asked for, or the directory was made with another layout.
+/// A BackendOpener for tsd.storage.backend = embedded. InvalidArgument: a setting is wrong, or
+/// the directory was made with another layout.
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const std::string& words,
                                                      StoreUse use = StoreUse::kWork);
 /// The same by another clock than the machine's, which outlives it.

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::string_view kPlugin = "it is for plug-ins, which are Java classes";
 constexpr std::string_view kMultiGet = "scans read only the series that match, by index";
-constexpr std::string_view kHBase = "there is no HBase behind the embedded store";
+constexpr std::string_view kHBase =
+    "HBase is reached through its Thrift2 gateway, `tsd.storage.hbase.thrift`";
 constexpr std::string_view kFolding =
     "rows need no rewriting; those that do are folded one after the other as queries meet them";
 constexpr std::string_view kLogging = "the log is written to standard error";
@@ -180,7 +181,13 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.merge.major_period", "604800"},
     {"tsd.storage.merge.interval", "60"},
     {"tsd.http.admin.remote", "false"},
-    {"tsd.storage.hbase.thrift", "127.0.0.1:9090", kHBase},
+    {"tsd.storage.hbase.thrift", "127.0.0.1:9090"},
+    {"tsd.storage.hbase.thrift.transport", "buffered"},
+    {"tsd.storage.hbase.thrift.protocol", "binary"},
+    {"tsd.storage.hbase.thrift.connections", "8"},
+    {"tsd.storage.hbase.thrift.timeout", "35000"},
+    {"tsd.storage.hbase.thrift.deadline", "30000"},
+    {"tsd.storage.hbase.create_tables", "true"},
     {"tsd.memory.limit", ""},
     {"tsd.query.memory.limit", ""},
     {"tsd.query.memory.per_query", ""},

@@ -1,12 +1,12 @@
-// tsdb: the program over the embedded store.
+// tsdb: the program over the engine that the settings ask for.
 
 #include <iostream>
 
-#include "tsd/embedded_backend.h"
+#include "tsd/open_backend.h"
 #include "tsd/program.h"
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  return hg::tsd::RunProgram({argv + 1, argv + argc}, hg::tsd::OpenEmbeddedBackend, std::cin,
-                             std::cout, std::cerr);
+  return hg::tsd::RunProgram({argv + 1, argv + argc}, hg::tsd::OpenBackend, std::cin, std::cout,
+                             std::cerr);
 }

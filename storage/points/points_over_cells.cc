@@ -125,6 +125,13 @@ Result<std::unique_ptr<PointScan>> PointsOverCells::Scan(const PointScanSpec& sp
                                                          const ReconcileOptions& options) {
   auto scans =
       BucketScans(options_.layout, options_.table, spec.metric, spec.rows, spec.batch_rows);
+  if (options_.remote && !MatchesAll(spec.matcher)) {
+    for (ScanSpec& scan : scans) {
+      scan.filter.kind = RowFilter::Kind::kSeries;
+      scan.filter.layout = options_.layout;
+      scan.filter.series = spec.matcher;
+    }
+  }
   const auto salt_width = static_cast<size_t>(options_.layout.salt_width);
   ASSIGN_OR_RETURN(auto cursors, BucketCursors::Open(store_, scans, salt_width));
   return std::unique_ptr<PointScan>(std::make_unique<CellPointScan>(

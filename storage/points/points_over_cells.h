@@ -18,6 +18,8 @@ struct PointsOverCellsOptions {
   bool use_otsdb_timestamp = false;  // tsd.storage.use_otsdb_timestamp: cell time = data time
   bool enable_appends =
       false;  // tsd.storage.enable_appends: points go to the append cell of their row
+  /// The store is on another machine: it looks for series itself. (Append waits for it.)
+  bool remote = false;
 };
 
 /// Thread-safe. The store outlives it.

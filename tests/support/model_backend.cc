@@ -53,30 +53,30 @@ class QueueingPoints : public points::PointsOverCells {
 
 class ModelBackend : public Backend {
  public:
-  ModelBackend(std::string path, points::PointsOverCellsOptions options,
-               compaction::RowFoldOptions fold)
+  ModelBackend(std::string path, std::unique_ptr<ModelStore> model, std::shared_ptr<Store> door,
+               points::PointsOverCellsOptions options, compaction::RowFoldOptions fold)
       : path_(std::move(path)),
-        points_(&store_, std::move(options)),
-        fold_(&store_, std::move(fold), SystemClock()) {}
+        model_(std::move(model)),
+        door_(std::move(door)),
+        remote_(options.remote),
+        points_(door_.get(), std::move(options)),
+        fold_(door_.get(), std::move(fold), SystemClock()) {}
 
-  Status Load(const Config& config) {
-    Status loaded = store_.LoadFrom(path_);
-    if (!loaded.ok() && loaded.code() != StatusCode::kNotFound) return loaded;
-    return EnsureTables(config, store_);
-  }
-
-  Store& cells() override { return store_; }
+  Store& cells() override { return *door_; }
   Points& points() override { return points_; }
+  [[nodiscard]] bool remote() const override { return remote_; }
   /// Written rows become one cell where they are old, so that what tools print of them is what
   /// OpenTSDB's print. Rows that cannot be folded stay as they are.
   Status Close() override {
     for (const Bytes& key : points_.TakeWritten()) (void)fold_.FoldRow(key);
-    return store_.SaveTo(path_);
+    return model_->SaveTo(path_);
   }
 
  private:
   const std::string path_;
-  ModelStore store_;
+  const std::unique_ptr<ModelStore> model_;
+  const std::shared_ptr<Store> door_;
+  const bool remote_;
   QueueingPoints points_;
   compaction::RowFold fold_;
 };
@@ -85,6 +85,11 @@ class ModelBackend : public Backend {
 
 Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config,
                                                   const std::string& /*words*/, StoreUse /*use*/) {
+  return OpenModelBackendThrough(config, nullptr);
+}
+
+Result<std::unique_ptr<Backend>> OpenModelBackendThrough(const Config& config,
+                                                         const DoorMaker& make_door) {
   const std::string& directory = config.String("tsd.storage.path");
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -95,10 +100,19 @@ Result<std::unique_ptr<Backend>> OpenModelBackend(const Config& config,
   options.use_otsdb_timestamp = config.Bool("tsd.storage.use_otsdb_timestamp");
   options.enable_appends = config.Bool("tsd.storage.enable_appends");
   ASSIGN_OR_RETURN(compaction::RowFoldOptions fold, ReadRowFoldOptions(config));
-  auto backend =
-      std::make_unique<ModelBackend>(directory + "/model.txt", std::move(options), std::move(fold));
-  RETURN_IF_ERROR(backend->Load(config));
-  return std::unique_ptr<Backend>(std::move(backend));
+  const std::string path = directory + "/model.txt";
+  auto model = std::make_unique<ModelStore>();
+  const Status loaded = model->LoadFrom(path);
+  if (!loaded.ok() && loaded.code() != StatusCode::kNotFound) return loaded;
+  std::shared_ptr<Store> door(std::shared_ptr<Store>(), model.get());
+  if (make_door) {
+    ASSIGN_OR_RETURN(door, make_door(*model));
+    options.remote = true;
+  } else {
+    RETURN_IF_ERROR(EnsureTables(config, *model));
+  }
+  return std::unique_ptr<Backend>(std::make_unique<ModelBackend>(
+      path, std::move(model), std::move(door), std::move(options), std::move(fold)));
 }
 
 }  // namespace hg::tsd

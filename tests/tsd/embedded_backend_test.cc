@@ -65,8 +65,8 @@ TEST_CASE("the directory of a running process is busy, and the message tells its
 TEST_CASE("a setting that no engine has is refused by key and value") {
   const Folder folder;
   for (const auto& [key, value] :
-       {std::pair{"tsd.storage.durability", "safe"}, std::pair{"tsd.storage.backend", "hbase"},
-        std::pair{"tsd.memory.limit", "1"}, std::pair{"tsd.storage.sync_interval", "0"}}) {
+       {std::pair{"tsd.storage.durability", "safe"}, std::pair{"tsd.memory.limit", "1"},
+        std::pair{"tsd.storage.sync_interval", "0"}}) {
     Config config = folder.Settings();
     config.Set(key, value);
     const auto opened = OpenEmbeddedBackend(config, "");

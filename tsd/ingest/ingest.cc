@@ -180,11 +180,14 @@ class Ingest::Resolver {
 };
 
 Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options)
-    : points_(points), resolver_(std::make_unique<Resolver>(points, names, std::move(options))) {}
+    : points_(points),
+      append_blocks_(options.append_blocks),
+      resolver_(std::make_unique<Resolver>(points, names, std::move(options))) {}
 
 Ingest::~Ingest() = default;
 
 Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> points) {
+  if (append_blocks_) return Appended{.known = false, .position = 0};
   return Append(points, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
     return resolver_->spellings().FindAll(all, numbers);
   });

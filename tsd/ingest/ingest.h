@@ -16,8 +16,9 @@ struct IngestOptions {
   bool auto_create_metrics = false;  // tsd.core.auto_create_metrics
   bool auto_create_tagks = true;
   bool auto_create_tagvs = true;
-  int max_tags = 8;                             // tsd.storage.max_tags
-  std::string extra_name_characters;            // tsd.core.tag.allow_specialchars, UTF-8
+  int max_tags = 8;                   // tsd.storage.max_tags
+  std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
+  bool append_blocks = false;  // Points::Append waits for another machine: for pool threads only
   size_t spelling_bytes_max = size_t{1} << 30;  // of remembered spellings; 25 to 200 B each
 };
 
@@ -66,6 +67,7 @@ class Ingest : public PointSink {
   Result<LogPosition> Store(std::span<const PointEntry> entries);
 
   Points& points_;
+  const bool append_blocks_;
   std::atomic<uint64_t> stored_{0};
   std::unique_ptr<Resolver> resolver_;
 };

@@ -81,9 +81,7 @@ bool KeyTwice(const std::vector<TagText>& tags) {
 
 }  // namespace
 
-bool IsPlainName(std::string_view text) {
-  return !TakeName(&text).empty() && text.empty();
-}
+bool IsPlainName(std::string_view text) { return !TakeName(&text).empty() && text.empty(); }
 
 bool ReadPlainTags(Dialect dialect, std::string_view text, std::vector<TagText>* tags) {
   std::vector<TagText> read;

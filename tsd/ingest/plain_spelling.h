@@ -9,8 +9,8 @@
 
 namespace hg::tsd {
 
-/// Letters, digits, '-', '_', '.' and '/' of ASCII, at least one: what every configuration allows in
-/// a name.
+/// Letters, digits, '-', '_', '.' and '/' of ASCII, at least one: what every configuration allows
+/// in a name.
 bool IsPlainName(std::string_view text);
 
 /// The tags in the order of OpenTSDB's map (NamedPoint), borrowed from the spelling; at least one.

@@ -52,6 +52,23 @@ TEST_CASE("a point by name makes its spelling known, and both reach one series")
   CHECK(cells[0].substr(0, cells[0].find(' ')) == cells[1].substr(0, cells[1].find(' ')));
 }
 
+TEST_CASE("where appends wait for another machine no loop is asked to append, though pools are") {
+  EdgeFixture edge;
+  IngestOptions options;
+  options.auto_create_metrics = true;
+  options.append_blocks = true;
+  Ingest remote(edge.points, edge.names, options);
+  SpelledPoint point;
+  point.series = {Dialect::kJson, "m", R"({"host":"a"})"};
+  point.time.raw = 1700000001;
+  point.value = PointValue::Int(1);
+  for (int i = 0; i < 2; ++i) {
+    CHECK_FALSE(remote.AppendSpelled({&point, 1})->known);
+    CHECK(remote.AppendLearning({&point, 1})->known);
+  }
+  CHECK(edge.Cells().size() == 1);
+}
+
 TEST_CASE("the row key sorts tags by id, not by name or by arrival") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"a", "1"}})).ok());

@@ -1,0 +1,115 @@
+#include "tsd/hbase_backend.h"
+
+#include <doctest/doctest.h>
+
+#include "storage/codec/row_key.h"
+#include "tests/support/hbase/gateway.h"
+#include "tests/support/model_store.h"
+#include "tsd/open_backend.h"
+
+namespace hg::tsd {
+namespace {
+
+/// A gateway over the model, and settings that name it.
+struct Cluster {
+  Cluster() : gateway([this]() -> Store& { return model; }, {}) {
+    config.Set("tsd.storage.backend", "hbase");
+    config.Set("tsd.storage.hbase.thrift", "127.0.0.1:" + std::to_string(gateway.port()));
+  }
+
+  ModelStore model;
+  hbase::FakeGateway gateway;
+  Config config;
+};
+
+const Bytes kTsuid = [] {
+  Bytes tsuid;
+  for (int id = 0; id < 3; ++id) AppendBig(&tsuid, 1, 3);
+  return tsuid;
+}();
+
+TEST_CASE("tables that are missing are created with OpenTSDB's attributes, and points stored") {
+  Cluster cluster;
+  auto backend = OpenBackend(cluster.config, "", StoreUse::kWork);
+  REQUIRE(backend.ok());
+  for (const char* table : {"tsdb", "tsdb-uid", "tsdb-tree", "tsdb-meta"}) {
+    const auto there = cluster.model.DescribeTable(table);
+    REQUIRE(there.ok());
+    CHECK(there->families[0].data_block_encoding == "DIFF");
+    CHECK(there->families[0].compression == "NONE");
+  }
+  Points& points = (*backend)->points();
+  CHECK((*backend)->remote());
+  const auto series = points.Register(kTsuid);
+  REQUIRE(series.ok());
+  const PointEntry entry = MakePointEntry(*series, Timestamp{1356998405}, PointValue::Int(7));
+  REQUIRE(points.Append({&entry, 1}).ok());
+  const auto row =
+      cluster.model.Get("tsdb", codec::MakeRowKey(KeyLayout(), kTsuid, 1356998400), "t");
+  REQUIRE(row.ok());
+  REQUIRE(row->cells.size() == 1);
+  CHECK(row->cells[0].value == Bytes(1, '\7'));
+  CHECK((*backend)->Close().ok());
+}
+
+TEST_CASE("tables of others are taken as they are, unless a family is missing") {
+  Cluster cluster;
+  TableDescriptor foreign{"tsdb", {{"t"}, {"more"}}, false};
+  foreign.families[0].compression = "ZSTD";
+  REQUIRE(cluster.model.CreateTable(foreign).ok());
+  CHECK(OpenBackend(cluster.config, "", StoreUse::kWork).ok());
+  CHECK(*cluster.model.DescribeTable("tsdb") == foreign);
+  REQUIRE(cluster.model.DropTable("tsdb-uid").ok());
+  REQUIRE(cluster.model.CreateTable({"tsdb-uid", {{"id"}}, false}).ok());
+  const Status refused = OpenBackend(cluster.config, "", StoreUse::kWork).status();
+  CHECK(refused.code() == StatusCode::kInvalidArgument);
+  CHECK(refused.message().find("tsdb-uid has no family name") != std::string_view::npos);
+}
+
+TEST_CASE("nothing is created where that is switched off") {
+  Cluster cluster;
+  cluster.config.Set("tsd.storage.hbase.create_tables", "false");
+  CHECK(OpenBackend(cluster.config, "", StoreUse::kWork).status().code() == StatusCode::kNotFound);
+  CHECK(cluster.model.ListTables()->empty());
+}
+
+TEST_CASE("settings become options") {
+  Config config;
+  config.Set("tsd.storage.hbase.thrift", "one:9090, two:9191");
+  config.Set("tsd.storage.hbase.thrift.transport", "framed");
+  config.Set("tsd.storage.hbase.thrift.protocol", "compact");
+  config.Set("tsd.storage.durability", "synced");
+  config.Set("tsd.storage.hbase.thrift.connections", "3");
+  config.Set("tsd.storage.salt.width", "1");
+  const auto options = ReadHbaseOptions(config);
+  REQUIRE(options.ok());
+  REQUIRE(options->gateways.size() == 2);
+  CHECK(options->gateways[1].host == "two");
+  CHECK(options->gateways[1].port == 9191);
+  CHECK(options->transport == hbase::Transport::kFramed);
+  CHECK(options->compact);
+  CHECK(options->write_ahead == hbase::WriteAhead::kSynced);
+  CHECK(options->connections == 3);
+  CHECK(options->layout.salt_width == 1);
+}
+
+TEST_CASE("a setting that cannot be is refused by key and value") {
+  for (const auto& [key, value] :
+       {std::pair{"tsd.storage.hbase.thrift", "host"}, std::pair{"tsd.storage.hbase.thrift", ":1"},
+        std::pair{"tsd.storage.hbase.thrift", "host:70000"},
+        std::pair{"tsd.storage.hbase.thrift.transport", "pigeon"},
+        std::pair{"tsd.storage.hbase.thrift.protocol", "json"},
+        std::pair{"tsd.storage.hbase.thrift.connections", "17"},
+        std::pair{"tsd.storage.durability", "safe"}, std::pair{"tsd.storage.backend", "tape"}}) {
+    CAPTURE(key);
+    Config config;
+    config.Set("tsd.storage.backend", "hbase");
+    config.Set(key, value);
+    const Status refused = OpenBackend(config, "", StoreUse::kWork).status();
+    CHECK(refused.code() == StatusCode::kInvalidArgument);
+    CHECK(refused.message().find(std::string(key) + " = \"" + value) != std::string_view::npos);
+  }
+}
+
+}  // namespace
+}  // namespace hg::tsd

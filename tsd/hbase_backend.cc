@@ -1,0 +1,155 @@
+#include "tsd/hbase_backend.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "storage/hbase/hbase_store.h"
+#include "storage/points/points_over_cells.h"
+#include "tsd/log.h"
+#include "tsd/settings.h"
+#include "tsd/tables.h"
+
+namespace hg::tsd {
+namespace {
+
+template <typename T>
+Result<T> OneOf(const Config& config, const char* key,
+                const std::vector<std::pair<std::string_view, T>>& words) {
+  const std::string& text = config.String(key);
+  std::string all;
+  for (const auto& [word, value] : words) {
+    if (text == word) return value;
+    all += (all.empty() ? "" : ", ") + std::string(word);
+  }
+  return Status::InvalidArgument("setting " + std::string(key) + " = \"" + text + "\" is none of " +
+                                 all);
+}
+
+Result<std::vector<hbase::Gateway>> ReadGateways(const Config& config) {
+  const std::string& text = config.String("tsd.storage.hbase.thrift");
+  std::vector<hbase::Gateway> gateways;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    std::string_view one = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    const size_t colon = std::min(one.rfind(':'), one.size());
+    const std::string_view port = one.substr(std::min(colon + 1, one.size()));
+    hbase::Gateway gateway;
+    gateway.host = one.substr(0, colon);
+    const auto [stop, error] = std::from_chars(port.begin(), port.end(), gateway.port);
+    if (gateway.host.empty() || error != std::errc() || stop != port.end() || gateway.port < 1 ||
+        gateway.port > 65535) {
+      return Status::InvalidArgument("setting tsd.storage.hbase.thrift = \"" + text + "\": \"" +
+                                     std::string(one) + "\" is no host:port");
+    }
+    gateways.push_back(std::move(gateway));
+  }
+  if (gateways.empty())
+    return Status::InvalidArgument("setting tsd.storage.hbase.thrift names no gateway");
+  return gateways;
+}
+
+// OpenTSDB's attributes of a new table; it is not known which codecs the cluster has.
+TableDescriptor NewTable(TableDescriptor table) {
+  for (FamilyDescriptor& family : table.families) {
+    family.compression = "NONE";
+    family.data_block_encoding = "DIFF";
+  }
+  return table;
+}
+
+Status CheckFamilies(const TableDescriptor& there, const TableDescriptor& wanted) {
+  for (const FamilyDescriptor& family : wanted.families) {
+    if (std::none_of(there.families.begin(), there.families.end(),
+                     [&](const auto& f) { return f.name == family.name; }))
+      return Status::InvalidArgument("HBase's table " + wanted.name + " has no family " +
+                                     family.name);
+  }
+  return {};
+}
+
+class HbaseBackend : public Backend {
+ public:
+  HbaseBackend(std::unique_ptr<Store> store, points::PointsOverCellsOptions options)
+      : store_(std::move(store)), points_(store_.get(), std::move(options)) {}
+
+  Store& cells() override { return *store_; }
+  Points& points() override { return points_; }
+  [[nodiscard]] bool remote() const override { return true; }
+  Status Close() override { return store_->Sync(); }
+
+ private:
+  const std::unique_ptr<Store> store_;
+  points::PointsOverCells points_;
+};
+
+}  // namespace
+
+Status EnsureHbaseTables(const Config& config, Store& store) {
+  ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
+  for (const TableDescriptor& table : tables) {
+    const auto there = store.DescribeTable(table.name);
+    if (there.ok()) {
+      RETURN_IF_ERROR(CheckFamilies(*there, table));
+      continue;
+    }
+    if (there.status().code() != StatusCode::kNotFound) return there.status();
+    if (!config.Bool("tsd.storage.hbase.create_tables"))
+      return Status::NotFound("HBase has no table " + table.name +
+                              ", and tsd.storage.hbase.create_tables is off");
+    RETURN_IF_ERROR(Prepend(store.CreateTable(NewTable(table)), "table " + table.name));
+    LogInfo("created HBase's table " + table.name);
+  }
+  return {};
+}
+
+Result<hbase::HbaseOptions> ReadHbaseOptions(const Config& config) {
+  using hbase::Transport;
+  using hbase::WriteAhead;
+  hbase::HbaseOptions options;
+  ASSIGN_OR_RETURN(options.gateways, ReadGateways(config));
+  ASSIGN_OR_RETURN(options.transport, OneOf<Transport>(config, "tsd.storage.hbase.thrift.transport",
+                                                       {{"buffered", Transport::kBuffered},
+                                                        {"framed", Transport::kFramed},
+                                                        {"http", Transport::kHttp}}));
+  ASSIGN_OR_RETURN(options.compact, OneOf<bool>(config, "tsd.storage.hbase.thrift.protocol",
+                                                {{"binary", false}, {"compact", true}}));
+  ASSIGN_OR_RETURN(options.write_ahead, OneOf<WriteAhead>(config, "tsd.storage.durability",
+                                                          {{"synced", WriteAhead::kSynced},
+                                                           {"logged", WriteAhead::kDefault},
+                                                           {"buffered", WriteAhead::kAsync},
+                                                           {"none", WriteAhead::kSkip}}));
+  ASSIGN_OR_RETURN(const int64_t connections,
+                   config.Int("tsd.storage.hbase.thrift.connections", 8, 1, 16));
+  ASSIGN_OR_RETURN(const int64_t timeout_ms,
+                   config.Int("tsd.storage.hbase.thrift.timeout", 35'000, 1, 3'600'000));
+  ASSIGN_OR_RETURN(const int64_t deadline_ms,
+                   config.Int("tsd.storage.hbase.thrift.deadline", 30'000, 1, 3'600'000));
+  options.connections = static_cast<size_t>(connections);
+  options.receive_timeout_ms = static_cast<int>(timeout_ms);
+  options.deadline_ms = static_cast<int>(deadline_ms);
+  ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));
+  return options;
+}
+
+Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
+                                                  const std::string& /*words*/, StoreUse /*use*/) {
+  ASSIGN_OR_RETURN(hbase::HbaseOptions options, ReadHbaseOptions(config));
+  points::PointsOverCellsOptions points;
+  points.layout = options.layout;
+  points.table = config.String("tsd.storage.hbase.data_table");
+  points.use_otsdb_timestamp = config.Bool("tsd.storage.use_otsdb_timestamp");
+  points.enable_appends = config.Bool("tsd.storage.enable_appends");
+  points.remote = true;
+  ASSIGN_OR_RETURN(auto store, hbase::HbaseStore::Connect(options));
+  RETURN_IF_ERROR(EnsureHbaseTables(config, *store));
+  return std::unique_ptr<Backend>(
+      std::make_unique<HbaseBackend>(std::move(store), std::move(points)));
+}
+
+}  // namespace hg::tsd
