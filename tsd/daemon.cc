@@ -280,6 +280,11 @@ Status RunDaemon(Invocation& call) {
     LogInfo("cached names dropped");
   }
   daemon.Stop();
+  // The next start has nothing to replay then. A kill meanwhile, or a full disk, costs nothing
+  // else: what is not in files stays in the log.
+  if (const Status flushed = call.session.cells().Flush();
+      !flushed.ok() && flushed.code() != StatusCode::kUnsupported)
+    LogWarning("memory stays in the log: " + flushed.ToString());
   return {};
 }
 

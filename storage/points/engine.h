@@ -40,6 +40,7 @@
 
 namespace hg::points {
 
+class ReplayPipe;
 class RunWriter;
 struct MergeInput;
 
@@ -169,7 +170,7 @@ class Engine {
   Status AdoptStrayKeys();
   Status OpenRuns(Version* version);
   Status LoadSeries(const Version& version);
-  Status Replay(const lsm::LogRecord& record);
+  Status Replay(const lsm::LogRecord& record, ReplayPipe* pipe);
   // engine_tables.cc
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
   Status MakeFolderOf(const std::string& table);

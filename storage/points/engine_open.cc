@@ -8,6 +8,7 @@
 #include "storage/lsm/cell_file.h"
 #include "storage/points/engine.h"
 #include "storage/points/engine_backup.h"
+#include "storage/points/replay_pipe.h"
 #include "storage/points/stored_files.h"
 
 namespace hg::points {
@@ -104,11 +105,16 @@ Status Engine::Start() {
   for (const TableDescriptor& table : options_.tables) {
     if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
   }
+  ReplayPipe pipe([this](const ReplayItem& item) {
+    if (item.table != nullptr) return ApplyRow(*item.table, item.row, item.sequence);
+    ApplyPoints(item.points, item.sequence);
+  });
   ASSIGN_OR_RETURN(auto recovery, lsm::RecoverLog(files_, options_.path, manifest_.log_file,
                                                   manifest_.log_position, manifest_.flushed,
-                                                  [this](const lsm::LogRecord& record) {
-                                                    return Replay(record);
+                                                  [this, &pipe](const lsm::LogRecord& record) {
+                                                    return Replay(record, &pipe);
                                                   }));
+  pipe.Finish();
   sequence_ = std::max(sequence_, recovery.last_sequence);
   replayed_ = recovery.records;
   log_released_ = manifest_.log_position;
@@ -239,19 +245,25 @@ Status Engine::LoadSeries(const Version& version) {
   }
 }
 
-Status Engine::Replay(const lsm::LogRecord& record) {
+// Whatever can be wrong with a record is found here, and series are added: what is handed on only
+// needs to be applied.
+Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe) {
   sequence_ = record.sequence;
+  ReplayItem& item = pipe->Next();
+  item.sequence = record.sequence;
+  item.table = nullptr;
   switch (static_cast<LogKind>(record.kind)) {
     case LogKind::kPoints: {
-      std::vector<PointEntry> entries;
-      if (!DecodePoints(record.body, &entries)) return Status::Corruption("points cannot be read");
+      if (!DecodePoints(record.body, &item.points))
+        return Status::Corruption("points cannot be read");
       if (points_table() == nullptr) return Status::Corruption("points without a points table");
-      for (const PointEntry& entry : entries) {
-        if (entry.series >= registry_.size()) {
+      const uint32_t known = registry_.size();
+      for (const PointEntry& entry : item.points) {
+        if (entry.series >= known) {
           return Status::Corruption("points of unknown series " + std::to_string(entry.series));
         }
       }
-      ApplyPoints(entries, record.sequence);
+      pipe->Add();
       return {};
     }
     case LogKind::kSeries: {
@@ -265,7 +277,7 @@ Status Engine::Replay(const lsm::LogRecord& record) {
       return {};
     }
     case LogKind::kRow: {
-      RowRecord row;
+      RowRecord& row = item.row;
       if (!DecodeRowRecord(record.body, &row)) return Status::Corruption("a row cannot be read");
       const Table* table = TableById(row.table);
       if (table == nullptr) {
@@ -284,8 +296,9 @@ Status Engine::Replay(const lsm::LogRecord& record) {
           !registry_.Find(tsuid)) {
         return Status::Corruption("a row of an unknown series");
       }
-      ApplyRow(*table, row, record.sequence);
       stamp_floor_ms_ = std::max(stamp_floor_ms_, row.stamp_ms);
+      item.table = table;
+      pipe->Add();
       return {};
     }
   }

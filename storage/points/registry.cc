@@ -10,7 +10,10 @@
 
 namespace hg::points {
 
-uint64_t Registry::Hash(ByteView tsuid) { return std::hash<ByteView>()(tsuid); }
+uint32_t Registry::Hash(ByteView tsuid) {
+  const uint64_t hash = std::hash<ByteView>()(tsuid);
+  return static_cast<uint32_t>(hash ^ hash >> 32);
+}
 
 ByteView Registry::Tsuid(uint32_t number) const {
   const Name* name = names_.Get(number);
@@ -21,27 +24,39 @@ ByteView Registry::Tsuid(uint32_t number) const {
 std::optional<uint32_t> Registry::FindLocked(ByteView tsuid) const {
   if (slots_.empty()) return {};
   const size_t mask = slots_.size() - 1;
-  for (size_t i = Hash(tsuid) & mask; slots_[i] != 0; i = (i + 1) & mask) {
-    if (Tsuid(slots_[i] - 1) == tsuid) return slots_[i] - 1;
+  const uint32_t hash = Hash(tsuid);
+  for (size_t i = hash & mask; slots_[i].number != 0; i = (i + 1) & mask) {
+    if (slots_[i].hash == hash && Tsuid(slots_[i].number - 1) == tsuid) return slots_[i].number - 1;
   }
   return {};
 }
 
 std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
-  std::shared_lock lock(mutex_);
-  return FindLocked(tsuid);
+  // Who writes comes with series in the order in which they came first: the next one is mostly the
+  // one asked for, and near in memory.
+  static thread_local uint32_t next = 0;
+  if (next >= size() || Tsuid(next) != tsuid) {
+    std::shared_lock lock(mutex_);
+    const std::optional<uint32_t> found = FindLocked(tsuid);
+    if (!found) return {};
+    next = *found;
+  }
+  return next++;
 }
 
-void Registry::Insert(uint32_t number) {
-  const size_t mask = slots_.size() - 1;
-  size_t i = Hash(Tsuid(number)) & mask;
-  while (slots_[i] != 0) i = (i + 1) & mask;
-  slots_[i] = number + 1;
+void Registry::Insert(Slot slot, std::vector<Slot>* slots) {
+  const size_t mask = slots->size() - 1;
+  size_t i = slot.hash & mask;
+  while ((*slots)[i].number != 0) i = (i + 1) & mask;
+  (*slots)[i] = slot;
 }
 
 void Registry::Rehash(size_t slots) {
-  slots_.assign(slots, 0);
-  for (uint32_t number = 0; number < size(); ++number) Insert(number);
+  std::vector<Slot> larger(slots);
+  for (const Slot& slot : slots_) {
+    if (slot.number != 0) Insert(slot, &larger);
+  }
+  slots_ = std::move(larger);
 }
 
 void Registry::Add(ByteView tsuid) {
@@ -53,8 +68,8 @@ void Registry::Add(ByteView tsuid) {
   name->size = static_cast<uint16_t>(tsuid.size());
   std::memcpy(name->bytes, tsuid.data(), tsuid.size());
   names_.Set(number, name);
-  index_.Add(number, tsuid);
-  Insert(number);
+  index_.Add(number, {name->bytes, name->size});
+  Insert({Hash(tsuid), number + 1}, &slots_);
   size_.store(number + 1, std::memory_order_release);
 }
 
@@ -97,7 +112,7 @@ std::vector<Bytes> Registry::Metrics() const {
 
 size_t Registry::bytes() const {
   std::shared_lock lock(mutex_);
-  return arena_.bytes() + names_.bytes() + slots_.size() * sizeof(uint32_t) + index_.bytes();
+  return arena_.bytes() + names_.bytes() + slots_.size() * sizeof(Slot) + index_.bytes();
 }
 
 }  // namespace hg::points

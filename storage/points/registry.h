@@ -46,10 +46,14 @@ class Registry {
     uint16_t size;
     char bytes[];
   };
-  [[nodiscard]] static uint64_t Hash(ByteView tsuid);
+  struct Slot {
+    uint32_t hash = 0;    // so that other series need not be looked at
+    uint32_t number = 0;  // and 1; 0 = free
+  };
+  [[nodiscard]] static uint32_t Hash(ByteView tsuid);
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
   [[nodiscard]] std::optional<uint32_t> FindLocked(ByteView tsuid) const;
-  void Insert(uint32_t number);
+  static void Insert(Slot slot, std::vector<Slot>* slots);
   void Rehash(size_t slots);
 
   const KeyLayout layout_;
@@ -59,7 +63,7 @@ class Registry {
 
   mutable std::shared_mutex mutex_;
   // Guarded by mutex_.
-  std::vector<uint32_t> slots_;  // number + 1, linear probing; 0 = free
+  std::vector<Slot> slots_;  // linear probing
   TagIndex index_;
 };
 

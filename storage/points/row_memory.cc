@@ -30,8 +30,8 @@ constexpr uint32_t kRecord = 0x30000000;         // bits: the sequence of the en
 constexpr uint32_t kKindMask = 0xF0000000;
 
 // Pages grow by a third to a half: what is left free of the last one is a part of the row. The
-// first holds two or three runs.
-constexpr uint16_t kPageBytes[] = {64,  96,   128,  192,  256,  384, 512,
+// first holds three runs of small numbers, or seven of a value that stays: an hour, one a minute.
+constexpr uint16_t kPageBytes[] = {72,  96,   128,  192,  256,  384, 512,
                                    768, 1024, 1536, 2048, 3072, 4096};
 
 uint64_t RowId(uint32_t series, uint32_t base) { return uint64_t{series} << 32 | base; }

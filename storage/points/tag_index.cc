@@ -1,11 +1,17 @@
 #include "storage/points/tag_index.h"
 
 #include <algorithm>
+#include <functional>
 #include <roaring/roaring.hh>
 
-#include "storage/codec/row_key.h"
-
 namespace hg::points {
+namespace {
+
+// A node with its key and list's heads; numbers themselves are 4 bytes or less each.
+constexpr size_t kNodeBytes = 112;
+constexpr size_t kPostingBytes = 3;
+
+}  // namespace
 
 Postings::Postings() = default;
 Postings::~Postings() = default;
@@ -36,12 +42,9 @@ void Postings::AddTo(Roaring* set) const {
   }
 }
 
-void Postings::RetainIn(Roaring* set) const {
-  if (bitmap_ != nullptr) {
-    *set &= *bitmap_;
-  } else {
-    *set &= Roaring(list_.size(), list_.data());
-  }
+bool Postings::Has(uint32_t number) const {
+  if (bitmap_ != nullptr) return bitmap_->contains(number);
+  return std::binary_search(list_.begin(), list_.end(), number);
 }
 
 uint64_t Postings::size() const { return bitmap_ ? bitmap_->cardinality() : list_.size(); }
@@ -51,26 +54,63 @@ size_t Postings::bytes() const {
 }
 
 void TagIndex::Add(uint32_t number, ByteView tsuid) {
-  // A node with its key and lists' heads; numbers themselves are 4 bytes or less each.
-  constexpr size_t kNodeBytes = 112;
-  const ByteView metric = tsuid.substr(0, static_cast<size_t>(layout_.metric_width));
+  const auto width = static_cast<size_t>(layout_.metric_width);
+  const ByteView metric = tsuid.substr(0, width);
   auto found = metrics_.find(metric);
   if (found == metrics_.end()) {
     found = metrics_.emplace(Bytes(metric), Postings()).first;
     bytes_ += kNodeBytes;
   }
   found->second.Add(number);
-  bytes_ += 3;
-  Bytes key;
-  codec::ForEachPair(layout_, tsuid, [&](ByteView tagk, ByteView tagv) {
-    key = tagk;
-    auto [by_key, new_key] = keys_.try_emplace(key);
-    by_key->second.Add(number);
-    key += tagv;
-    auto [by_pair, new_pair] = pairs_.try_emplace(key);
-    by_pair->second.Add(number);
-    bytes_ += (new_key ? kNodeBytes : 0) + (new_pair ? kNodeBytes : 0) + 6;
-  });
+  bytes_ += kPostingBytes;
+  const ByteView pairs = tsuid.substr(width);
+  if (last_set_ == kNone || sets_[last_set_].pairs != pairs) last_set_ = SetOf(pairs);
+  TagSet& set = sets_[last_set_];
+  series_.push_back({last_set_, set.last});
+  set.last = number;
+  ++set.series;
+}
+
+// Known or made.
+uint32_t TagIndex::SetOf(ByteView pairs) {
+  if ((sets_.size() + 1) * 10 > slots_.size() * 7) Rehash();
+  const size_t mask = slots_.size() - 1;
+  const auto hash = static_cast<uint32_t>(std::hash<ByteView>()(pairs));
+  size_t i = hash & mask;
+  for (; slots_[i].set != kNone; i = (i + 1) & mask) {
+    if (slots_[i].hash == hash && sets_[slots_[i].set].pairs == pairs) return slots_[i].set;
+  }
+  const auto set = static_cast<uint32_t>(sets_.size());
+  slots_[i] = {hash, set};
+  sets_.push_back({.pairs = pairs});
+  AddSet(set, pairs);
+  return set;
+}
+
+void TagIndex::AddSet(uint32_t set, ByteView pairs) {
+  const auto add = [&](std::unordered_map<Bytes, Postings>* to, const Bytes& name) {
+    auto [found, made] = to->try_emplace(name);
+    found->second.Add(set);
+    bytes_ += kPostingBytes + (made ? kNodeBytes : 0);
+  };
+  const auto key_width = static_cast<size_t>(layout_.tagk_width);
+  const auto width = static_cast<size_t>(layout_.pair_width());
+  for (size_t at = 0; at + width <= pairs.size(); at += width) {
+    add(&keys_, Bytes(pairs.substr(at, key_width)));
+    add(&pairs_, Bytes(pairs.substr(at, width)));
+  }
+}
+
+void TagIndex::Rehash() {
+  std::vector<Slot> larger(std::max<size_t>(1024, slots_.size() * 2));
+  const size_t mask = larger.size() - 1;
+  for (const Slot& slot : slots_) {
+    if (slot.set == kNone) continue;
+    size_t i = slot.hash & mask;
+    while (larger[i].set != kNone) i = (i + 1) & mask;
+    larger[i] = slot;
+  }
+  slots_ = std::move(larger);
 }
 
 void TagIndex::AddOneOf(const TagClause& clause, Roaring* set) const {
@@ -79,23 +119,18 @@ void TagIndex::AddOneOf(const TagClause& clause, Roaring* set) const {
   }
 }
 
-// Begins with the series of some values, which mostly are few, and leaves those of the metric.
-std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matcher) const {
+// The tag sets that hold to all clauses. Begins with those of some values, which mostly are few.
+Roaring TagIndex::MatchSets(const std::vector<TagClause>& clauses) const {
   Roaring result;
-  const auto first =
-      std::find_if(matcher.clauses.begin(), matcher.clauses.end(),
-                   [](const TagClause& clause) { return clause.kind == TagClause::Kind::kOneOf; });
-  const auto of_metric = metrics_.find(metric);
-  if (!metric.empty() && of_metric == metrics_.end()) return {};
-  if (first != matcher.clauses.end()) {
+  const auto first = std::find_if(clauses.begin(), clauses.end(), [](const TagClause& clause) {
+    return clause.kind == TagClause::Kind::kOneOf;
+  });
+  if (first != clauses.end()) {
     AddOneOf(*first, &result);
-    if (!metric.empty()) of_metric->second.RetainIn(&result);
-  } else if (metric.empty()) {
-    for (const auto& [name, postings] : metrics_) postings.AddTo(&result);
   } else {
-    of_metric->second.AddTo(&result);
+    result.addRange(0, sets_.size());
   }
-  for (auto clause = matcher.clauses.begin(); clause != matcher.clauses.end(); ++clause) {
+  for (auto clause = clauses.begin(); clause != clauses.end(); ++clause) {
     if (result.isEmpty()) break;
     if (clause == first) continue;
     Roaring with;
@@ -110,12 +145,53 @@ std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matc
       result &= with;
     }
   }
-  std::vector<uint32_t> numbers(result.cardinality());
-  if (!numbers.empty()) result.toUint32Array(numbers.data());
+  return result;
+}
+
+std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matcher) const {
+  const auto of_metric = metrics_.find(metric);
+  if (!metric.empty() && of_metric == metrics_.end()) return {};
+  const Postings* const postings = metric.empty() ? nullptr : &of_metric->second;
+  const auto all = [&] {
+    Roaring numbers;
+    if (postings != nullptr) {
+      postings->AddTo(&numbers);
+    } else {
+      numbers.addRange(0, series_.size());
+    }
+    return numbers;
+  };
+  std::vector<uint32_t> numbers;
+  if (matcher.clauses.empty()) {
+    const Roaring found = all();
+    numbers.resize(found.cardinality());
+    if (!numbers.empty()) found.toUint32Array(numbers.data());
+    return numbers;
+  }
+  const Roaring sets = MatchSets(matcher.clauses);
+  // The smaller side is walked: the series of the sets, or those of the metric.
+  const uint64_t most = postings != nullptr ? postings->size() : series_.size();
+  uint64_t in_sets = 0;
+  for (auto set = sets.begin(); set != sets.end() && in_sets <= most; ++set) {
+    in_sets += sets_[*set].series;
+  }
+  if (in_sets <= most) {
+    for (const uint32_t set : sets) {
+      for (uint32_t n = sets_[set].last; n != kNone; n = series_[n].before) {
+        if (postings == nullptr || postings->Has(n)) numbers.push_back(n);
+      }
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+  for (const uint32_t n : all()) {
+    if (sets.contains(series_[n].set)) numbers.push_back(n);
+  }
   return numbers;
 }
 
 uint64_t TagIndex::MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const {
+  constexpr uint64_t kSetsCounted = 4096;  // of more, nothing is said
   uint64_t most = UINT64_MAX;
   if (!metric.empty()) {
     const auto found = metrics_.find(metric);
@@ -123,12 +199,17 @@ uint64_t TagIndex::MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) 
   }
   for (const TagClause& clause : matcher.clauses) {
     if (clause.kind != TagClause::Kind::kOneOf) continue;
-    uint64_t with = 0;
+    uint64_t sets = 0;
     for (const Bytes& value : clause.values) {
       const auto pair = pairs_.find(clause.tagk + value);
-      if (pair != pairs_.end()) with += pair->second.size();
+      if (pair != pairs_.end()) sets += pair->second.size();
     }
-    most = std::min(most, with);
+    if (sets > kSetsCounted) continue;
+    Roaring with;
+    AddOneOf(clause, &with);
+    uint64_t series = 0;
+    for (const uint32_t set : with) series += sets_[set].series;
+    most = std::min(most, series);
   }
   return most;
 }
@@ -137,6 +218,11 @@ std::vector<Bytes> TagIndex::Metrics() const {
   std::vector<Bytes> metrics;
   for (const auto& [metric, postings] : metrics_) metrics.push_back(metric);
   return metrics;
+}
+
+size_t TagIndex::bytes() const {
+  return bytes_ + series_.capacity() * sizeof(Series) + sets_.capacity() * sizeof(TagSet) +
+         slots_.size() * sizeof(Slot);
 }
 
 }  // namespace hg::points

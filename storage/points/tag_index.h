@@ -1,6 +1,7 @@
 #pragma once
-// Which series have a metric, a tag key, a pair: sets of series numbers (engine.md §9). Ids only,
-// no names.
+// Which series have a metric, a tag key, a pair (engine.md §9). Ids only, no names. Series with the
+// same pairs, as the metrics of one host, are one tag set: keys and pairs know tag sets, and these
+// their series.
 
 #include <cstdint>
 #include <functional>
@@ -30,8 +31,7 @@ class Postings {
   /// Numbers come in rising order.
   void Add(uint32_t number);
   void AddTo(Roaring* set) const;
-  /// Leaves in the set what is here, too.
-  void RetainIn(Roaring* set) const;
+  [[nodiscard]] bool Has(uint32_t number) const;
   [[nodiscard]] uint64_t size() const;
   [[nodiscard]] size_t bytes() const;
 
@@ -46,6 +46,7 @@ class TagIndex {
  public:
   explicit TagIndex(const KeyLayout& layout) : layout_(layout) {}
 
+  /// Numbers come one after the other from 0; the bytes of `tsuid` live as long as the index.
   void Add(uint32_t number, ByteView tsuid);
   /// Numbers of the metric ("" = all metrics), rising, that hold to all clauses. exact_tags and
   /// tsuids are the caller's.
@@ -54,17 +55,39 @@ class TagIndex {
   [[nodiscard]] uint64_t MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const;
   /// The metrics that have series, rising.
   [[nodiscard]] std::vector<Bytes> Metrics() const;
-  [[nodiscard]] size_t bytes() const { return bytes_; }
+  [[nodiscard]] size_t bytes() const;
 
  private:
-  /// Those that have the key with one of the clause's values.
+  /// Tag sets that have the key with one of the clause's values.
   void AddOneOf(const TagClause& clause, Roaring* set) const;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct TagSet {
+    ByteView pairs;
+    uint32_t series = 0;    // how many
+    uint32_t last = kNone;  // of them
+  };
+  struct Slot {
+    uint32_t hash = 0;
+    uint32_t set = kNone;
+  };
+  struct Series {
+    uint32_t set;
+    uint32_t before;  // the one of the same set, or kNone
+  };
+  [[nodiscard]] uint32_t SetOf(ByteView pairs);
+  void AddSet(uint32_t set, ByteView pairs);
+  void Rehash();
+  [[nodiscard]] Roaring MatchSets(const std::vector<TagClause>& clauses) const;
 
   const KeyLayout layout_;
-  std::map<Bytes, Postings, std::less<>> metrics_;
-  std::unordered_map<Bytes, Postings> keys_;
-  std::unordered_map<Bytes, Postings> pairs_;
-  size_t bytes_ = 0;  // estimate
+  std::map<Bytes, Postings, std::less<>> metrics_;  // their series
+  std::vector<Series> series_;
+  std::vector<TagSet> sets_;
+  std::vector<Slot> slots_;  // sets by their pairs, linear probing
+  uint32_t last_set_ = kNone;
+  std::unordered_map<Bytes, Postings> keys_;   // their tag sets
+  std::unordered_map<Bytes, Postings> pairs_;  // their tag sets
+  size_t bytes_ = 0;                           // of maps, an estimate
 };
 
 }  // namespace hg::points

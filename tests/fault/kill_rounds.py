@@ -125,9 +125,17 @@ def settle_round(daemon, round_number, ledgers):
     return errors
 
 
+def stats_of(daemon):
+    return {stat["metric"]: int(stat["value"]) for stat in daemon.get("/api/stats")}
+
+
+def replayed_records(daemon):
+    return stats_of(daemon)["tsd.storage.replayed_records"]
+
+
 def background_work(daemon):
     """Flushes and merges since the daemon started."""
-    stats = {stat["metric"]: int(stat["value"]) for stat in daemon.get("/api/stats")}
+    stats = stats_of(daemon)
     return collections.Counter(flushes=stats.get("tsd.storage.flushes", 0), merges=stats.get("tsd.storage.merges", 0))
 
 
@@ -229,6 +237,8 @@ def main():
                     if status != 0:
                         errors.append(f"the clean stop ended with {status}")
                     daemon.start()
+                    if replayed := replayed_records(daemon):
+                        errors.append(f"after a clean stop {replayed} records were replayed")
                 count(errors)
         except RuntimeError as error:
             count([str(error)])

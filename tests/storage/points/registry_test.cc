@@ -1,0 +1,99 @@
+#include "storage/points/registry.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "storage/points/match_series.h"
+
+namespace hg::points {
+namespace {
+
+const KeyLayout kLayout;
+
+Bytes Id(uint32_t number) {
+  Bytes id;
+  AppendBig(&id, number, 3);
+  return id;
+}
+
+using Random = std::minstd_rand;
+
+/// Few keys and values, so that series share tag sets; now and then a key twice.
+Bytes RandomTsuid(Random& random) {
+  Bytes tsuid = Id(1 + random() % 7);
+  const size_t tags = 1 + random() % 3;
+  for (size_t i = 0; i < tags; ++i) tsuid += Id(1 + random() % 4) + Id(1 + random() % 90);
+  return tsuid;
+}
+
+SeriesMatcher RandomMatcher(Random& random) {
+  SeriesMatcher matcher;
+  const size_t clauses = random() % 3;
+  for (size_t i = 0; i < clauses; ++i) {
+    TagClause& clause = matcher.clauses.emplace_back();
+    clause.tagk = Id(1 + random() % 5);
+    clause.kind = static_cast<TagClause::Kind>(random() % 3);
+    std::set<Bytes> values;
+    const size_t count = clause.kind == TagClause::Kind::kOneOf ? 1 + random() % 40 : 0;
+    for (size_t v = 0; v < count; ++v) values.insert(Id(1 + random() % 100));
+    clause.values.assign(values.begin(), values.end());
+  }
+  std::sort(matcher.clauses.begin(), matcher.clauses.end(),
+            [](const TagClause& a, const TagClause& b) { return a.tagk < b.tagk; });
+  matcher.exact_tags = random() % 4 == 0;
+  return matcher;
+}
+
+}  // namespace
+
+TEST_CASE("the series that match are those that pass one by one, in the order of their TSUIDs") {
+  Random random(20);
+  Registry registry(kLayout);
+  std::set<Bytes> known;
+  for (int i = 0; i < 6000; ++i) {
+    const Bytes tsuid = RandomTsuid(random);
+    CHECK(registry.Find(tsuid).has_value() == known.contains(tsuid));
+    if (!known.insert(tsuid).second) continue;
+    registry.Add(tsuid);
+    REQUIRE(registry.Find(tsuid) == registry.size() - 1);
+    REQUIRE(registry.Tsuid(registry.size() - 1) == tsuid);
+  }
+  REQUIRE(known.size() > 3000);
+  for (const Bytes& tsuid : known) REQUIRE(registry.Tsuid(*registry.Find(tsuid)) == tsuid);
+  size_t found = 0;
+  for (int i = 0; i < 400; ++i) {
+    const SeriesMatcher matcher = RandomMatcher(random);
+    const Bytes metric = random() % 4 == 0 ? Bytes() : Id(1 + random() % 8);
+    std::vector<Bytes> expected;
+    for (const Bytes& tsuid : known) {
+      if (tsuid.starts_with(metric) && MatchesTsuid(matcher, kLayout, tsuid))
+        expected.push_back(tsuid);
+    }
+    std::vector<Bytes> matched;
+    for (const uint32_t number : registry.Match(metric, matcher))
+      matched.emplace_back(registry.Tsuid(number));
+    REQUIRE(matched == expected);
+    found += matched.size();
+  }
+  CHECK(found > 1000);
+}
+
+TEST_CASE("series that share their tags take few bytes each beside their own") {
+  Registry registry(kLayout);
+  constexpr uint32_t kHosts = 4000, kMetrics = 10;
+  size_t tsuids = 0;
+  for (uint32_t host = 1; host <= kHosts; ++host) {
+    for (uint32_t metric = 1; metric <= kMetrics; ++metric) {
+      const Bytes tsuid = Id(metric) + Id(1) + Id(host) + Id(2) + Id(host % 10 + 1);
+      registry.Add(tsuid);
+      tsuids += tsuid.size();
+    }
+  }
+  CHECK(registry.bytes() < tsuids + 100 * kHosts * kMetrics);
+}
+
+}  // namespace hg::points
