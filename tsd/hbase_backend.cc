@@ -90,7 +90,7 @@ class HbaseBackend : public Backend {
 
 }  // namespace
 
-Status EnsureHbaseTables(const Config& config, Store& store) {
+Status EnsureHbaseTables(const Config& config, Store& store, StoreUse use) {
   ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
   for (const TableDescriptor& table : tables) {
     const auto there = store.DescribeTable(table.name);
@@ -99,6 +99,7 @@ Status EnsureHbaseTables(const Config& config, Store& store) {
       continue;
     }
     if (there.status().code() != StatusCode::kNotFound) return there.status();
+    if (use == StoreUse::kLook) continue;
     if (!config.Bool("tsd.storage.hbase.create_tables"))
       return Status::NotFound("HBase has no table " + table.name +
                               ", and tsd.storage.hbase.create_tables is off");
@@ -138,7 +139,7 @@ Result<hbase::HbaseOptions> ReadHbaseOptions(const Config& config) {
 }
 
 Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
-                                                  const std::string& /*words*/, StoreUse /*use*/) {
+                                                  const std::string& /*words*/, StoreUse use) {
   ASSIGN_OR_RETURN(hbase::HbaseOptions options, ReadHbaseOptions(config));
   points::PointsOverCellsOptions points;
   points.layout = options.layout;
@@ -147,7 +148,7 @@ Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
   points.enable_appends = config.Bool("tsd.storage.enable_appends");
   points.remote = true;
   ASSIGN_OR_RETURN(auto store, hbase::HbaseStore::Connect(options));
-  RETURN_IF_ERROR(EnsureHbaseTables(config, *store));
+  RETURN_IF_ERROR(EnsureHbaseTables(config, *store, use));
   return std::unique_ptr<Backend>(
       std::make_unique<HbaseBackend>(std::move(store), std::move(points)));
 }

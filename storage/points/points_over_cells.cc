@@ -115,7 +115,12 @@ Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
 
 Result<LogPosition> PointsOverCells::Append(std::span<const PointEntry> batch) {
   RETURN_IF_ERROR(CheckBatch(batch));
-  RETURN_IF_ERROR(options_.enable_appends ? AppendOperands(batch) : PutPoints(batch));
+  const Status stored = options_.enable_appends ? AppendOperands(batch) : PutPoints(batch);
+  // A table that is missing may be there again later: the points are good, and are to be kept by
+  // whoever sends them.
+  if (stored.code() == StatusCode::kNotFound)
+    return Status::Unavailable(std::string(stored.message()));
+  RETURN_IF_ERROR(stored);
   return LogPosition{0};
 }
 

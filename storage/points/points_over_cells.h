@@ -24,7 +24,8 @@ struct PointsOverCellsOptions {
 
 /// Thread-safe. The store outlives it.
 ///
-/// Append blocks as the store's Mutate does, and is all or nothing per row only. A point is as
+/// Append blocks as the store's Mutate does, and is all or nothing per row only. Unavailable: also
+/// where the table is missing. A point is as
 /// durable as the store's acknowledgement when Append returns, so Commit calls back at once. Points
 /// of one batch and row are as old as each other (spec schema.md §9.4).
 class PointsOverCells : public Points {

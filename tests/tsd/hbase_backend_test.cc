@@ -73,6 +73,31 @@ TEST_CASE("nothing is created where that is switched off") {
   CHECK(cluster.model.ListTables()->empty());
 }
 
+TEST_CASE("who only looks creates nothing, and hears of the table that is missing") {
+  Cluster cluster;
+  const auto backend = OpenBackend(cluster.config, "", StoreUse::kLook);
+  REQUIRE(backend.ok());
+  CHECK(cluster.model.ListTables()->empty());
+  const Status missing = (*backend)->cells().Get("tsdb", "k").status();
+  CHECK(missing.code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("points whose table is gone are to be kept by their sender") {
+  for (const char* appends : {"false", "true"}) {
+    Cluster cluster;
+    cluster.config.Set("tsd.storage.enable_appends", appends);
+    const auto backend = OpenBackend(cluster.config, "", StoreUse::kWork);
+    REQUIRE(backend.ok());
+    REQUIRE(cluster.model.DropTable("tsdb").ok());
+    Points& points = (*backend)->points();
+    const PointEntry entry =
+        MakePointEntry(*points.Register(kTsuid), Timestamp{1356998405}, PointValue::Int(7));
+    const Status refused = points.Append({&entry, 1}).status();
+    CHECK(refused.code() == StatusCode::kUnavailable);
+    CHECK(refused.message().find("tsdb") != std::string_view::npos);
+  }
+}
+
 TEST_CASE("settings become options") {
   Config config;
   config.Set("tsd.storage.hbase.thrift", "one:9090, two:9191");

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Backend>> OpenGatewayBackend(const Config& config, const 
     hbase::HbaseOptions options = both->gateway.ClientOptions();
     options.layout = layout;
     ASSIGN_OR_RETURN(both->client, hbase::HbaseStore::Connect(options));
-    RETURN_IF_ERROR(EnsureHbaseTables(config, *both->client));
+    RETURN_IF_ERROR(EnsureHbaseTables(config, *both->client, StoreUse::kWork));
     Store* const client = both->client.get();
     return std::shared_ptr<Store>(std::move(both), client);
   });
