@@ -72,6 +72,9 @@ Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
     return lost;
   } catch (const thrift::TException& e) {
     return Lost(lease, e.what(), false);
+  } catch (...) {  // such as memory that is short: the rest of the answer is still to come
+    lease.Break(false);
+    throw;
   }
 }
 

@@ -127,7 +127,7 @@ void GatewayPool::Rest(State* state) {
       steady_clock::now() + milliseconds(std::min<int64_t>(doubled, options_.rest_max_ms));
 }
 
-std::vector<std::unique_ptr<Connection>> GatewayPool::TakeStale(State* state, Deadline now) const {
+std::vector<std::unique_ptr<Connection>> GatewayPool::TakeStale(State* state, Deadline now) {
   std::vector<std::unique_ptr<Connection>> stale;
   auto& idle = state->idle;
   const auto fresh = std::find_if(idle.begin(), idle.end(), [&](const auto& connection) {
@@ -136,13 +136,15 @@ std::vector<std::unique_ptr<Connection>> GatewayPool::TakeStale(State* state, De
   std::move(idle.begin(), fresh, std::back_inserter(stale));
   idle.erase(idle.begin(), fresh);
   state->open -= stale.size();
+  // Nobody hears any more whether the gateway is still the one that gave out its scanners' ids.
+  if (!stale.empty()) ++state->epoch;
   return stale;
 }
 
 Result<GatewayPool::Lease> GatewayPool::Take(std::optional<size_t> wanted, Deadline deadline) {
   std::vector<std::unique_ptr<Connection>> stale;  // closed outside of the lock
   std::unique_lock lock(mutex_);
-  const size_t gateway = wanted.value_or(Choose(steady_clock::now()));
+  const size_t gateway = wanted ? *wanted : Choose(steady_clock::now());
   State& state = gateways_[gateway];
   while (true) {
     for (auto& old : TakeStale(&state, steady_clock::now())) stale.push_back(std::move(old));
@@ -163,7 +165,14 @@ Result<GatewayPool::Lease> GatewayPool::Take(std::optional<size_t> wanted, Deadl
   ++state.open;
   const uint64_t epoch = state.epoch;
   lock.unlock();
-  auto opened = Open(gateway);
+  auto opened = [&] {
+    try {
+      return Open(gateway);
+    } catch (...) {  // memory is short: its place is free again
+      Lose(gateway, false);
+      throw;
+    }
+  }();
   if (opened.ok()) return Lease(this, gateway, epoch, std::move(*opened));
   Lose(gateway, true);
   return opened.status();

@@ -78,7 +78,7 @@ class GatewayPool {
   // All of these but Open expect mutex_ to be held.
   size_t Choose(Deadline now);
   void Rest(State* state);
-  std::vector<std::unique_ptr<Connection>> TakeStale(State* state, Deadline now) const;
+  std::vector<std::unique_ptr<Connection>> TakeStale(State* state, Deadline now);
 
   Result<std::unique_ptr<Connection>> Open(size_t gateway) const;
   void GiveBack(size_t gateway, std::unique_ptr<Connection> connection);

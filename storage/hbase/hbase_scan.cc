@@ -14,6 +14,23 @@ namespace hg::hbase {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+namespace {
+
+// Of one of them, on the average.
+size_t RowBytes(const std::vector<wire::TResult>& results) {
+  constexpr size_t kCellOverhead = 32;  // its time and type, and what tells its parts apart
+  size_t bytes = 0;
+  for (const wire::TResult& result : results) {
+    bytes += result.row.size();
+    for (const wire::TColumnValue& cell : result.columnValues) {
+      bytes += cell.family.size() + cell.qualifier.size() + cell.value.size() + kCellOverhead;
+    }
+  }
+  return bytes / results.size();
+}
+
+}  // namespace
+
 HbaseScan::HbaseScan(Client* client, const ScanSpec& spec)
     : client_(client), spec_(spec), fetch_rows_(client->options.fetch_rows) {}
 
@@ -32,6 +49,10 @@ HbaseScan::~HbaseScan() { Close(); }
 bool HbaseScan::EmptyRange() const {
   if (spec_.reversed) return !spec_.start.empty() && spec_.stop >= spec_.start;
   return !spec_.stop.empty() && spec_.start >= spec_.stop;
+}
+
+bool HbaseScan::AtEnd() const {
+  return !spec_.reversed && last_ && !spec_.stop.empty() && *last_ + Bytes(1, '\0') >= spec_.stop;
 }
 
 wire::TScan HbaseScan::Describe() const {
@@ -59,6 +80,9 @@ wire::TScan HbaseScan::Describe() const {
 
 int32_t HbaseScan::RowsToFetch() const {
   size_t rows = fetch_rows_;
+  if (row_bytes_ > 0) {
+    rows = std::min(rows, std::min(spec_.batch_bytes, client_->options.fetch_bytes) / row_bytes_);
+  }
   if (spec_.filter.kind == RowFilter::Kind::kAll) {
     rows = std::min<uint64_t>({rows, spec_.batch_rows, spec_.limit_rows - given_});
   }
@@ -92,6 +116,10 @@ Attempt HbaseScan::FetchOnce(Deadline deadline, std::vector<wire::TResult>* resu
 Status HbaseScan::Fetch() {
   const Deadline deadline = steady_clock::now() + milliseconds(client_->options.deadline_ms);
   for (int n = 1;; ++n) {
+    if (!scanner_ && AtEnd()) {
+      done_ = true;
+      return {};
+    }
     std::vector<wire::TResult> results;
     bool forgotten = false;
     const Attempt attempt = FetchOnce(deadline, &results, &forgotten);
@@ -122,8 +150,10 @@ void HbaseScan::Keep(std::vector<wire::TResult> results) {
   ready_.clear();
   given_of_ready_ = 0;
   done_ = results.empty();
+  if (!results.empty()) row_bytes_ = RowBytes(results);
   for (wire::TResult& result : results) {
     if (spec_.reversed && last_ && result.row >= *last_) continue;
+    if (!spec_.reversed && !spec_.stop.empty() && result.row >= spec_.stop) continue;
     last_ = result.row;
     ++examined_;
     Row row = ReadRow(std::move(result));

@@ -31,6 +31,8 @@ class HbaseScan : public ScanCursor {
 
   /// Whether no row can be in the range.
   [[nodiscard]] bool EmptyRange() const;
+  /// Whether no row can be left behind the last one that came.
+  [[nodiscard]] bool AtEnd() const;
   [[nodiscard]] wire::TScan Describe() const;
   /// The next rows as they come; sets done_ where there are none.
   Status Fetch();
@@ -42,6 +44,7 @@ class HbaseScan : public ScanCursor {
   Client* const client_;
   const ScanSpec spec_;
   size_t fetch_rows_;
+  size_t row_bytes_ = 0;  // of a row of the last fetch, about
   std::optional<Scanner> scanner_;
   std::optional<Bytes> last_;  // the last key that came
   std::vector<Row> ready_;     // came, passed, and are not given yet

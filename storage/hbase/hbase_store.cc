@@ -64,6 +64,15 @@ Row Chosen(Bytes key, wire::TResult result, const CellSelection& wanted) {
   return row;
 }
 
+bool IsTemporary(const Status& status) {
+  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kBusy;
+}
+
+// Without a time it is the newest version that goes: a second time, the one below it.
+bool DeletesMoreAgain(const CellChange& change) {
+  return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
+}
+
 // Rows of puts that are sent together.
 class PutBatch {
  public:
@@ -83,8 +92,9 @@ class PutBatch {
   void Send() {
     const Status sent = puts_.empty() ? Status() : SendRows(0, puts_.size());
     for (size_t i = 0; i < puts_.size(); ++i) {
-      // HBase does not say which of the rows it means, and has written the others.
-      const bool which = sent.ok() || sent.code() == StatusCode::kUnavailable || puts_.size() == 1;
+      // HBase does not say which of the rows it means, and has written the others. Where it is away
+      // or busy it means none: asked for each, it would be waited for as often.
+      const bool which = sent.ok() || IsTemporary(sent) || puts_.size() == 1;
       (*statuses_)[places_[i]] = which ? sent : SendRows(i, 1);
     }
     puts_.clear();
@@ -142,7 +152,8 @@ Status HbaseStore::MutateRow(const std::string& table, const RowMutation& row) {
   if (changes.empty()) return {};
   const wire::TRowMutations mutations =
       WriteChanges(row.key, changes, DurabilityOf(client_->options.write_ahead));
-  RETURN_IF_ERROR(client_->Send({"mutateRow", table},
+  const bool again = std::none_of(changes.begin(), changes.end(), DeletesMoreAgain);
+  RETURN_IF_ERROR(client_->Send({"mutateRow", table, again ? Repeat::kAlways : Repeat::kIfNotDone},
                                 [&](Service& service) { service.mutateRow(table, mutations); }));
   if (DeletesNow(changes)) LetDeleteGrowOld();
   return {};

@@ -6,7 +6,7 @@
 // one mutation replaces it only (row_changes.h); MutateIfUnchanged compares first and then guards
 // one column; regions cannot be flushed, merged or divided from here. Errors beside those of the
 // door: Unavailable, if HBase did not answer in time; then a write may have been carried out, but
-// for an Increment or Append, which is sent once, the message says so.
+// for an Increment, an Append or a kDeleteVersion without a time, which are sent once and say so.
 
 #include <memory>
 #include <string>

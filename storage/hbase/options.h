@@ -53,6 +53,7 @@ struct HbaseOptions {
   size_t batch_rows = 1024;           // rows of one call that writes or gets
   size_t batch_bytes = 1536 * 1024;   // … and bytes of what it writes
   size_t fetch_rows = 128;            // rows of one fetch of a scan, at most
+  size_t fetch_bytes = 4 << 20;       // … and bytes, as wide as the rows before them were
   int message_bytes_max = 256 << 20;  // of an answer
 
   /// Tables of points are created with a region for each of its salt buckets.

@@ -166,6 +166,50 @@ TEST_CASE("a put or get whose connection is lost is sent again") {
   }
 }
 
+TEST_CASE("a delete of the newest version whose connection is lost is sent once and told of") {
+  Bed bed;
+  auto store = bed.Connect();
+  const CellChange newest{CellChange::Kind::kDeleteVersion, "a", "q", {}, {}, {}};
+  bed.Drop("mutateRow", Stage::kAfter);
+  const Status gone = store->Mutate("g", {{"k", {newest}}});
+  CHECK(gone.code() == StatusCode::kUnavailable);
+  CHECK(gone.message().find("not known") != std::string_view::npos);
+  CellChange dated = newest;
+  dated.timestamp_ms = 5;
+  bed.Drop("mutateRow", Stage::kAfter);
+  CHECK(store->Mutate("g", {{"k", {dated}}}).ok());
+}
+
+/// All regions are busy.
+class BusyStore : public ModelStore {
+ public:
+  std::vector<Status> MutateRows(const std::string& /*table*/,
+                                 const std::vector<RowMutation>& rows) override {
+    return std::vector<Status>(rows.size(), Status::Busy("RegionTooBusyException"));
+  }
+};
+
+TEST_CASE("a batch that HBase is too busy for is not sent again row by row") {
+  BusyStore busy;
+  REQUIRE(busy.CreateTable(kTable).ok());
+  std::atomic<int> puts = 0;
+  GatewayOptions options;
+  options.hook = [&](const std::string& method, Stage) {
+    if (method == "put") ++puts;
+    return Fate::kGoOn;
+  };
+  FakeGateway gateway([&]() -> Store& { return busy; }, options);
+  HbaseOptions hasty = Hasty(gateway.ClientOptions());
+  hasty.deadline_ms = 20;
+  auto store = HbaseStore::Connect(hasty);
+  REQUIRE(store.ok());
+  const std::vector<Status> statuses =
+      (*store)->MutateRows("g", {{"k", {PutCell("a", "q", "v")}}, {"l", {PutCell("a", "q", "v")}}});
+  REQUIRE(statuses.size() == 2);
+  for (const Status& status : statuses) CHECK(status.code() == StatusCode::kBusy);
+  CHECK(puts == 0);
+}
+
 TEST_CASE("an increment or append whose connection is lost is sent once and told of") {
   for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
     Bed bed;
@@ -214,6 +258,43 @@ TEST_CASE("a scan goes on behind its last row when connection or scanner are los
     bed.Drop("openScanner", Stage::kAfter);
     CHECK(Keys(*store, spec) == expected);
   }
+}
+
+TEST_CASE("a scan that goes on right before its stop does not give the row of the stop") {
+  Bed bed;
+  auto store = bed.Connect();
+  const Bytes stop("k\0", 2);
+  REQUIRE(
+      store->Mutate("g", {{"k", {PutCell("a", "q", "v")}}, {stop, {PutCell("a", "q", "v")}}}).ok());
+  ScanSpec spec = All();
+  spec.stop = stop;
+  CHECK(Keys(*store, spec, [&] { bed.gateway->ForgetScanners(); }) == std::vector<Bytes>{"k"});
+}
+
+TEST_CASE("of wide rows fewer are fetched at once") {
+  Bed bed;
+  HbaseOptions options = Hasty(bed.gateway->ClientOptions());
+  options.fetch_rows = 10;
+  options.fetch_bytes = 20'000;
+  auto store = bed.Connect(options);
+  for (int i = 0; i < 30; ++i) {
+    const Bytes value(i < 10 ? 1 : 9000, 'v');
+    REQUIRE(store->Mutate("g", {{"k" + std::to_string(100 + i), {PutCell("a", "q", value)}}}).ok());
+  }
+  const auto fetches = [&](const ScanSpec& spec) {
+    const auto count = [&] {
+      const std::lock_guard lock(bed.mutex);
+      return bed.calls["getScannerRows"] / 2;
+    };
+    const int before = count();
+    CHECK(Keys(*store, spec).size() == 30);
+    return count() - before;
+  };
+  // Ten narrow rows, ten wide ones, then two at a time, and the end.
+  CHECK(fetches(All(128)) == 2 + 5 + 1);
+  ScanSpec single = All(128);
+  single.batch_bytes = 1;
+  CHECK(fetches(single) == 1 + 20 + 1);
 }
 
 TEST_CASE("a scan that ends, or that nobody wants any more, is closed at the gateway") {
