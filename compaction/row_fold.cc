@@ -45,7 +45,7 @@ bool RowFold::Take(Bytes* key) {
   return true;
 }
 
-void RowFold::FoldCounted(const Bytes& key) {
+Status RowFold::FoldCounted(const Bytes& key) {
   auto changed = FoldRow(key);
   std::lock_guard lock(mutex_);
   --busy_;
@@ -55,6 +55,7 @@ void RowFold::FoldCounted(const Bytes& key) {
     ++stats_.rewritten;
   }
   changed_.notify_all();
+  return changed.status();
 }
 
 void RowFold::Count(uint64_t RowFoldStats::*counter, uint64_t by) {
@@ -64,23 +65,30 @@ void RowFold::Count(uint64_t RowFoldStats::*counter, uint64_t by) {
 
 void RowFold::Work() {
   std::unique_lock lock(mutex_);
-  while (!stopping_) FoldNext(&lock);
+  while (!stopping_) (void)FoldNext(&lock);
 }
 
 void RowFold::Drain() {
   std::unique_lock lock(mutex_);
-  while (!queue_.empty() || busy_ > 0) FoldNext(&lock);
+  while (!queue_.empty() || busy_ > 0) {
+    if (FoldNext(&lock).code() != StatusCode::kUnavailable) continue;
+    // Each key more would be waited for as long as this one.
+    stats_.dropped += queue_.size();
+    queue_.clear();
+    waiting_.clear();
+  }
 }
 
-void RowFold::FoldNext(std::unique_lock<std::mutex>* lock) {
+Status RowFold::FoldNext(std::unique_lock<std::mutex>* lock) {
   Bytes key;
   if (!Take(&key)) {
     changed_.wait(*lock);
-    return;
+    return {};
   }
   lock->unlock();
-  FoldCounted(key);
+  Status folded = FoldCounted(key);
   lock->lock();
+  return folded;
 }
 
 void RowFold::EndWorker() {

@@ -34,7 +34,7 @@ struct RowFoldOptions {
 
 struct RowFoldStats {
   uint64_t offered = 0;        // keys taken into the queue
-  uint64_t dropped = 0;        // keys turned away: the queue was full
+  uint64_t dropped = 0;        // keys turned away: the queue was full, or a drain found no store
   uint64_t rewritten = 0;      // rows changed
   uint64_t failed = 0;         // rows that cannot be read or settled, or that the store refused
   uint64_t failed_reads = 0;   // of these, where the store did not give the row
@@ -60,7 +60,8 @@ class RowFold {
   void Offer(ByteView key, uint32_t base);
   /// Starts the worker. Without it the queue waits for Drain.
   void Start();
-  /// Works off what is queued, on the calling thread too. Blocks.
+  /// Works off what is queued, on the calling thread too; where the store is Unavailable the rest
+  /// is dropped, as the queue is when it is full. Blocks.
   void Drain();
   /// Drain, and end the worker. Idempotent; later offers are dropped.
   void Stop();
@@ -74,9 +75,9 @@ class RowFold {
  private:
   [[nodiscard]] bool OldEnough(uint32_t base) const;
   bool Take(Bytes* key);
-  void FoldCounted(const Bytes& key);
-  /// One key, or else waits for a change; `lock` holds mutex_ before and after.
-  void FoldNext(std::unique_lock<std::mutex>* lock);
+  Status FoldCounted(const Bytes& key);
+  /// One key, or else waits for a change; `lock` holds mutex_ before and after. Why it failed.
+  Status FoldNext(std::unique_lock<std::mutex>* lock);
   void Count(uint64_t RowFoldStats::*counter, uint64_t by);
   void Work();
   void EndWorker();

@@ -72,6 +72,26 @@ TEST_CASE("an old row of several cells becomes one, notes stay") {
   CHECK_FALSE(*fold.FoldRow(Key(1)));
 }
 
+TEST_CASE("a stop does not wait for a store that is away once for each row") {
+  class AwayStore : public ModelStore {
+   public:
+    Result<Row> Get(const std::string& /*table*/, ByteView /*key*/, ByteView /*family*/,
+                    const std::vector<Bytes>& /*qualifiers*/) override {
+      ++gets;
+      return Status::Unavailable("away");
+    }
+    int gets = 0;
+  } away;
+  const ManualClock clock{kOldMs};
+  RowFold fold(&away, {}, clock);
+  for (int series = 1; series <= 3; ++series) fold.Offer(Key(series), kBase);
+  fold.Stop();
+  CHECK(away.gets == 1);
+  CHECK(fold.Stats().failed == 1);
+  CHECK(fold.Stats().dropped == 2);
+  CHECK(fold.Stats().queued == 0);
+}
+
 TEST_CASE("for a store of points the survivors are single cells and only what lost is touched") {
   Rig rig;
   rig.options.native_points = true;

@@ -229,8 +229,10 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points,
   results->clear();
   std::vector<PointEntry> entries;
   std::vector<size_t> places;  // of the entries among the points
+  Status away;                 // Unavailable: waited for once, not once a point
   for (const NamedPoint& point : points) {
-    const Result<SeriesNumber> number = resolver_->Resolve(point);
+    const Result<SeriesNumber> number = away.ok() ? resolver_->Resolve(point) : away;
+    if (number.status().code() == StatusCode::kUnavailable) away = number.status();
     if (number.ok()) {
       places.push_back(results->size());
       entries.push_back(MakePointEntry(*number, point.time, point.value));

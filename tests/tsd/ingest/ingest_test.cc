@@ -202,6 +202,29 @@ TEST_CASE("a renamed metric's old spelling is not trusted once that was told") {
   CHECK(ToHex(*id) == "000002");
 }
 
+TEST_CASE("a batch asks once for names that another machine does not give now") {
+  EdgeFixture edge;
+  class AwayStore : public ModelStore {
+   public:
+    Result<Row> Get(const std::string& /*table*/, ByteView /*key*/, ByteView /*family*/,
+                    const std::vector<Bytes>& /*qualifiers*/) override {
+      ++gets;
+      return Status::Unavailable("away");
+    }
+    int gets = 0;
+  } away;
+  uid::Names names(away, {});
+  Ingest remote(edge.points, names, EdgeFixture::AllAutomatic());
+  const Named good("m", {{"a", "1"}}), other("n", {{"a", "1"}}), bad("m!", {{"a", "1"}});
+  const NamedPoint points[] = {bad.point, good.point, other.point, good.point};
+  std::vector<Status> verdicts;
+  remote.AppendNamed(points, &verdicts);
+  REQUIRE(verdicts.size() == 4);
+  CHECK(verdicts[0].code() == StatusCode::kInvalidArgument);
+  for (size_t i = 1; i < 4; ++i) CHECK(verdicts[i].code() == StatusCode::kUnavailable);
+  CHECK(away.gets == 1);
+}
+
 TEST_CASE("of a batch the good points are stored, and a store that refuses refuses those") {
   EdgeFixture edge;
   const Named good("m", {{"a", "1"}}), bad("m!", {{"a", "1"}});
