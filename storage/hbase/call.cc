@@ -23,8 +23,9 @@ std::string Context(const CallOptions& call) {
 }
 
 Attempt Lost(GatewayPool::Lease& lease, const std::string& why, bool away) {
-  lease.Break(away);
-  return {Status::Unavailable(why), true, true, true};
+  Attempt lost{Status::Unavailable(why), true, true, true};
+  lease.Break(away ? std::optional(lost.status) : std::nullopt);
+  return lost;
 }
 
 Attempt ReadApplicationError(GatewayPool::Lease& lease, const CallOptions& call,
@@ -73,7 +74,7 @@ Attempt CallOnce(GatewayPool::Lease& lease, const CallOptions& call,
   } catch (const thrift::TException& e) {
     return Lost(lease, e.what(), false);
   } catch (...) {  // such as memory that is short: the rest of the answer is still to come
-    lease.Break(false);
+    lease.Break(std::nullopt);
     throw;
   }
 }
@@ -92,6 +93,8 @@ bool BackOff(const HbaseOptions& options, int n, bool busy, Deadline deadline) {
 
 Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& call,
             const std::function<void(wire::THBaseServiceClient&)>& send, CallTrace* trace) {
+  const GatewayPool::Entry entry = pool.Enter();
+  if (!entry.refusal().ok()) return Prepend(entry.refusal(), Context(call));
   const Deadline deadline = steady_clock::now() + milliseconds(options.deadline_ms);
   for (int n = 1;; ++n) {
     Attempt attempt;
@@ -112,6 +115,7 @@ Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& c
     if (attempt.uncertain && trace != nullptr) trace->repeated_blindly = true;
     // Where a gateway is lost the next one is asked at once.
     if (attempt.lost && static_cast<size_t>(n) < pool.gateway_count()) continue;
+    if (attempt.lost && entry.looks()) return failure;
     const bool busy = attempt.status.code() == StatusCode::kBusy;
     if (!BackOff(options, n, busy, deadline)) return failure;
   }

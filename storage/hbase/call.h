@@ -24,10 +24,11 @@ struct CallTrace {
   bool repeated_blindly = false;
 };
 
-/// Calls `send` with a connection until it succeeds, fails for good, or the deadline passes.
-/// Errors: NotFound, InvalidArgument, Conflict, Unsupported, Busy; LimitExceeded: the answer is
-/// longer than a message may be; Unavailable: HBase is away, or it is not known whether the call
-/// was carried out (the message says so).
+/// Calls `send` with a connection until it succeeds, fails for good, or the deadline passes. One
+/// that begins while every gateway is away fails at once (GatewayPool::Enter). Errors: NotFound,
+/// InvalidArgument, Conflict, Unsupported, Busy; LimitExceeded: the answer is longer than a message
+/// may be; Unavailable: HBase is away, or it is not known whether the call was carried out (the
+/// message says so).
 Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& call,
             const std::function<void(wire::THBaseServiceClient&)>& send,
             CallTrace* trace = nullptr);

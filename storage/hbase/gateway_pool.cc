@@ -87,9 +87,19 @@ GatewayPool::Lease::~Lease() {
 
 wire::THBaseServiceClient& GatewayPool::Lease::client() { return connection_->client(); }
 
-void GatewayPool::Lease::Break(bool away) {
+void GatewayPool::Lease::Break(const std::optional<Status>& away) {
   connection_.reset();
   pool_->Lose(gateway_, away);
+}
+
+GatewayPool::Entry::Entry(GatewayPool* looking, Status refusal)
+    : looking_(looking), refusal_(std::move(refusal)) {}
+
+GatewayPool::Entry::Entry(Entry&& other) noexcept
+    : looking_(std::exchange(other.looking_, nullptr)), refusal_(std::move(other.refusal_)) {}
+
+GatewayPool::Entry::~Entry() {
+  if (looking_ != nullptr) looking_->EndLook();
 }
 
 GatewayPool::GatewayPool(const HbaseOptions& options)
@@ -103,6 +113,22 @@ GatewayPool::~GatewayPool() = default;
 std::string GatewayPool::Name(size_t gateway) const {
   const Gateway& g = options_.gateways[gateway];
   return g.host + ":" + std::to_string(g.port);
+}
+
+GatewayPool::Entry GatewayPool::Enter() {
+  const std::lock_guard lock(mutex_);
+  const bool away = std::all_of(gateways_.begin(), gateways_.end(),
+                                [](const State& state) { return state.failures > 0; });
+  if (!away) return {nullptr, {}};
+  if (looking_ || steady_clock::now() < look_at_) return {nullptr, away_};
+  looking_ = true;
+  return {this, {}};
+}
+
+void GatewayPool::EndLook() {
+  const std::lock_guard lock(mutex_);
+  looking_ = false;
+  look_at_ = steady_clock::now() + milliseconds(options_.rest_ms);
 }
 
 // The next one in turn that is not left alone; if all are, the one that was for the longest time.
@@ -169,12 +195,12 @@ Result<GatewayPool::Lease> GatewayPool::Take(std::optional<size_t> wanted, Deadl
     try {
       return Open(gateway);
     } catch (...) {  // memory is short: its place is free again
-      Lose(gateway, false);
+      Lose(gateway, std::nullopt);
       throw;
     }
   }();
   if (opened.ok()) return Lease(this, gateway, epoch, std::move(*opened));
-  Lose(gateway, true);
+  Lose(gateway, opened.status());
   return opened.status();
 }
 
@@ -206,13 +232,17 @@ void GatewayPool::GiveBack(size_t gateway, std::unique_ptr<Connection> connectio
   given_back_.notify_all();
 }
 
-void GatewayPool::Lose(size_t gateway, bool away) {
+void GatewayPool::Lose(size_t gateway, const std::optional<Status>& away) {
   {
     const std::lock_guard lock(mutex_);
     State& state = gateways_[gateway];
     --state.open;
     ++state.epoch;
-    if (away) Rest(&state);
+    if (away) {
+      Rest(&state);
+      away_ = *away;
+      look_at_ = steady_clock::now() + milliseconds(options_.rest_ms);
+    }
   }
   given_back_.notify_all();
 }

@@ -44,9 +44,9 @@ class GatewayPool {
     /// Changes when connections to the gateway were lost: scanners that were opened before may be
     /// somebody else's by now (spec hbase-backend.md §3).
     [[nodiscard]] uint64_t epoch() const { return epoch_; }
-    /// The connection is out of step or lost: it is closed, not given back. `away`: nor should the
-    /// gateway be asked again soon.
-    void Break(bool away);
+    /// The connection is out of step or lost: it is closed, not given back. `away`: why the gateway
+    /// should not be asked again soon either.
+    void Break(const std::optional<Status>& away);
 
    private:
     friend class GatewayPool;
@@ -58,6 +58,28 @@ class GatewayPool {
     uint64_t epoch_;
     std::unique_ptr<Connection> connection_;  // null: broken, or moved from
   };
+
+  /// Leave to begin a call. While every gateway is away it is refused at once, but for one call
+  /// each rest_ms that looks whether they are back (spec hbase-backend.md §3: the open circuit).
+  class Entry {
+   public:
+    Entry(Entry&& other) noexcept;
+    Entry& operator=(Entry&&) = delete;
+    ~Entry();
+
+    /// Not ok: Unavailable, with what was heard last.
+    [[nodiscard]] const Status& refusal() const { return refusal_; }
+    /// It only looks: it should not wait for gateways that are still away.
+    [[nodiscard]] bool looks() const { return looking_ != nullptr; }
+
+   private:
+    friend class GatewayPool;
+    Entry(GatewayPool* looking, Status refusal);
+
+    GatewayPool* looking_;  // null: does not look
+    Status refusal_;
+  };
+  Entry Enter();
 
   /// Waits while all connections are in use. Busy: until the deadline. Unavailable: the gateway
   /// cannot be reached, or is none of ours; the message says which and why.
@@ -71,7 +93,7 @@ class GatewayPool {
     std::vector<std::unique_ptr<Connection>> idle;  // the last one used last
     size_t open = 0;                                // idle, leased or being opened
     uint64_t epoch = 0;
-    int failures = 0;  // one after another
+    int failures = 0;  // one after another; more than none: it is away
     Deadline resting_until{};
   };
 
@@ -82,13 +104,17 @@ class GatewayPool {
 
   Result<std::unique_ptr<Connection>> Open(size_t gateway) const;
   void GiveBack(size_t gateway, std::unique_ptr<Connection> connection);
-  void Lose(size_t gateway, bool away);
+  void Lose(size_t gateway, const std::optional<Status>& away);
+  void EndLook();
 
   const HbaseOptions options_;
   std::mutex mutex_;
   std::condition_variable given_back_;
   std::vector<State> gateways_;  // guarded by mutex_, but for its size
-  size_t turn_ = 0;              // guarded by mutex_
+  size_t turn_ = 0;              // guarded by mutex_, as all below
+  Status away_;                  // of the gateway that was last found away
+  bool looking_ = false;         // a call does, while all are away
+  Deadline look_at_{};           // and not before
 };
 
 }  // namespace hg::hbase

@@ -114,6 +114,11 @@ Attempt HbaseScan::FetchOnce(Deadline deadline, std::vector<wire::TResult>* resu
 }
 
 Status HbaseScan::Fetch() {
+  const GatewayPool::Entry entry = client_->pool.Enter();
+  if (!entry.refusal().ok()) {
+    scanner_.reset();  // lost with its gateway
+    return Prepend(entry.refusal(), "a scan of table " + spec_.table);
+  }
   const Deadline deadline = steady_clock::now() + milliseconds(client_->options.deadline_ms);
   for (int n = 1;; ++n) {
     if (!scanner_ && AtEnd()) {
@@ -138,6 +143,7 @@ Status HbaseScan::Fetch() {
     if (!attempt.status.ok() && !attempt.temporary) return failure;
     if (forgotten && n == 1) continue;
     if (attempt.lost && static_cast<size_t>(n) < client_->pool.gateway_count()) continue;
+    if (attempt.lost && entry.looks()) return failure;
     const bool busy = attempt.status.code() == StatusCode::kBusy;
     if (!BackOff(client_->options, n, busy, deadline)) {
       return forgotten ? Status::Unavailable("the gateway forgets scans of table " + spec_.table)

@@ -47,7 +47,9 @@ struct HbaseOptions {
   int deadline_ms = 30'000;  // of a call with its repetitions; the last one may take longer
   int backoff_ms = 100;      // before the second repetition, doubled for each further one …
   int backoff_max_ms = 10'000;
-  int rest_ms = 500;  // a gateway that cannot be reached is left alone so long, doubled up to …
+  // A gateway that cannot be reached is left alone so long, doubled up to rest_max_ms; while all of
+  // them are away one call each rest_ms looks whether they are back.
+  int rest_ms = 500;
   int rest_max_ms = 10'000;
 
   size_t batch_rows = 1024;           // rows of one call that writes or gets

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <new>
+#include <thread>
 
 #include "storage/hbase/call.h"
 #include "tests/support/hbase/gateway.h"
@@ -53,6 +54,74 @@ TEST_CASE("a connection whose answer could not be taken in is closed, and its pl
                     std::bad_alloc);
   }
   CHECK(Take(pool).epoch() > epoch);
+}
+
+/// A gateway that went away, and was found so.
+struct AwayRig : Rig {
+  AwayRig() {
+    options.backoff_ms = options.backoff_max_ms = 1;
+    options.deadline_ms = 20;
+  }
+  void GoAway(GatewayPool& pool) {
+    gateway.Stop();
+    REQUIRE(Greet(pool).code() == StatusCode::kUnavailable);
+    // Whoever waits from now on waits for too long.
+    options.deadline_ms = 3'600'000;
+  }
+  Status Greet(GatewayPool& pool) {
+    return Call(pool, options, {"getThriftServerType", ""},
+                [](auto& service) { (void)service.getThriftServerType(); });
+  }
+};
+
+TEST_CASE("calls that begin while every gateway is away fail at once with the reason") {
+  AwayRig rig;
+  rig.options.rest_ms = 3'600'000;
+  GatewayPool pool(rig.options);
+  CHECK(pool.Enter().refusal().ok());
+  rig.GoAway(pool);
+  const Status refused = rig.Greet(pool);
+  CHECK(refused.code() == StatusCode::kUnavailable);
+  CHECK(refused.message().find("cannot be reached") != std::string_view::npos);
+  CHECK_FALSE(pool.Enter().looks());
+}
+
+TEST_CASE("one call at a time looks whether a gateway is back, without waiting for it") {
+  AwayRig rig;
+  rig.options.rest_ms = 0;
+  GatewayPool pool(rig.options);
+  CHECK_FALSE(pool.Enter().looks());
+  rig.GoAway(pool);
+  {
+    const auto one = pool.Enter();
+    CHECK(one.looks());
+    CHECK(pool.Enter().refusal().code() == StatusCode::kUnavailable);
+  }
+  CHECK(rig.Greet(pool).code() == StatusCode::kUnavailable);
+  GatewayOptions again;
+  again.port = rig.gateway.port();
+  FakeGateway back([&]() -> Store& { return rig.model; }, again);
+  CHECK(rig.Greet(pool).ok());
+  const auto open = pool.Enter();
+  CHECK(open.refusal().ok());
+  CHECK_FALSE(open.looks());
+}
+
+TEST_CASE("a call that began before its gateway went away waits until it is back") {
+  AwayRig rig;
+  GatewayPool pool(rig.options);
+  rig.options.deadline_ms = 3'600'000;
+  rig.gateway.Stop();
+  Status waited;
+  std::thread caller([&] { waited = rig.Greet(pool); });
+  // It was found away, and its caller goes on nevertheless.
+  while (pool.Enter().refusal().ok()) std::this_thread::yield();
+  GatewayOptions again;
+  again.port = rig.gateway.port();
+  FakeGateway back([&]() -> Store& { return rig.model; }, again);
+  caller.join();
+  CHECK(waited.ok());
+  CHECK(pool.Enter().refusal().ok());
 }
 
 }  // namespace
