@@ -50,6 +50,14 @@ bool Connection::stopping() const { return edge_.stopping.load(std::memory_order
 
 void Connection::Advance() {
   while (state_ == State::kReading) {
+    if (gives_way_ && buffer_.size() > 0) {
+      gives_way_ = false;
+      boost::asio::post(loop_.io(), [self = shared_from_this()] {
+        if (self->state_ == State::kReading) self->Advance();
+      });
+      return;
+    }
+    gives_way_ = false;
     if (buffer_.size() > 0) {
       if (protocol_ == Protocol::kUnknown) {
         const char first = buffer_.view()[0];

@@ -105,6 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool waiting_readable_ = false;
   bool end_of_input_ = false;
   bool close_after_reply_ = false;
+  bool gives_way_ = false;  // what was answered last took the loop's own time
   int64_t active_s_ = 0;
   int64_t linger_until_s_ = 0;
 

@@ -271,6 +271,7 @@ bool Connection::TryOnLoop(const Request& request) {
     if (no_wait.refused()) return false;
     close_after_reply_ |= !more;
   }
+  gives_way_ = true;  // others of this loop come before the next request of this one
   TransmitReply(bytes);
   return true;
 }

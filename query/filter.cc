@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "storage/base/no_wait.h"
+
 namespace hg::query {
 namespace {
+
+// Matched one by one; more of them take a while.
+constexpr size_t kFewLiterals = 64;
 
 struct NamedKind {
   std::string_view name;
@@ -110,6 +115,7 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
         auto& all = out->literals_;
         if (std::find(all.begin(), all.end(), item) == all.end()) all.push_back(item);
       }
+      if (out->literals_.size() > kFewLiterals) RETURN_IF_ERROR(NoWait::MayWait());
       break;
     case FilterKind::kWildcard:
       if (spec.filter.find('*') == std::string::npos) {
@@ -119,6 +125,7 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
       out->wildcard_.emplace(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter);
       break;
     case FilterKind::kRegexp: {
+      RETURN_IF_ERROR(NoWait::MayWait());
       ASSIGN_OR_RETURN(out->regexp_, uid::JavaPattern::Compile(spec.filter));
       break;
     }

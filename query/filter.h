@@ -27,7 +27,8 @@ enum class FilterKind : uint8_t {
 /// Immutable and thread-safe.
 class TagFilter {
  public:
-  /// Unknown type, empty key or text, bad pattern: InvalidArgument.
+  /// Unknown type, empty key or text, bad pattern: InvalidArgument. What takes long to match (a
+  /// pattern, more than a few literals) counts as waiting (storage/base/no_wait.h).
   static Result<std::shared_ptr<const TagFilter>> Compile(const FilterSpec& spec);
 
   [[nodiscard]] const FilterSpec& spec() const { return spec_; }

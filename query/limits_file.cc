@@ -61,7 +61,11 @@ Status LimitsFile::Reload() {
 
 Result<bool> LimitsFile::Find(std::string_view metric, int64_t* bytes_max, int64_t* cells_max) {
   if (path_.empty()) return false;
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) {  // another thread reads the file, perhaps
+    RETURN_IF_ERROR(NoWait::MayWait());
+    lock.lock();
+  }
   if (!loaded_ || clock_.MonotonicNs() - loaded_ns_ > interval_ns_) {
     RETURN_IF_ERROR(NoWait::MayWait());
     Status status = Reload();

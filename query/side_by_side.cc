@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 
@@ -21,12 +22,19 @@ struct Work {
 
   std::mutex mutex;
   std::condition_variable ended;
-  bool closed = false;  // guarded by mutex: the caller does not wait for new helpers
-  size_t helping = 0;   // guarded by mutex
+  bool closed = false;        // guarded by mutex: the caller does not wait for new helpers
+  size_t helping = 0;         // guarded by mutex
+  std::exception_ptr thrown;  // guarded by mutex: by the first task that did
 
   void Do() {
-    for (size_t i = next++; i < count && !failed; i = next++) {
-      if (!(*task)(i)) failed = true;
+    try {
+      for (size_t i = next++; i < count && !failed; i = next++) {
+        if (!(*task)(i)) failed = true;
+      }
+    } catch (...) {
+      failed = true;
+      std::lock_guard lock(mutex);
+      if (thrown == nullptr) thrown = std::current_exception();
     }
   }
 
@@ -64,6 +72,7 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
   std::unique_lock lock(work->mutex);
   work->closed = true;
   work->ended.wait(lock, [&] { return work->helping == 0; });
+  if (work->thrown != nullptr) std::rethrow_exception(work->thrown);
 }
 
 }  // namespace hg::query

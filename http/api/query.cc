@@ -62,7 +62,9 @@ std::optional<query::Request> FromParameters(const Request& request, Services& s
 void Answer(const query::Request& asked, const Request& request, Services& services,
             ResponseWriter& out) {
   query::ValidationTrace trace;
+  const NoWait* const no_wait = NoWait::Current();
   Result<query::ValidQuery> query = services.queries.Validate(asked, &trace);
+  if (no_wait != nullptr && no_wait->refused()) return;
   if (!query.ok()) {
     if (query.status().code() != StatusCode::kInvalidArgument) {
       return SendQueryFailure(request, services, query.status(), out);
@@ -74,7 +76,6 @@ void Answer(const query::Request& asked, const Request& request, Services& servi
   client.refuse_repeats = true;
   auto running = services.queries.running().Begin(query->request, std::move(client));
   if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
-  const NoWait* const no_wait = NoWait::Current();
   if (no_wait != nullptr) (*running)->StayBelow(kStepsOnLoop);
   Result<query::Answer> answer =
       services.queries.Run(*query, {.trim = true, .query = running->get()});

@@ -70,6 +70,7 @@ void PrintElements(const ElementPrinting& elements, const Printers& printers, Js
     begin = i + 1;
     of_part = 0;
   }
+  if (!json->alive()) return;
   round.Add(begin, elements.count);
   round.Print();
 }

@@ -27,7 +27,7 @@ struct ElementPrinting {
 };
 
 /// Prints all elements, or ends early when the client has gone. Texts that wait for their turn hold
-/// some 100 KB for each thread; elements that are long themselves are streamed.
+/// less than a megabyte for each thread; elements that are long themselves are streamed.
 void PrintElements(const ElementPrinting& elements, const Printers& printers, JsonWriter* json);
 
 }  // namespace hg::http

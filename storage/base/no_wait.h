@@ -10,7 +10,8 @@ namespace hg {
 
 /// While one is alive, its thread does not wait: where it would (a block is not in memory, the work
 /// grows large), MayWait refuses. Whatever such work gave then is worth nothing, so it changes
-/// nothing that others see. Scopes may nest; the innermost counts. One thread, but for refused().
+/// nothing that others see but counters of caches. Scopes may nest; the innermost counts. One
+/// thread, but for refused().
 class NoWait {
  public:
   NoWait() : outer_(current_) { current_ = this; }

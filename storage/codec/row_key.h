@@ -30,6 +30,12 @@ uint32_t SaltBucket(const KeyLayout& layout, ByteView tsuid);
 void AppendRowKey(const KeyLayout& layout, ByteView tsuid, uint32_t base, Bytes* out);
 Bytes MakeRowKey(const KeyLayout& layout, ByteView tsuid, uint32_t base);
 
+/// Makes the key of a series' hour that of another hour of it: only their bases differ.
+inline void SetRowKeyBase(const KeyLayout& layout, uint32_t base, Bytes* key) {
+  char* const at = key->data() + layout.salt_width + layout.metric_width;
+  for (size_t i = 0; i < sizeof(base); ++i) at[i] = static_cast<char>(base >> (24 - 8 * i));
+}
+
 /// Row of global annotations: zero salt, zero metric, base, no pairs (§11.1).
 Bytes MakeGlobalRowKey(const KeyLayout& layout, uint32_t base);
 bool IsGlobalRowKey(const KeyLayout& layout, ByteView key);

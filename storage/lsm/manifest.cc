@@ -13,12 +13,12 @@
 namespace hg::lsm {
 namespace {
 
-constexpr ByteView kMagic{"HGMAN\0\0\4", 8};
-constexpr ByteView kMagic3{"HGMAN\0\0\3", 8};
-constexpr ByteView kMagic2{"HGMAN\0\0\2", 8};
-constexpr ByteView kMagic1{"HGMAN\0\0\1", 8};
+constexpr ByteView kMagic{"HGMAN\0\0", 7};  // and the version, a byte
+constexpr int kVersion = 5;
+constexpr size_t kCrcBytes = 4;
+
 // Flags of a run.
-constexpr uint64_t kReference = 1, kMarks = 2, kLoose = 4, kInNamespace = 8;
+constexpr uint64_t kReference = 1, kMarks = 2, kLoose = 4, kInNamespace = 8, kRunFlags = 15;
 
 constexpr uint64_t kKeepDeleted = 1, kNewVersions = 2, kInMemory = 4, kUncached = 8, kBloom = 16;
 constexpr uint64_t kFamilyFlags = 31;
@@ -53,6 +53,14 @@ class Reader {
   ByteView in_;
   bool ok_ = true;
 };
+
+// Of a whole manifest of whatever version; 0: it is none.
+int VersionOf(ByteView in) {
+  if (in.size() <= kMagic.size() + kCrcBytes || !in.starts_with(kMagic)) return 0;
+  uint32_t crc = 0;
+  for (size_t i = kCrcBytes; i > 0; --i) crc = crc << 8 | ByteAt(in, in.size() - kCrcBytes - 1 + i);
+  return crc == crc32c::Value(in.substr(0, in.size() - kCrcBytes)) ? ByteAt(in, kMagic.size()) : 0;
+}
 
 void AppendFamily(Bytes* out, const FamilyDescriptor& family) {
   AppendSized(out, family.name);
@@ -114,6 +122,7 @@ void DivideBySalt(Manifest* m) {
 
 Bytes EncodeManifest(const Manifest& m) {
   Bytes out(kMagic);
+  out.push_back(static_cast<char>(kVersion));
   for (const int width : {m.layout.metric_width, m.layout.tagk_width, m.layout.tagv_width,
                           m.layout.salt_width, m.layout.salt_buckets}) {
     AppendVarint(&out, static_cast<uint64_t>(width));
@@ -154,18 +163,10 @@ Bytes EncodeManifest(const Manifest& m) {
 }
 
 bool DecodeManifest(ByteView in, Manifest* m) {
-  const ByteView magic = in.substr(0, kMagic.size());
-  const bool first_version = magic == kMagic1;
-  const bool bare_families = first_version || magic == kMagic2;
-  const bool no_windows = bare_families || magic == kMagic3;
-  if (in.size() < kMagic.size() + 4 || (magic != kMagic && !no_windows)) {
-    return false;
-  }
-  uint32_t crc = 0;
-  for (size_t i = 4; i > 0; --i) crc = crc << 8 | ByteAt(in, in.size() - 5 + i);
-  in.remove_suffix(4);
-  if (crc32c::Value(in) != crc) return false;
-  Reader r(in.substr(kMagic.size()));
+  const int version = VersionOf(in);
+  if (version == 0 || version > kVersion) return false;
+  in.remove_suffix(kCrcBytes);
+  Reader r(in.substr(kMagic.size() + 1));
   *m = Manifest();
   for (int* width : {&m->layout.metric_width, &m->layout.tagk_width, &m->layout.tagv_width,
                      &m->layout.salt_width, &m->layout.salt_buckets}) {
@@ -175,7 +176,7 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     *v = r.Number();
   m->stamp_floor_ms = UnZigZag(r.Number());
   m->next_table = static_cast<uint32_t>(r.Number());
-  m->next_region = first_version ? 1 : static_cast<uint32_t>(r.Number());
+  m->next_region = version == 1 ? 1 : static_cast<uint32_t>(r.Number());
   m->tables.resize(r.Count());
   for (TableEntry& table : m->tables) {
     table.id = static_cast<uint32_t>(r.Number());
@@ -183,13 +184,13 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     table.points = r.Number() != 0;
     table.families.resize(r.Count());
     for (FamilyDescriptor& family : table.families) {
-      if (bare_families) {
+      if (version <= 2) {
         family.name = r.Text();
       } else if (!ReadFamily(&r, &family)) {
         return false;
       }
     }
-    if (first_version) continue;
+    if (version == 1) continue;
     table.regions.resize(r.Count());
     for (RegionEntry& region : table.regions) {
       region.id = static_cast<uint32_t>(r.Number());
@@ -204,11 +205,12 @@ bool DecodeManifest(ByteView in, Manifest* m) {
                         &run.points_bytes}) {
       *v = r.Number();
     }
-    const uint64_t flags = first_version ? kMarks : r.Number();
+    const uint64_t flags = version == 1 ? kMarks : r.Number();
+    if (flags > kRunFlags || (version <= 4 && (flags & kInNamespace) != 0)) return false;
     run.reference = (flags & kReference) != 0;
     run.marks = (flags & kMarks) != 0;
-    run.made_ms = first_version ? 0 : UnZigZag(r.Number());
-    if (no_windows) continue;
+    run.made_ms = version == 1 ? 0 : UnZigZag(r.Number());
+    if (version <= 3) continue;
     run.loose = (flags & kLoose) != 0;
     if ((flags & kInNamespace) != 0) run.space = NamespaceOfTable(*m, run.table);
     if ((flags & kInNamespace) != 0 && run.space.empty()) return false;
@@ -217,7 +219,8 @@ bool DecodeManifest(ByteView in, Manifest* m) {
     run.rewrites = static_cast<uint32_t>(r.Number());
   }
   if (!r.ok() || !r.at_end() || !Possible(m->layout)) return false;
-  if (first_version) DivideBySalt(m);
+  m->outdated = version < kVersion;
+  if (version == 1) DivideBySalt(m);
   return IsWhole(*m);
 }
 
@@ -268,7 +271,13 @@ Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder) {
   ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files, path));
   Manifest manifest;
   if (!DecodeManifest(content, &manifest)) {
-    return Status::Corruption(path + " at 0: not an undamaged manifest of this version");
+    const int version = VersionOf(content);
+    if (version > kVersion) {
+      return Status::Unsupported(path + " is of version " + std::to_string(version) +
+                                 ", written by a newer program; this one reads up to " +
+                                 std::to_string(kVersion));
+    }
+    return Status::Corruption(path + " at 0: not an undamaged manifest");
   }
   return manifest;
 }

@@ -82,6 +82,9 @@ struct Manifest {
   /// Not stored. Read from version 1, where keys whose salt no series has were in the first region
   /// of a points table: its runs may hold rows that are other regions' now.
   bool keys_astray = false;
+  /// Not stored. Read from an earlier version: whoever writes anything beside it saves it first, so
+  /// that programs of that version leave the rest alone, too.
+  bool outdated = false;
 };
 
 /// The first region begins with the first key, each other one behind the one before it: together
@@ -96,7 +99,7 @@ Bytes EncodeManifest(const Manifest& manifest);
 /// False: not a whole, undamaged manifest of a known version.
 bool DecodeManifest(ByteView in, Manifest* manifest);
 
-/// NotFound: there is none. Corruption: it is damaged.
+/// NotFound: there is none. Corruption: it is damaged. Unsupported: a newer program wrote it.
 Result<Manifest> LoadManifest(FileSystem& files, const std::string& folder);
 /// Durable when it returns ok; otherwise either the old or the new one holds after a restart.
 Status SaveManifest(FileSystem& files, const std::string& folder, const Manifest& manifest);

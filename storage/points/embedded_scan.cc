@@ -21,6 +21,7 @@ constexpr uint64_t kSeriesSteps = 8, kFileRowSteps = 8;
 // What a scan is expected to cost before it is known which rows there are: a range often begins
 // long before its points do.
 constexpr size_t kSeriesAhead = 16;
+constexpr uint64_t kRowsBetweenSteps = 4096;
 constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64;
 
 bool IsObject(ByteView qualifier) {
@@ -232,9 +233,8 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
   *series = series_[next_series_ - 1];
   *base = bases_[next_base_++];
   const KeyLayout& layout = engine_.layout();
-  if (next_base_ > 1) {  // keys of the rows of a series differ in their bases only
-    char* const at = key_.data() + layout.salt_width + layout.metric_width;
-    for (size_t i = 0; i < sizeof(*base); ++i) at[i] = static_cast<char>(*base >> (24 - 8 * i));
+  if (next_base_ > 1) {
+    codec::SetRowKeyBase(layout, *base, &key_);
     return true;
   }
   tsuid_ = engine_.registry().Tsuid(*series);
@@ -245,13 +245,14 @@ Result<bool> EmbeddedScan::NextPlace(bool* irregular, uint32_t* series, uint32_t
 
 // All rows of a series in memory are one list, newest first; those of several series are walked in
 // step.
-void EmbeddedScan::LookAhead() {
+Status EmbeddedScan::LookAhead() {
   ahead_series_ = next_series_ - 1;
   ahead_.clear();
   ahead_ends_.clear();
   prefetched_ = 0;
   const size_t count = std::min(kSeriesAhead, series_.size() - ahead_series_);
   std::array<std::vector<MemoryRow>, kSeriesAhead> found;
+  uint64_t walked = 0;  // rows, also of hours that are not asked for
   for (size_t source = 0; source < version_->generations.size(); ++source) {
     std::array<const RowHourMemory*, kSeriesAhead> at;
     for (size_t i = 0; i < count; ++i) {
@@ -268,8 +269,10 @@ void EmbeddedScan::LookAhead() {
         }
         at[i] = row->older();
         __builtin_prefetch(at[i]);
+        ++walked;
         more = true;
       }
+      if (walked >= kRowsBetweenSteps) RETURN_IF_ERROR(memory_.Step(std::exchange(walked, 0)));
     }
   }
   for (size_t i = 0; i < count; ++i) {
@@ -277,6 +280,7 @@ void EmbeddedScan::LookAhead() {
     ahead_.insert(ahead_.end(), found[i].begin(), found[i].end());
     ahead_ends_.push_back(ahead_.size());
   }
+  return {};
 }
 
 Status EmbeddedScan::StartSeries(uint32_t series) {
@@ -285,7 +289,7 @@ Status EmbeddedScan::StartSeries(uint32_t series) {
   next_base_ = 0;
   size_t place = next_series_ - 1 - ahead_series_;
   if (ahead_ends_.empty() || place >= ahead_ends_.size()) {
-    LookAhead();
+    RETURN_IF_ERROR(LookAhead());
     place = 0;
   }
   const size_t begin = place == 0 ? 0 : ahead_ends_[place - 1];

@@ -54,7 +54,7 @@ class EmbeddedScan : public PointScan {
   Result<bool> NextPlace(bool* irregular, uint32_t* series, uint32_t* base);
   Status ReadIrregular(StoredRow* row);
   Status StartSeries(uint32_t series);
-  void LookAhead();
+  Status LookAhead();
   Status ReadFileRows(ByteView tsuid);
   Status ReadRunRows(const Run& run, size_t source, ByteView tsuid, const RowRange& bases);
   Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);

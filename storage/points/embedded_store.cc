@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "storage/base/no_wait.h"
 #include "storage/codec/append_cell.h"
 #include "storage/lsm/row_source.h"
 #include "storage/points/filter_row.h"
@@ -372,6 +373,7 @@ Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector
 }
 
 Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
+  RETURN_IF_ERROR(NoWait::MayWait());  // nobody can tell how much it is
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
   if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));
   if (spec.batch_rows == 0) return Status::InvalidArgument("batch_rows is 0");

@@ -169,6 +169,7 @@ Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder)
     loaded = stored.status();
     if (stored.ok()) manifest = std::move(*stored);
   }
+  if (loaded.code() == StatusCode::kUnsupported) return loaded;
   if (!loaded.ok()) {
     Damage damage = DamageOf(loaded, named_by);
     damage.lost = "which files count, and what they are";

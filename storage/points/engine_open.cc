@@ -93,6 +93,9 @@ Status Engine::Start() {
   auto version = std::make_shared<Version>();
   RETURN_IF_ERROR(OpenRuns(version.get()));
   RETURN_IF_ERROR(LoadSeries(*version));
+  if (std::exchange(manifest_.outdated, false)) {
+    RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest_));
+  }
   sequence_ = manifest_.flushed;
   stamp_floor_ms_ = manifest_.stamp_floor_ms;
   version->generations.push_back(std::make_shared<Generation>(clock_.NowMs()));

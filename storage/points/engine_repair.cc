@@ -28,6 +28,7 @@ class Repair {
 
   Result<RepairReport> Run() {
     auto loaded = lsm::LoadManifest(files_, folder_);
+    if (loaded.status().code() == StatusCode::kUnsupported) return loaded.status();
     if (!loaded.ok()) {
       return Prepend(loaded.status(), "what the files are cannot be told: restore a backup");
     }

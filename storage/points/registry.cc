@@ -101,7 +101,8 @@ std::vector<uint32_t> Registry::Match(ByteView metric, const SeriesMatcher& matc
 
 Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher) const {
   if (NoWait::Current() == nullptr) return {};
-  std::shared_lock lock(mutex_);
+  std::shared_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return NoWait::MayWait();  // series are added: that may take long
   return index_.MatchesAtMost(metric, matcher) > kFewSeries ? NoWait::MayWait() : Status();
 }
 

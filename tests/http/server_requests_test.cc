@@ -193,12 +193,41 @@ TEST_CASE("a small query is answered on the loop, one that has to wait on the po
   CHECK(edge.counters.query_exceptions == 0);
   CHECK(edge.counters.query_invalid == 0);
 
+  // A pattern may take long to match, and so may many literals.
+  edge.points.scans_wait = false;
+  std::string literals = "a";
+  for (int i = 0; i < 100; ++i) literals += "%7Ca" + std::to_string(i);
+  for (const std::string& filter : {std::string("regexp(a.*)"), "iliteral_or(" + literals + ")"}) {
+    client.Send("GET " + query + "%7Bhost=" + filter + "%7D HTTP/1.1\r\n\r\n");
+    CHECK(client.ReadResponse().status() == 200);
+  }
+  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.counters.query_invalid == 0);
+
   // What changes the store is not tried on a loop.
   client.Send(Post("/api/query", R"({"start":1,"delete":true,"queries":[{"aggregator":"sum",)"
                                  R"("metric":"m"}]})"));
   CHECK(client.ReadResponse().status() == 200);
   CHECK(edge.points.scans_without_waiting == 2);
   CHECK(ask().find("1700000002") == std::string::npos);
+}
+
+TEST_CASE("queries that come together are answered in order, others between them") {
+  RunningServer edge;
+  edge.points.heeds_no_wait = true;
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", Points(1)));
+  REQUIRE(client.ReadResponse().status() == 204);
+  std::string requests;
+  for (int i = 0; i < 50; ++i) {
+    requests += "GET /api/query?start=1699999999&end=170006" + std::to_string(1000 + i) +
+                "&m=sum:m&jsonp=f" + std::to_string(i) + " HTTP/1.1\r\n\r\n";
+  }
+  client.Send(requests);
+  for (int i = 0; i < 50; ++i) {
+    CAPTURE(i);
+    CHECK(client.ReadResponse().body.starts_with("f" + std::to_string(i) + "("));
+  }
 }
 
 }  // namespace

@@ -148,6 +148,26 @@ TEST_CASE("parts of a query run side by side, each once") {
   CHECK(calls == 10);
 }
 
+TEST_CASE("what a part throws comes out once all parts have ended, on whatever thread it was") {
+  WorkerPool pool(3, 100);
+  for (size_t thrower = 0; thrower < 40; ++thrower) {
+    std::atomic<int> inside{0};
+    CHECK_THROWS_AS(RunSideBySide(&pool, 3, 40,
+                                  [&](size_t i) {
+                                    ++inside;
+                                    if (i == thrower) {
+                                      --inside;
+                                      throw std::bad_alloc();
+                                    }
+                                    std::this_thread::yield();
+                                    --inside;
+                                    return true;
+                                  }),
+                    std::bad_alloc);
+    CHECK(inside == 0);
+  }
+}
+
 TEST_CASE("where waiting is refused, it is refused to those who help, too") {
   WorkerPool pool(1, 100);
   NoWait no_wait;

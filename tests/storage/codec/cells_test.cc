@@ -295,8 +295,10 @@ TEST_CASE("keys of other widths come apart where they should") {
   layout.metric_width = layout.tagk_width = layout.tagv_width = 4;
   layout.salt_width = 1;
   const Bytes tsuid = Hex("000000010000000100000001");
-  const Bytes key = MakeRowKey(layout, tsuid, 1356998400);
+  Bytes key = MakeRowKey(layout, tsuid, 1356998400);
   CHECK(ToHexUpper(key) == "080000000150E227000000000100000001");
+  SetRowKeyBase(layout, 3600, &key);
+  CHECK(key == MakeRowKey(layout, tsuid, 3600));
 
   layout = {.metric_width = 2, .tagk_width = 1, .tagv_width = 3};
   const Bytes narrow = Hex("00010A00000B0C00000D");

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "storage/base/crc32c.h"
 #include "tests/fault/faulty_file.h"
 
 namespace hg::lsm {
@@ -52,6 +53,45 @@ TEST_CASE("a manifest is read as it was written, and nothing damaged is one") {
     flipped[n] = static_cast<char>(flipped[n] ^ 1);
     CHECK(!DecodeManifest(flipped, &back));
   }
+}
+
+// Bytes with what must stand behind them.
+Bytes Sealed(Bytes bytes) {
+  const uint32_t crc = crc32c::Value(bytes);
+  for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(crc >> (8 * i)));
+  return bytes;
+}
+
+TEST_CASE("a manifest of a newer program is told from a damaged one") {
+  constexpr size_t kVersionAt = 7;
+  Bytes newer = EncodeManifest(Some());
+  newer.resize(newer.size() - 4);
+  newer[kVersionAt] = 6;
+  Manifest none;
+  CHECK(!DecodeManifest(Sealed(newer), &none));
+  FaultyFileSystem disk(1);
+  const auto load = [&](const Bytes& bytes) {
+    const auto file = *disk.Open("d/MANIFEST", OpenMode::kCreate);
+    REQUIRE(file->WriteAt(0, bytes).ok());
+    return LoadManifest(disk, "d").status();
+  };
+  const Status status = load(Sealed(newer));
+  CHECK(status.code() == StatusCode::kUnsupported);
+  CHECK(status.message().find("version 6") != std::string::npos);
+  CHECK(load(newer + "torn").code() == StatusCode::kCorruption);
+}
+
+TEST_CASE("a run that stands elsewhere than a version can say is none of it") {
+  Manifest one = Some();
+  one.tables[1].name = "a:tsdb-uid";
+  one.runs[2].space = "a";
+  Bytes bytes = EncodeManifest(one);
+  Manifest back;
+  REQUIRE(DecodeManifest(bytes, &back));
+  CHECK(back.runs == one.runs);
+  bytes.resize(bytes.size() - 4);
+  bytes[7] = 4;
+  CHECK(!DecodeManifest(Sealed(bytes), &back));
 }
 
 TEST_CASE("a manifest whose keys cannot be is none, though its checksum is right") {
