@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/storage/points/embedded/embedded_subject.h"
+#include "tests/support/away_store.h"
 #include "tests/support/hex.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
@@ -73,15 +74,7 @@ TEST_CASE("an old row of several cells becomes one, notes stay") {
 }
 
 TEST_CASE("a stop does not wait for a store that is away once for each row") {
-  class AwayStore : public ModelStore {
-   public:
-    Result<Row> Get(const std::string& /*table*/, ByteView /*key*/, ByteView /*family*/,
-                    const std::vector<Bytes>& /*qualifiers*/) override {
-      ++gets;
-      return Status::Unavailable("away");
-    }
-    int gets = 0;
-  } away;
+  AwayStore away;
   const ManualClock clock{kOldMs};
   RowFold fold(&away, {}, clock);
   for (int series = 1; series <= 3; ++series) fold.Offer(Key(series), kBase);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/http/edge_fixture.h"
+#include "tests/support/away_store.h"
 
 namespace hg::tsd {
 namespace {
@@ -204,15 +205,7 @@ TEST_CASE("a renamed metric's old spelling is not trusted once that was told") {
 
 TEST_CASE("a batch asks once for names that another machine does not give now") {
   EdgeFixture edge;
-  class AwayStore : public ModelStore {
-   public:
-    Result<Row> Get(const std::string& /*table*/, ByteView /*key*/, ByteView /*family*/,
-                    const std::vector<Bytes>& /*qualifiers*/) override {
-      ++gets;
-      return Status::Unavailable("away");
-    }
-    int gets = 0;
-  } away;
+  AwayStore away;
   uid::Names names(away, {});
   Ingest remote(edge.points, names, EdgeFixture::AllAutomatic());
   const Named good("m", {{"a", "1"}}), other("n", {{"a", "1"}}), bad("m!", {{"a", "1"}});
