@@ -63,14 +63,15 @@ Status Engine::DropExpired() {
         ExpiredOf(*table, runs, oldest_ms).empty()) {
       continue;
     }
+    const std::vector<RegionPlace> places = {place};
     // Where somebody is at work it can wait.
     {
       std::lock_guard lock(work_mutex_);
       if (closed_ || work_.contains(place)) continue;
       work_[place].held = true;
     }
-    const Status status = DropExpiredHeld(*table, place, oldest_ms);
-    ReleaseRegions({place});
+    const Status status = Survive([&] { return DropExpiredHeld(*table, place, oldest_ms); });
+    ReleaseRegions(places);
     RETURN_IF_ERROR(status);
   }
   return {};

@@ -102,13 +102,16 @@ bool Engine::PutOff(const Version& version) {
   return clock_.NowMs() - *flush_put_off_ms_ < options_.flush_put_off_max_ms;
 }
 
-// Swaps the memory that is written to. In the write lock: nothing but pointers.
+// Swaps the memory that is written to. In the write lock: nothing but pointers, so that nothing
+// breaks off once the memory is another.
 void Engine::Freeze() {
   const auto before = Pin();
   if (before->generations.size() > kFrozenMax) return;
   auto version = std::make_shared<Version>(*before);
   // Its tables are megabytes to be zeroed: not in the lock.
-  auto generation = std::make_shared<Generation>(clock_.NowMs());
+  auto made = std::make_shared<Generation>(clock_.NowMs());
+  Generation* const generation = made.get();
+  version->generations.insert(version->generations.begin(), std::move(made));
   // A new series is in the log before it is in the registry; none may be in between.
   std::lock_guard no_new_series(register_);
   const uint32_t series = registry_.size();
@@ -120,9 +123,8 @@ void Engine::Freeze() {
   active_->CountIn(frozen_bytes_);
   generation->after_sequence = sequence_;
   generation->series_begin = series;
-  active_ = generation.get();
+  active_ = generation;
   active_bytes_ = active_->bytes();
-  version->generations.insert(version->generations.begin(), std::move(generation));
   SetVersion(std::move(version));
 }
 
@@ -138,19 +140,24 @@ Status Engine::FlushOldest() {
   // No file is published before the log is durable up to it (engine.md §5).
   RETURN_IF_ERROR(log_->WaitSynced(generation->log_end.position));
   std::vector<lsm::RunEntry> entries;
-  if (Status status = WriteGeneration(*generation, &entries); !status.ok()) {
+  std::shared_ptr<Version> version;
+  lsm::Manifest manifest;
+  const Status written = Survive([&]() -> Status {
+    RETURN_IF_ERROR(WriteGeneration(*generation, &entries));
+    version = std::make_shared<Version>(*before);
+    version->generations.pop_back();
+    manifest = manifest_;
+    for (const lsm::RunEntry& entry : entries) {
+      ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
+      Runs& runs = version->runs[{entry.table, entry.region}];
+      runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
+      manifest.runs.push_back(entry);
+    }
+    return {};
+  });
+  if (!written.ok()) {
     for (const lsm::RunEntry& entry : entries) RemoveRunFiles(entry);
-    return Prepend(status, "flush");
-  }
-
-  auto version = std::make_shared<Version>(*before);
-  version->generations.pop_back();
-  lsm::Manifest manifest = manifest_;
-  for (const lsm::RunEntry& entry : entries) {
-    ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
-    Runs& runs = version->runs[{entry.table, entry.region}];
-    runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
-    manifest.runs.push_back(entry);
+    return Prepend(written, "flush");
   }
   manifest.flushed = generation->last_sequence;
   manifest.log_file = generation->log_end.file_number;
@@ -248,7 +255,11 @@ void Engine::RunFlushJobs(const Generation& generation, std::vector<FlushJob>& j
   };
   std::vector<std::thread> others;
   const size_t threads = options_.background ? kFlushThreads : 1;
-  while (others.size() + 1 < std::min(threads, jobs.size())) others.emplace_back(work);
+  // Where no thread is to be had, those that are do the work.
+  (void)Survive([&]() -> Status {
+    while (others.size() + 1 < std::min(threads, jobs.size())) others.emplace_back(work);
+    return {};
+  });
   work();
   for (std::thread& thread : others) thread.join();
 }

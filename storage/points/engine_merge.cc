@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -116,7 +117,11 @@ bool Engine::PickMerge(MergePool pool, MergeJob* job) {
     best_runs = runs.size();
   }
   if (job->runs.empty()) return false;
-  for (const auto& run : job->runs) work_[job->place].merging.insert(run->entry().number);
+  // All of them or, where memory is wanting, none.
+  const auto others = work_.find(job->place);
+  RegionWork work = others != work_.end() ? others->second : RegionWork();
+  for (const auto& run : job->runs) work.merging.insert(run->entry().number);
+  work_.insert_or_assign(job->place, std::move(work));
   return true;
 }
 
@@ -146,24 +151,33 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
   RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, &written));
 
   std::unique_lock maintenance(maintenance_);
-  auto next = std::make_shared<Version>(*Pin());
-  lsm::Manifest manifest = manifest_;
-  Runs& runs = next->runs[job.place];
-  auto at = std::find(runs.begin(), runs.end(), job.runs.front());
-  INVARIANT(at != runs.end());
-  for (const auto& run : job.runs) run->files()->ForgetCached();
-  for (const lsm::RunEntry& entry : written) {
-    ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
-    files->ForgetCached();
-    at = runs.insert(at, std::make_shared<Run>(entry, std::move(files))) + 1;
-    manifest.runs.push_back(entry);
-  }
-  const size_t before = runs.size();
-  std::erase_if(runs, [&](const auto& run) {
-    return std::find(job.runs.begin(), job.runs.end(), run) != job.runs.end();
+  std::shared_ptr<Version> next;
+  lsm::Manifest manifest;
+  const Status replaced = Survive([&]() -> Status {
+    next = std::make_shared<Version>(*Pin());
+    manifest = manifest_;
+    Runs& runs = next->runs[job.place];
+    auto at = std::find(runs.begin(), runs.end(), job.runs.front());
+    INVARIANT(at != runs.end());
+    for (const auto& run : job.runs) run->files()->ForgetCached();
+    for (const lsm::RunEntry& entry : written) {
+      ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
+      files->ForgetCached();
+      at = runs.insert(at, std::make_shared<Run>(entry, std::move(files))) + 1;
+      manifest.runs.push_back(entry);
+    }
+    const size_t before = runs.size();
+    std::erase_if(runs, [&](const auto& run) {
+      return std::find(job.runs.begin(), job.runs.end(), run) != job.runs.end();
+    });
+    INVARIANT(before - runs.size() == job.runs.size());
+    RemoveEntries(job.place, job.runs, &manifest);
+    return {};
   });
-  INVARIANT(before - runs.size() == job.runs.size());
-  RemoveEntries(job.place, job.runs, &manifest);
+  if (!replaced.ok()) {
+    for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry);
+    return Prepend(replaced, "merge");
+  }
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
   RetireUnnamed(job.runs);
   maintenance.unlock();
@@ -239,8 +253,10 @@ Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bo
     seen_bytes = writer.bytes();
     return {};
   };
-  Status status = MergeRuns(layout(), task, &writer);
-  if (status.ok()) status = writer.Finish();
+  const Status status = Survive([&]() -> Status {
+    RETURN_IF_ERROR(MergeRuns(layout(), task, &writer));
+    return writer.Finish();
+  });
   if (status.ok()) return {};
   for (size_t i = first; i < written->size(); ++i) RemoveRunFiles((*written)[i]);
   written->resize(first);
@@ -296,25 +312,30 @@ Status Engine::Compact(const Table& table) {
 
 // One run, too, may hold marks, or compacted cells that now become points.
 Status Engine::CompactRegion(RegionPlace place) {
-  RETURN_IF_ERROR(HoldRegions({place}));
+  const std::vector<RegionPlace> places = {place};
+  RETURN_IF_ERROR(HoldRegions(places));
   const auto version = Pin();
   // Divided or joined while it was waited for: the merges of its successors see to its files.
   const Runs& runs = version->RunsOf(place.first, place.second);
   const Status status = runs.empty() ? Status() : Survive([&] {
     return MergeJobRuns({place, runs, true, false});
   });
-  ReleaseRegions({place});
+  ReleaseRegions(places);
   return status;
 }
 
-// Waits until nothing is merged there, and keeps others from it.
+// Waits until nothing is merged there, and keeps others from it. Who asks has the places at hand
+// for ReleaseRegions: to give them back takes no memory.
 Status Engine::HoldRegions(const std::vector<RegionPlace>& places) {
+  // Taken all at once: where memory is wanting, none of them.
+  std::map<RegionPlace, RegionWork> held;
+  for (const RegionPlace& place : places) held[place].held = true;
   std::unique_lock lock(work_mutex_);
   const auto is_free = [&](const RegionPlace& place) { return !work_.contains(place); };
   work_done_.wait(lock,
                   [&] { return closed_ || std::all_of(places.begin(), places.end(), is_free); });
   RETURN_IF_ERROR(CheckOpen());
-  for (const RegionPlace& place : places) work_[place].held = true;
+  work_.merge(held);
   return {};
 }
 

@@ -120,7 +120,8 @@ Result<Bytes> Engine::Split(const Table& table, ByteView key_of_region,
   for (;;) {
     const auto before = Pin();
     const RegionPlace place{table.id, before->RegionsOf(table.id).IdOf(key_of_region)};
-    RETURN_IF_ERROR(HoldRegions({place}));
+    const std::vector<RegionPlace> places = {place};
+    RETURN_IF_ERROR(HoldRegions(places));
     // Somebody else may have divided it while it was waited for.
     const bool there = Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
     Result<Bytes> key = Bytes();
@@ -128,7 +129,7 @@ Result<Bytes> Engine::Split(const Table& table, ByteView key_of_region,
       if (there) key = SplitHeld(table, place, at);
       return key.status();
     });
-    ReleaseRegions({place});
+    ReleaseRegions(places);
     if (!there) continue;
     RETURN_IF_ERROR(status);
     WakeMerges();
@@ -270,36 +271,41 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
   RETURN_IF_ERROR(write(inputs_of(*before, nullptr), true));
 
   std::lock_guard maintenance(maintenance_);
-  Status status = CheckOpen();
-  const auto now = Pin();
-  if (status.ok()) status = write(inputs_of(*now, before.get()), false);
+  std::shared_ptr<Version> next;
+  lsm::Manifest manifest;
+  Runs gone;
+  const Status status = Survive([&]() -> Status {
+    RETURN_IF_ERROR(CheckOpen());
+    const auto now = Pin();
+    RETURN_IF_ERROR(write(inputs_of(*now, before.get()), false));
+    next = std::make_shared<Version>(*now);
+    manifest = manifest_;
+    joined.second = manifest.next_region++;
+    auto& entries = RegionsIn(&manifest, table.id);
+    const auto at = std::find_if(entries.begin(), entries.end(),
+                                 [&](const auto& entry) { return entry.id == left.second; });
+    at->id = joined.second;
+    entries.erase(at + 1);
+    for (const RegionPlace& place : {left, right}) {
+      const Runs& runs = now->RunsOf(place.first, place.second);
+      RemoveEntries(place, runs, &manifest);
+      gone.insert(gone.end(), runs.begin(), runs.end());
+      next->runs.erase(place);
+    }
+    for (lsm::RunEntry& entry : written) {
+      entry.region = joined.second;
+      ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
+      Runs& runs = next->runs[joined];
+      runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
+      manifest.runs.push_back(entry);
+    }
+    next->regions[table.id] = std::make_shared<region::RegionMap>(RegionsIn(&manifest, table.id));
+    return {};
+  });
   if (!status.ok()) {
     for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry);
     return status;
   }
-  auto next = std::make_shared<Version>(*now);
-  lsm::Manifest manifest = manifest_;
-  joined.second = manifest.next_region++;
-  auto& entries = RegionsIn(&manifest, table.id);
-  const auto at = std::find_if(entries.begin(), entries.end(),
-                               [&](const auto& entry) { return entry.id == left.second; });
-  at->id = joined.second;
-  entries.erase(at + 1);
-  Runs gone;
-  for (const RegionPlace& place : {left, right}) {
-    const Runs& runs = now->RunsOf(place.first, place.second);
-    RemoveEntries(place, runs, &manifest);
-    gone.insert(gone.end(), runs.begin(), runs.end());
-    next->runs.erase(place);
-  }
-  for (lsm::RunEntry& entry : written) {
-    entry.region = joined.second;
-    ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
-    Runs& runs = next->runs[joined];
-    runs.insert(runs.begin(), std::make_shared<Run>(entry, std::move(files)));
-    manifest.runs.push_back(entry);
-  }
-  next->regions[table.id] = std::make_shared<region::RegionMap>(RegionsIn(&manifest, table.id));
   RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
   RetireUnnamed(gone);
   return {};

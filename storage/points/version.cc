@@ -1,6 +1,7 @@
 #include "storage/points/version.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "storage/points/row_block.h"
 
@@ -75,8 +76,12 @@ region::RowSpan Run::RowsOf() const {
 // What cannot be removed now is removed at the next start.
 RunFiles::~RunFiles() {
   if (!retired_) return;
-  if (cells_ != nullptr) (void)files_.Remove(Run::CellsPath(folder_, number_));
-  if (points_ != nullptr) (void)files_.Remove(Run::PointsPath(folder_, number_));
+  try {
+    if (cells_ != nullptr) (void)files_.Remove(Run::CellsPath(folder_, number_));
+    if (points_ != nullptr) (void)files_.Remove(Run::PointsPath(folder_, number_));
+  } catch (const std::exception&) {
+    // No memory for the names: what stays is removed at the next start.
+  }
 }
 
 }  // namespace hg::points

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -117,6 +118,63 @@ TEST_CASE("a merge that breaks off is tried again, and a close does not wait for
   disk.starves = false;
   CHECK(store->cells().MergeRegions("tsdb-uid", "k").ok());
   CHECK(store->cells().Get("tsdb-uid", "k")->cells.size() == 1);
+  CHECK(store->Close().ok());
+}
+
+// Files of cells are made, and then something goes wrong with them.
+class HalfOpeningDisk : public FaultyFileSystem {
+ public:
+  enum class Fails : uint8_t { kNever, kMaking, kReading };
+  HalfOpeningDisk() : FaultyFileSystem(1) {}
+  Fails fails = Fails::kNever;
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    const bool of_cells = path.ends_with(".cells");
+    if (fails == Fails::kReading && of_cells && mode == OpenMode::kRead) {
+      return Status::IoError(path + ": too many open files");
+    }
+    auto file = FaultyFileSystem::Open(path, mode);
+    if (fails == Fails::kMaking && of_cells && mode == OpenMode::kCreate) throw std::bad_alloc();
+    return file;
+  }
+  size_t Cells() {
+    const auto names = *List("d");
+    return static_cast<size_t>(std::count_if(
+        names.begin(), names.end(), [](const auto& name) { return name.ends_with(".cells"); }));
+  }
+};
+
+TEST_CASE("what broke off leaves no files behind") {
+  HalfOpeningDisk disk;
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  options.background = false;
+  auto store = std::move(*Embedded::Open(options, disk, clock));
+  Store& cells = store->cells();
+  const auto put = [&](const char* key) {
+    REQUIRE(cells.Mutate("tsdb-uid", {{key, {PutCell("id", "q", "v")}}}).ok());
+  };
+  const auto breaks_off = [&](const std::function<Status()>& work) {
+    const size_t before = disk.Cells();
+    for (const auto fails : {HalfOpeningDisk::Fails::kReading, HalfOpeningDisk::Fails::kMaking}) {
+      disk.fails = fails;
+      for (int i = 0; i < 3; ++i) CHECK_FALSE(work().ok());
+      CHECK(disk.Cells() == before);
+    }
+    disk.fails = HalfOpeningDisk::Fails::kNever;
+    CHECK(work().ok());
+  };
+  put("k");
+  breaks_off([&] { return cells.Flush(); });
+  put("l");
+  REQUIRE(cells.Flush().ok());
+  breaks_off([&] { return cells.Compact(); });
+  REQUIRE(cells.Split("tsdb-uid", "k", Bytes("l")).ok());
+  breaks_off([&] { return cells.MergeRegions("tsdb-uid", "l"); });
+  CHECK(cells.Get("tsdb-uid", "k")->cells.size() == 1);
+  CHECK(cells.Get("tsdb-uid", "l")->cells.size() == 1);
   CHECK(store->Close().ok());
 }
 
