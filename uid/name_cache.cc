@@ -25,11 +25,12 @@ bool NameCache::Find(AgingMap<Value>& map, ByteView key, Value* out) {
 bool NameCache::FindId(ByteView name, Entry* out) { return Find(ids_, name, out); }
 bool NameCache::FindName(ByteView id, std::string* out) { return Find(names_, id, out); }
 
-NameCache::Entry NameCache::Add(ByteView name, ByteView id) {
+NameCache::Entry NameCache::Add(ByteView name, ByteView id, uint64_t changes) {
   std::unique_lock lock(mutex_);
   bool elder = false;
   const std::string* known = names_.Find(id, &elder);
   Entry entry{Bytes(id), known != nullptr && *known != name};
+  if (changes != changes_.load(std::memory_order_relaxed)) return entry;
   if (options_.names && known == nullptr) names_.Set(id, std::string(name));
   if (options_.ids) ids_.Set(name, entry);
   return entry;
@@ -37,6 +38,7 @@ NameCache::Entry NameCache::Add(ByteView name, ByteView id) {
 
 void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id) {
   std::unique_lock lock(mutex_);
+  changes_.fetch_add(1, std::memory_order_release);
   ids_.Erase(old_name);
   if (options_.ids) ids_.Set(new_name, Entry{Bytes(id)});
   if (options_.names) names_.Set(id, std::string(new_name));
@@ -44,12 +46,14 @@ void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id) {
 
 void NameCache::Remove(ByteView name, ByteView id) {
   std::unique_lock lock(mutex_);
+  changes_.fetch_add(1, std::memory_order_release);
   ids_.Erase(name);
   names_.Erase(id);
 }
 
 void NameCache::Clear() {
   std::unique_lock lock(mutex_);
+  changes_.fetch_add(1, std::memory_order_release);
   ids_.Clear();
   names_.Clear();
 }

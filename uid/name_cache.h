@@ -95,7 +95,12 @@ class NameCache {
   bool FindName(ByteView id, std::string* out);
   /// Remembers both directions. A spelling met later gets the id, but does not become the id's
   /// name.
-  Entry Add(ByteView name, ByteView id);
+  Entry Add(ByteView name, ByteView id) { return Add(name, id, changes()); }
+  /// The same of what was read from the store: `changes` is what changes() said before the read. If
+  /// a name was renamed, removed or all were forgotten since, what was read may be no longer true:
+  /// then nothing is remembered.
+  Entry Add(ByteView name, ByteView id, uint64_t changes);
+  [[nodiscard]] uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   void Rename(ByteView old_name, ByteView new_name, ByteView id);
   void Remove(ByteView name, ByteView id);
   void Clear();
@@ -108,6 +113,7 @@ class NameCache {
   const NameCacheOptions options_;
   std::atomic<uint64_t> hits_{0};
   std::atomic<uint64_t> misses_{0};
+  std::atomic<uint64_t> changes_{0};  // written with mutex_ held
   mutable std::shared_mutex mutex_;
   AgingMap<Entry> ids_;          // guarded by mutex_
   AgingMap<std::string> names_;  // guarded by mutex_

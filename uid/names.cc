@@ -145,6 +145,7 @@ Result<bool> Kind::PutIfAbsent(ByteView row, const Bytes& family, ByteView value
 
 Result<NameCache::Entry> Kind::Load(ByteView name) {
   if (name.empty()) return NoSuchName(name);
+  const uint64_t changes = cache_.changes();
   ASSIGN_OR_RETURN(const std::optional<Bytes> id, ReadColumn(ToLatin1(name), kForwardFamily));
   if (!id) return NoSuchName(name);
   if (id->size() != static_cast<size_t>(width_)) {
@@ -152,7 +153,7 @@ Result<NameCache::Entry> Kind::Load(ByteView name) {
                               " which is != " + std::to_string(width_) + " required for '" +
                               qualifier_ + "' (name '" + std::string(name) + "')");
   }
-  return cache_.Add(name, *id);
+  return cache_.Add(name, *id, changes);
 }
 
 Result<Bytes> Kind::Find(ByteView name) {
@@ -293,12 +294,13 @@ Result<std::string> Kind::NameOf(ByteView id) {
                                    " which is != " + std::to_string(width_) + " required for '" +
                                    qualifier_ + "'");
   }
+  const uint64_t changes = cache_.changes();
   ASSIGN_OR_RETURN(const std::optional<Bytes> stored, ReadColumn(id, kReverseFamily));
   if (!stored) {
     return Status::NotFound("No such unique ID for '" + qualifier_ + "': " + SignedBytes(id));
   }
   name = FromLatin1(*stored);
-  cache_.Add(name, id);
+  cache_.Add(name, id, changes);
   return name;
 }
 
@@ -368,19 +370,25 @@ Status Kind::RenameReserved(ByteView old_name, ByteView new_name) {
       store_.Mutate(options_.table, {{id, {PutCell(kReverseFamily, qualifier_, new_bytes)}}}));
   RETURN_IF_ERROR(
       store_.Mutate(options_.table, {{new_bytes, {PutCell(kForwardFamily, qualifier_, id)}}}));
+  Status status = store_.Mutate(options_.table,
+                                {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
+  // When nothing more changes in the store: what others read before is not remembered.
   cache_.Rename(old_name, new_name, id);
-  return store_.Mutate(options_.table,
-                       {{ToLatin1(old_name), {DeleteColumn(kForwardFamily, qualifier_)}}});
+  return status;
 }
 
 Status Kind::Delete(ByteView name) {
   ASSIGN_OR_RETURN(const Bytes id, Find(name));
+  Status status =
+      store_.Mutate(options_.table, {{ToLatin1(name), {DeleteColumn(kForwardFamily, qualifier_)}}});
+  if (status.ok()) {
+    status =
+        store_.Mutate(options_.table, {{id,
+                                        {DeleteColumn(kReverseFamily, qualifier_),
+                                         DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
+  }
   cache_.Remove(name, id);
-  RETURN_IF_ERROR(store_.Mutate(options_.table,
-                                {{ToLatin1(name), {DeleteColumn(kForwardFamily, qualifier_)}}}));
-  return store_.Mutate(options_.table, {{id,
-                                         {DeleteColumn(kReverseFamily, qualifier_),
-                                          DeleteColumn(kReverseFamily, MetaQualifier(kind_))}}});
+  return status;
 }
 
 void Kind::Remember(const Row& row) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -82,6 +83,28 @@ class TracingStore final : public ModelStore {
   std::mutex mutex_;
   std::vector<std::string> trace_;  // increments and mutations are traced by one thread only
   int failures_ = 0;
+};
+
+// Lets something happen between a read of the store and its use, or before a column is deleted.
+class PausingStore final : public ModelStore {
+ public:
+  PausingStore() { REQUIRE(CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok()); }
+  std::function<void()> after_read;     // once
+  std::function<void()> before_delete;  // once
+
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family,
+                  const std::vector<Bytes>& qualifiers) override {
+    Result<Row> row = ModelStore::Get(table, key, family, qualifiers);
+    if (const auto happens = std::exchange(after_read, nullptr)) happens();
+    return row;
+  }
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
+    if (rows[0].changes[0].kind != CellChange::Kind::kPut) {
+      if (const auto happens = std::exchange(before_delete, nullptr)) happens();
+    }
+    return ModelStore::MutateRows(table, rows);
+  }
 };
 
 using Lines = std::vector<std::string>;
@@ -424,6 +447,49 @@ TEST_CASE("a name that the filter refuses gets no id, known ones stay") {
   CHECK(*names.HighestId(UidKind::kMetric) == 0);
   CHECK(names.FindOrAssign(UidKind::kMetric, "sys.cpu").ok());
   CHECK(names.FindOrAssign(UidKind::kTagk, "my.key").ok());
+}
+
+TEST_CASE("what was read before a rename or a delete is not remembered after it") {
+  for (const bool renames : {true, false}) {
+    CAPTURE(renames);
+    for (const bool by_id : {true, false}) {
+      CAPTURE(by_id);
+      PausingStore store;
+      const Bytes id = *Names(store, {}).FindOrAssign(UidKind::kMetric, "old");
+      Names names(store, {});
+      store.after_read = [&] {
+        REQUIRE((renames ? names.Rename(UidKind::kMetric, "old", "new")
+                         : names.Delete(UidKind::kMetric, "old"))
+                    .ok());
+      };
+      // True when it was asked for.
+      if (by_id) {
+        CHECK(*names.NameOf(UidKind::kMetric, id) == "old");
+      } else {
+        CHECK(*names.Find(UidKind::kMetric, "old") == id);
+      }
+      CHECK(names.Find(UidKind::kMetric, "old").status().code() == StatusCode::kNotFound);
+      const Result<std::string> name = names.NameOf(UidKind::kMetric, id);
+      CHECK(name.ok() == renames);
+      if (name.ok()) CHECK(*name == "new");
+    }
+  }
+}
+
+TEST_CASE("who asks for a name while it is renamed or deleted keeps it from nobody afterwards") {
+  for (const bool renames : {true, false}) {
+    CAPTURE(renames);
+    PausingStore store;
+    Names names(store, {});
+    const Bytes id = *names.FindOrAssign(UidKind::kMetric, "old");
+    store.before_delete = [&] { CHECK(*names.Find(UidKind::kMetric, "old") == id); };
+    REQUIRE((renames ? names.Rename(UidKind::kMetric, "old", "new")
+                     : names.Delete(UidKind::kMetric, "old"))
+                .ok());
+    CHECK(store.before_delete == nullptr);
+    CHECK(names.Find(UidKind::kMetric, "old").status().code() == StatusCode::kNotFound);
+    CHECK(*names.FindOrAssign(UidKind::kMetric, "old") != id);
+  }
 }
 
 }  // namespace
