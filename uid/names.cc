@@ -451,6 +451,7 @@ class Names::Impl {
     return {};
   }
 
+  [[nodiscard]] bool filters() const { return static_cast<bool>(options_.may_assign); }
   Kind& of(UidKind kind) { return kinds_[static_cast<size_t>(kind)]; }
 
  private:
@@ -480,6 +481,7 @@ Status Names::Preload(size_t rows_max) { return impl_->Preload(rows_max); }
 void Names::DropCaches() {
   for (UidKind kind : kUidKinds) impl_->of(kind).DropCache();
 }
+bool Names::filters() const { return impl_->filters(); }
 Names::CacheStats Names::Stats(UidKind kind) const { return impl_->of(kind).Stats(); }
 void Names::CountRejected(UidKind kind) { impl_->of(kind).CountRejected(); }
 

@@ -73,6 +73,8 @@ class Names {
   /// Highest id handed out (the counter row); 0 if none.
   Result<int64_t> HighestId(UidKind kind);
   void DropCaches();
+  /// Whether some names may be refused an id (may_assign).
+  [[nodiscard]] bool filters() const;
 
   struct CacheStats {
     uint64_t hits = 0, misses = 0, size = 0, random_collisions = 0, rejected = 0;

@@ -75,7 +75,10 @@ class Ingest::Resolver {
         !(IsPlainName(spelling.metric) && ReadPlainTags(spelling.dialect, spelling.tags, &tags))) {
       return false;
     }
-    if ((ids.metric.empty() || ids.pairs.empty()) && !IdsAreLeft()) return false;
+    // A name that is refused is counted: so it is asked for once, by the exact way.
+    if ((ids.metric.empty() || ids.pairs.empty()) && (names_.filters() || !IdsAreLeft())) {
+      return false;
+    }
     NamedPoint point;
     point.metric = spelling.metric;
     point.tags = tags;

@@ -146,6 +146,20 @@ TEST_CASE("where ids run out no new name is learnt, so that an attempt is counte
   CHECK(Learn(edge, {{Dialect::kWords, "m", "a=1"}}));  // no new name
 }
 
+TEST_CASE("where names are filtered no new one is learnt, so that a refusal is counted once") {
+  EdgeFixture edge;
+  uid::NamesOptions options;
+  options.may_assign = [](UidKind, std::string_view name) { return name != "bad"; };
+  uid::Names names(edge.store, options);
+  Ingest ingest(edge.points, names, EdgeFixture::AllAutomatic());
+  SpelledPoint point;
+  point.series = {Dialect::kWords, "m", "a=bad"};
+  point.time.raw = 1700000002;
+  point.value = PointValue::Int(1);
+  CHECK_FALSE(ingest.AppendLearning({&point, 1})->known);
+  CHECK(names.Stats(UidKind::kTagv).rejected == 0);  // the exact way's to count
+}
+
 TEST_CASE("a spelling whose halves are known is learnt without its names") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());
