@@ -71,10 +71,15 @@ LogPosition Log::Add(uint8_t kind, uint64_t sequence, ByteView body, uint32_t bo
     next_file_used_ = 0;
   }
   const bool begins = next_file_used_ == 0;
-  if (begins || pending_.empty()) {
+  const bool fresh = begins || pending_.empty();
+  // A want of memory leaves no half of a record: all of the room first.
+  Bytes& room = fresh ? spare_ : pending_.back().bytes;
+  if (fresh) room.clear();
+  const size_t needed = room.size() + (begins ? kLogFileHeaderBytes : 0) + size;
+  if (needed > room.capacity()) room.reserve(std::max(needed, 2 * room.capacity()));
+  if (fresh) {
     pending_.push_back({next_file_number_, end_, begins, std::move(spare_)});
     spare_ = Bytes();
-    pending_.back().bytes.clear();
   }
   Bytes& out = pending_.back().bytes;
   if (begins) {
