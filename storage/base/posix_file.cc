@@ -98,6 +98,12 @@ class PosixFile : public File {
   const std::string path_;
 };
 
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 class PosixLock : public FileLock {
  public:
   explicit PosixLock(int fd) : fd_(fd) {}
@@ -148,13 +154,14 @@ class Posix : public FileSystem {
   Status CreateFolder(const std::string& folder) override {
     for (size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
       const std::string part = folder.substr(0, end);
-      if (::mkdir(part.c_str(), 0755) == 0) {
-        const size_t slash = part.rfind('/');
-        RETURN_IF_ERROR(SyncFolder(slash == std::string::npos ? "."
-                                   : slash == 0               ? "/"
-                                                              : part.substr(0, slash)));
-      } else if (errno != EEXIST) {
-        return Failure(part, "create");
+      const bool made = ::mkdir(part.c_str(), 0755) == 0;
+      if (!made && errno != EEXIST) return Failure(part, "create");
+      if (made) {
+        RETURN_IF_ERROR(SyncFolder(ParentOf(part)));
+      } else if (end == std::string::npos) {
+        // Whoever made it may have died before its name was safe. It may be in a folder that we are
+        // not allowed to open: then that is its owner's care.
+        (void)SyncFolder(ParentOf(part));
       }
       if (end == std::string::npos) return {};
     }

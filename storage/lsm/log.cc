@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <iterator>
+#include <new>
 #include <utility>
 
 #include "storage/base/invariant.h"
@@ -118,14 +118,14 @@ void Log::Commit(LogPosition position, Done done) {
   }
   if (options_.sync_on_commit) {
     if (position > synced_) {
-      sync_waiters_.push_back({position, std::move(done)});
+      sync_waiters_.push_back({position, std::move(done), {}});
       sync_wanted_ = true;
       changed_.notify_all();
       return;
     }
   } else if (options_.write_on_commit || end_ - written_ > kUnwrittenMax) {
     if (position > written_) {
-      write_waiters_.push_back({position, std::move(done)});
+      write_waiters_.push_back({position, std::move(done), {}});
       // Whoever is writing takes these bytes along, or sees to it that another one does.
       if (!writing_) WritePending(lock);
       return;
@@ -173,13 +173,13 @@ Status Log::Failure() const {
 void Log::WritePending(std::unique_lock<std::mutex>& lock) {
   INVARIANT(!writing_);
   writing_ = true;
-  Ready ready;
+  Waiters ready;
   for (int round = 0; !pending_.empty() && failure_.ok(); ++round) {
     if (round >= kRoundsMax && !syncing_) {
       write_wanted_ = true;
       break;
     }
-    std::deque<Segment> segments;
+    Segments segments;
     segments.swap(pending_);
     const LogPosition target = end_;
     lock.unlock();
@@ -187,7 +187,7 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
     const Status status = WriteSegments(&segments);
     lock.lock();
     if (!status.ok()) {
-      PutBack(std::move(segments));
+      pending_.splice(pending_.begin(), segments);  // in front of what was added meanwhile
       Fail(status, true);
     } else if (failure_.ok()) {
       written_ = target;
@@ -204,7 +204,7 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
 
 // Takes those out that are written. A failure may be after a part of the bytes of the first one
 // left: they are to be written to the same place again.
-Status Log::WriteSegments(std::deque<Segment>* segments) {
+Status Log::WriteSegments(Segments* segments) noexcept try {
   while (!segments->empty()) {
     RETURN_IF_ERROR(WriteSegment(&segments->front()));
     Bytes& bytes = segments->front().bytes;
@@ -218,12 +218,8 @@ Status Log::WriteSegments(std::deque<Segment>* segments) {
     segments->pop_front();
   }
   return {};
-}
-
-// In front of what was added meanwhile.
-void Log::PutBack(std::deque<Segment> segments) {
-  pending_.insert(pending_.begin(), std::make_move_iterator(segments.begin()),
-                  std::make_move_iterator(segments.end()));
+} catch (const std::bad_alloc&) {
+  return no_memory_;
 }
 
 // What failed, and what was added since. Everybody is refused until all of it is written. Returns
@@ -231,14 +227,14 @@ void Log::PutBack(std::deque<Segment> segments) {
 void Log::WriteAgain(std::unique_lock<std::mutex>& lock) {
   if (writing_ || !may_recover_) return;
   writing_ = true;
-  std::deque<Segment> segments;
+  Segments segments;
   segments.swap(pending_);
   const LogPosition target = end_;
   lock.unlock();
   const Status status = WriteSegments(&segments);
   lock.lock();
   if (!status.ok()) {
-    PutBack(std::move(segments));
+    pending_.splice(pending_.begin(), segments);
   } else if (may_recover_) {  // no sync has failed meanwhile
     failure_ = Status();
     may_recover_ = false;
@@ -255,9 +251,11 @@ Status Log::WriteSegment(Segment* segment) {
     segment->begins_file = false;
   }
   RETURN_IF_ERROR(file_->WriteAt(file_offset_, segment->bytes));
-  file_offset_ += segment->bytes.size();
-  std::lock_guard lock(mutex_);
-  if (unsynced_.empty() || unsynced_.back() != file_) unsynced_.push_back(file_);
+  {
+    std::lock_guard lock(mutex_);
+    if (unsynced_.empty() || unsynced_.back() != file_) unsynced_.push_back(file_);
+  }
+  file_offset_ += segment->bytes.size();  // last: what broke off before is written here again
   return {};
 }
 
@@ -271,7 +269,7 @@ Result<std::shared_ptr<File>> Log::BeginFile(uint64_t number) {
       recycled_.pop_back();
     }
   }
-  std::unique_ptr<File> file;
+  std::shared_ptr<File> file;
   if (!recycled.empty()) {
     RETURN_IF_ERROR(files_.Rename(recycled, path));
     ASSIGN_OR_RETURN(file, files_.Open(path, OpenMode::kReadWrite));
@@ -282,7 +280,7 @@ Result<std::shared_ptr<File>> Log::BeginFile(uint64_t number) {
   std::lock_guard lock(mutex_);
   live_.push_back(number);
   folder_dirty_ = true;
-  return std::shared_ptr<File>(std::move(file));
+  return file;
 }
 
 void Log::BackgroundLoop() {
@@ -316,7 +314,7 @@ void Log::BackgroundLoop() {
   may_recover_ = false;
   if (synced_ != end_) {
     if (failure_.ok()) Fail(Status::Unavailable("the log is closed"), false);
-    Ready ready;
+    Waiters ready;
     TakeAllFailed(&ready);
     lock.unlock();
     Run(&ready);
@@ -346,14 +344,10 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   folder_dirty_ = false;
   syncing_ = true;
   lock.unlock();
-  Status status;
-  if (folder) status = files_.SyncFolder(options_.folder);
-  for (const auto& file : files) {
-    if (status.ok()) status = file->Sync();
-  }
+  const Status status = SyncFiles(folder, files);
   lock.lock();
   syncing_ = false;
-  Ready ready;
+  Waiters ready;
   if (status.ok()) {
     synced_ = target;
     TakeReached(&sync_waiters_, synced_, &ready);
@@ -368,41 +362,50 @@ void Log::SyncOnce(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void Log::Fail(const Status& status, bool may_recover) {
+Status Log::SyncFiles(bool folder, const std::vector<std::shared_ptr<File>>& files) noexcept try {
+  if (folder) RETURN_IF_ERROR(files_.SyncFolder(options_.folder));
+  for (const auto& file : files) RETURN_IF_ERROR(file->Sync());
+  return {};
+} catch (const std::bad_alloc&) {
+  return no_memory_;
+}
+
+void Log::Fail(const Status& status, bool may_recover) noexcept {
   if (!failure_.ok() && (may_recover || !may_recover_)) return;
   may_recover_ = may_recover;
-  failure_ = Status::Unavailable((may_recover ? "the log cannot be written to for now: "
-                                              : "the log failed, reopen the store: ") +
-                                 status.ToString());
+  try {
+    failure_ = Status::Unavailable((may_recover ? "the log cannot be written to for now: "
+                                                : "the log failed, reopen the store: ") +
+                                   status.ToString());
+  } catch (const std::bad_alloc&) {
+    failure_ = no_memory_;
+  }
 }
 
-void Log::TakeReached(std::deque<Waiter>* waiters, LogPosition reached, Ready* ready) {
+void Log::TakeReached(Waiters* waiters, LogPosition reached, Waiters* ready) {
   // Positions of different threads may arrive slightly out of order: all are looked at.
   for (auto it = waiters->begin(); it != waiters->end();) {
-    if (it->position <= reached) {
-      ready->emplace_back(std::move(it->done), Status());
-      it = waiters->erase(it);
-    } else {
-      ++it;
-    }
+    const auto waiter = it++;
+    if (waiter->position <= reached) ready->splice(ready->end(), *waiters, waiter);
   }
 }
 
-void Log::TakeAllFailed(Ready* ready) {
-  for (auto* waiters : {&write_waiters_, &sync_waiters_}) {
-    for (Waiter& waiter : *waiters) ready->emplace_back(std::move(waiter.done), failure_);
-    waiters->clear();
+void Log::TakeAllFailed(Waiters* ready) {
+  for (Waiters* waiters : {&write_waiters_, &sync_waiters_}) {
+    for (Waiter& waiter : *waiters) waiter.status = failure_;
+    ready->splice(ready->end(), *waiters);
   }
 }
 
-void Log::Run(Ready* ready) {
-  for (auto& [done, status] : *ready) done(status);
+void Log::Run(Waiters* ready) {
+  for (Waiter& waiter : *ready) waiter.done(waiter.status);
   ready->clear();
 }
 
 void Log::Release(uint64_t file_number) {
   std::unique_lock lock(mutex_);
   std::vector<uint64_t> released;
+  released.reserve(live_.size());
   while (!live_.empty() && live_.front() < file_number) {
     released.push_back(live_.front());
     live_.pop_front();

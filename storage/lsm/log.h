@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,9 +39,12 @@ struct LogStart {
 /// Thread-safe. After a failed write, such as on a full disk, every call fails with that error
 /// until the same bytes were written after all: the log tries again by itself. What was refused
 /// meanwhile may be there then, as after any failure. After a failed sync nobody knows what the
-/// disk holds: every call fails until the store is reopened.
+/// disk holds: every call fails until the store is reopened. A want of memory while writing or
+/// syncing is such a failure, too; Add, Commit and Release may throw it, and have done nothing then
+/// that the next call does not find in order.
 class Log {
  public:
+  /// Must not throw: there is nobody left to tell.
   using Done = std::function<void(Status)>;
 
   /// `files` outlives the log. No I/O before the first write.
@@ -82,25 +86,30 @@ class Log {
   struct Waiter {
     LogPosition position;
     Done done;
+    Status status;
   };
-  using Ready = std::vector<std::pair<Done, Status>>;
+  // Lists: what is moved from one to another needs no memory, so that a want of it cannot stand
+  // between a waiter and its answer.
+  using Waiters = std::list<Waiter>;
+  using Segments = std::list<Segment>;
 
   void BackgroundLoop();
   void WritePending(std::unique_lock<std::mutex>& lock);
   void WriteAgain(std::unique_lock<std::mutex>& lock);
-  Status WriteSegments(std::deque<Segment>* segments);
-  void PutBack(std::deque<Segment> segments);
+  Status WriteSegments(Segments* segments) noexcept;
   Status WriteSegment(Segment* segment);
   Result<std::shared_ptr<File>> BeginFile(uint64_t number);
+  Status SyncFiles(bool folder, const std::vector<std::shared_ptr<File>>& files) noexcept;
   void SyncOnce(std::unique_lock<std::mutex>& lock);
   /// Of a write, whose bytes are pending again: it may recover.
-  void Fail(const Status& status, bool may_recover);
-  static void TakeReached(std::deque<Waiter>* waiters, LogPosition reached, Ready* ready);
-  void TakeAllFailed(Ready* ready);
-  static void Run(Ready* ready);
+  void Fail(const Status& status, bool may_recover) noexcept;
+  static void TakeReached(Waiters* waiters, LogPosition reached, Waiters* ready);
+  void TakeAllFailed(Waiters* ready);
+  static void Run(Waiters* ready);
 
   FileSystem& files_;
   const LogOptions options_;
+  const Status no_memory_ = Status::Unavailable("no memory");  // made while there is some
 
   // Only of whoever has set writing_.
   std::shared_ptr<File> file_;
@@ -109,7 +118,7 @@ class Log {
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::condition_variable changed_;
-  std::deque<Segment> pending_;
+  Segments pending_;
   Bytes spare_;                  // a written buffer kept for its capacity
   uint64_t next_file_number_;    // of the file that records are added to
   uint64_t next_file_used_ = 0;  // bytes added to it; 0 = its header is yet to come
@@ -123,8 +132,8 @@ class Log {
   bool stop_ = false;
   Status failure_;
   bool may_recover_ = false;  // failure_ is of a write
-  std::deque<Waiter> write_waiters_;
-  std::deque<Waiter> sync_waiters_;
+  Waiters write_waiters_;
+  Waiters sync_waiters_;
   std::vector<std::shared_ptr<File>> unsynced_;
   bool folder_dirty_ = false;          // names changed since the last sync
   std::vector<std::string> recycled_;  // paths free to be renamed

@@ -186,8 +186,10 @@ class Engine {
   Status CheckWritable();
   /// To be asked under a lock that Close takes: then Close has yet to come.
   [[nodiscard]] Status CheckOpen() const;
-  void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence);
-  void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence);
+  /// To memory, of what the log has. A want of memory here ends the process: a row that is half
+  /// changed can be neither shown nor taken back, and the next start has it whole from the log.
+  void ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept;
+  void ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept;
   void ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
                        SeriesNumber series, uint32_t base);
   LogPosition WriteLocked(const Table& table, ByteView key, const std::vector<CellChange>& changes,

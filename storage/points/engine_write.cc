@@ -121,8 +121,9 @@ Result<SeriesNumber> Engine::Register(ByteView tsuid) {
     RETURN_IF_ERROR(CheckOpen());
     log_->Add(static_cast<uint8_t>(LogKind::kSeries), ++sequence_, body, crc);
   }
-  // Known to others only now, so that whoever uses it stands later in the log.
-  registry_.Add(tsuid);
+  // Known to others only now, so that whoever uses it stands later in the log. The number is given:
+  // a want of memory ends the process, as in ApplyRow.
+  [&]() noexcept { registry_.Add(tsuid); }();
   return number;
 }
 
@@ -162,17 +163,17 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
     std::lock_guard lock(write_);
     RETURN_IF_ERROR(CheckOpen());
     const uint64_t sequence = ++sequence_;
-    ApplyPoints(slice, sequence);
     if (logged) {
       position = log_->Add(static_cast<uint8_t>(LogKind::kPoints), sequence, records[i].first,
                            records[i].second);
     }
+    ApplyPoints(slice, sequence);
     Account();
   }
   return position;
 }
 
-void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) {
+void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept {
   // Distances at which memory of a cold series arrives in time; measured at 1 M series.
   constexpr size_t kHeadAhead = 24;
   constexpr size_t kRowAhead = 12;
@@ -211,7 +212,7 @@ void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence)
   }
 }
 
-void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) {
+void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept {
   Bytes tsuid;
   uint32_t base;
   if (table.points_family >= 0 && IsRegularKey(layout(), record.key, &tsuid, &base)) {
@@ -354,9 +355,9 @@ LogPosition Engine::WriteLocked(const Table& table, ByteView key,
   body_.clear();
   EncodeRowRecord(record, &body_);
   const uint64_t sequence = ++sequence_;
-  ApplyRow(table, record, sequence);
   const LogPosition position =
       log_->Add(static_cast<uint8_t>(LogKind::kRow), sequence, body_, crc32c::Value(body_));
+  ApplyRow(table, record, sequence);
   Account();
   return position;
 }
