@@ -11,23 +11,10 @@
 #include <set>
 #include <thread>
 
-#include "tests/storage/store_contract.h"
+#include "tests/storage/store_contract_parts.h"
 
 namespace hg {
 namespace {
-
-std::string Text(const Row& row) {
-  std::string text;
-  for (const Cell& cell : row.cells)
-    text += cell.family + ":" + cell.qualifier + "=" + cell.value + " ";
-  return text;
-}
-
-ScanSpec All() {
-  ScanSpec spec;
-  spec.table = "g";
-  return spec;
-}
 
 std::vector<Bytes> Keys(Store& store, const ScanSpec& spec) {
   std::vector<Bytes> keys;
@@ -64,7 +51,7 @@ void CellsAreChosenByColumnPrefixAndRange(StoreSubject& s) {
   s.Disturb();
   const auto names = [&](const CellSelection& wanted) {
     const Row row = *s.store().GetCells("g", "k", wanted);
-    ScanSpec spec = All();
+    ScanSpec spec = Spec();
     static_cast<CellSelection&>(spec) = wanted;
     const std::vector<Row> scanned = ScanAll(s.store(), spec);
     CHECK(scanned.size() == (row.empty() ? 0 : 1));
@@ -123,7 +110,7 @@ void ManyRowsAreGotInTheOrderAsked(StoreSubject& s) {
 void ScansAreTheSameForAnyBudgetAndEndAtTheirLimit(StoreSubject& s) {
   const std::vector<Bytes> keys = FillRandom(s, 400, 1);
   for (const bool reversed : {false, true}) {
-    ScanSpec spec = All();
+    ScanSpec spec = Spec();
     spec.reversed = reversed;
     std::vector<Bytes> expected = keys;
     if (reversed) std::reverse(expected.begin(), expected.end());
@@ -148,12 +135,12 @@ void AReversedScanIsTheScanTurnedRound(StoreSubject& s) {
   const std::vector<Bytes> keys = FillRandom(s, 500, 2);
   std::mt19937 random(4);
   for (int i = 0; i < 60; ++i) {
-    ScanSpec forward = All();
+    ScanSpec forward = Spec();
     // Both are given keys of the table, or none: the bounds differ in which end is left out.
     Bytes low = random() % 4 == 0 ? Bytes() : keys[random() % keys.size()];
     Bytes high = random() % 4 == 0 ? Bytes() : keys[random() % keys.size()];
     if (!low.empty() && !high.empty() && high < low) std::swap(low, high);
-    ScanSpec back = All();
+    ScanSpec back = Spec();
     back.reversed = true;
     back.start = high;
     back.stop = low;
@@ -172,7 +159,7 @@ void ARowOfTenThousandCellsComesWhole(StoreSubject& s) {
   for (int i = 0; i < 10'000; ++i) wide.changes.push_back(PutCell("a", std::to_string(i), "v"));
   REQUIRE(s.store().Mutate("g", {wide}).ok());
   s.Disturb();
-  ScanSpec spec = All();
+  ScanSpec spec = Spec();
   spec.batch_bytes = 100;
   const std::vector<Row> rows = ScanAll(s.store(), spec);
   REQUIRE(rows.size() == 1);
@@ -187,7 +174,7 @@ void PrefixesBecomeRanges(StoreSubject& s) {
   const std::vector<Bytes> keys = FillRandom(s, 300, 5);
   const std::vector<Bytes> prefixes = {"\xFF", "\x7F\xFF", Bytes("\0", 1), ""};
   for (const Bytes& prefix : prefixes) {
-    ScanSpec spec = All();
+    ScanSpec spec = Spec();
     spec.start = prefix;
     spec.stop = AfterPrefix(prefix);
     CHECK(Keys(s.store(), spec).size() ==
@@ -217,7 +204,7 @@ void RowsAreFilteredByTheirKeys(StoreSubject& s) {
     return some;
   };
   const auto given = [&](const RowFilter& filter) {
-    ScanSpec spec = All();
+    ScanSpec spec = Spec();
     spec.filter = filter;
     return Keys(s.store(), spec);
   };
@@ -243,7 +230,7 @@ void RowsAreFilteredByTheirKeys(StoreSubject& s) {
          {Comparator::kSubstring, Comparator::kBitAnd, Comparator::kBitOr, Comparator::kBitXor}) {
       const RowFilter filter = CompareKey(op, comparator, operand);
       if (!equality) {
-        ScanSpec spec = All();
+        ScanSpec spec = Spec();
         spec.filter = filter;
         CHECK(s.store().Scan(spec).status().code() == StatusCode::kInvalidArgument);
         continue;
@@ -299,7 +286,7 @@ void AndAndOrObeyDeMorgan(StoreSubject& s) {
     return filter;
   };
   for (int i = 0; i < 100; ++i) {
-    ScanSpec spec = All();
+    ScanSpec spec = Spec();
     spec.filter = make(3);
     std::vector<Bytes> both = Keys(s.store(), spec);
     spec.filter = opposite(spec.filter);
@@ -313,7 +300,7 @@ void AndAndOrObeyDeMorgan(StoreSubject& s) {
 void RowsAreDrawnAtRandomButTheSameForASeed(StoreSubject& s) {
   constexpr int kRows = 2000;
   for (int i = 0; i < kRows; ++i) Put(s, "row" + std::to_string(i), "a", "q", "v");
-  ScanSpec spec = All();
+  ScanSpec spec = Spec();
   spec.filter.kind = RowFilter::Kind::kRandom;
   for (const double chance : {-1.0, 0.0, 1.0, 2.0}) {
     spec.filter.chance = chance;
@@ -333,7 +320,7 @@ void RowsAreFilteredByAColumnsValue(StoreSubject& s) {
   for (const char* key : {"1", "2", "3"}) Put(s, key, "a", "q", key);
   Put(s, "none", "b", "q", "2");
   s.Disturb();
-  ScanSpec spec = All();
+  ScanSpec spec = Spec();
   spec.filter.kind = RowFilter::Kind::kColumnValue;
   spec.filter.op = RowFilter::Op::kGreater;
   spec.filter.family = "a";
@@ -357,7 +344,7 @@ void TemplatesFindWhatALookAtEveryRowFinds(StoreSubject& s) {
   const std::vector<Bytes> keys = FillRandom(s, 600, 10);
   std::mt19937 random(11);
   for (int i = 0; i < 100; ++i) {
-    ScanSpec spec = All();
+    ScanSpec spec = Spec();
     RowFilter one;
     one.kind = RowFilter::Kind::kTemplate;
     one.operand = keys[random() % keys.size()];
@@ -379,7 +366,7 @@ void TemplatesFindWhatALookAtEveryRowFinds(StoreSubject& s) {
     std::reverse(expected.begin(), expected.end());
     REQUIRE(Keys(s.store(), spec) == expected);
   }
-  ScanSpec bad = All();
+  ScanSpec bad = Spec();
   bad.filter.kind = RowFilter::Kind::kTemplate;
   bad.filter.operand = "abc";
   bad.filter.mask = "a";
@@ -403,7 +390,7 @@ void TemplatesJumpOverRows(StoreSubject& s) {
   }
   REQUIRE(s.store().Mutate("g", rows).ok());
   for (int round = 0; round < 3; ++round) {
-    ScanSpec spec = All();
+    ScanSpec spec = Spec();
     spec.filter.kind = RowFilter::Kind::kTemplate;
     spec.filter.operand = Bytes("\x01\0\0\0\x07", 5);
     spec.filter.mask = Bytes("\0\1\1\0\0", 5);
@@ -456,7 +443,7 @@ void ReadersNeverSeeHalfAMutation(StoreSubject& s) {
   int mixed = 0;
   for (int i = 0; i < 300; ++i) {
     if (!one_value(*s.store().Get("g", "row"))) ++mixed;
-    const std::vector<Row> rows = ScanAll(s.store(), All());
+    const std::vector<Row> rows = ScanAll(s.store(), Spec());
     if (rows.size() != 1 || !one_value(rows[0])) ++mixed;
     if (i % 100 == 50) (void)s.store().Flush();
   }

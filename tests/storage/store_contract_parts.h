@@ -1,0 +1,29 @@
+#pragma once
+// The parts of CheckStoreContract, one idea a file, and the words they share.
+
+#include <string>
+#include <vector>
+
+#include "tests/storage/store_contract.h"
+
+namespace hg {
+
+/// Gets a store that holds kContractTable, empty.
+using StoreCheck = void (*)(StoreSubject&);
+
+extern const TableDescriptor kContractTable;  // "g", families a and b
+
+std::vector<StoreCheck> TableChecks();
+std::vector<StoreCheck> CellChecks();
+/// Makes its own stores and tables.
+void CheckRandomSteps(const StoreFactory& make);
+
+FamilyDescriptor Family(Bytes name, int32_t versions);
+CellChange PutAt(Bytes family, Bytes qualifier, Bytes value, int64_t timestamp_ms);
+CellChange DeleteFamily(Bytes family);
+/// "family:qualifier=value " of each cell.
+std::string Text(const Row& row);
+/// Of table "g".
+ScanSpec Spec(Bytes start = "", Bytes stop = "", size_t batch_rows = 128);
+
+}  // namespace hg
