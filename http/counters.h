@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "http/latency.h"
+#include "storage/base/latency.h"
 
 namespace hg::http {
 

@@ -15,8 +15,12 @@ struct Options {
   std::string bind = "127.0.0.1";  // an address or the name of a host
   uint16_t port = 4242;
   int backlog = 3072;
-  int loop_threads = 0;                         // 0 = one per core
-  int worker_threads = 8;                       // pool for handlers that may block
+  int loop_threads = 0;    // 0 = one per core
+  int worker_threads = 8;  // pool for handlers that may block
+  /// Pool for points on the exact way: apart from the handlers, so that slow queries do not hold up
+  /// writers. A store on another machine keeps them waiting, and takes at once what all of them
+  /// have.
+  int write_threads = 2;
   bool tcp_no_delay = true, keep_alive = true;  // of each connection
   bool reuse_address = true;                    // of the listening socket
   uint64_t connections_max = 0;                 // 0 = unlimited

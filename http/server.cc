@@ -19,9 +19,6 @@ using asio::ip::tcp;
 
 /// Requests that wait for a thread; each holds its body.
 constexpr size_t kRequestQueueMax = 1024;
-/// Threads for points of unknown spelling: apart from the handlers, so that slow queries do not
-/// hold up writers.
-constexpr int kWriteThreads = 2;
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 int LoopCount(const Options& options) {
@@ -53,7 +50,7 @@ class Server::Impl {
   Impl(const Options& options, Services& services)
       : options_(options),
         requests_(options.worker_threads, kRequestQueueMax),
-        writes_(kWriteThreads, kRequestQueueMax),
+        writes_(options.write_threads, kRequestQueueMax),
         edge_{options, services, requests_, writes_},
         loops_(MakeLoops(options, edge_)) {}
 

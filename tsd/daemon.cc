@@ -56,6 +56,8 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
 }
 
 constexpr time_t kHealthIntervalS = 10;
+/// Writers that wait for a store on another machine: their points go there together.
+constexpr int kRemoteWriteThreads = 64;
 constexpr int kOwnPagesBytesMin = 256 << 10;
 constexpr int kSparePagesBytesMax = 8 << 20;
 
@@ -261,6 +263,7 @@ Status RunDaemon(Invocation& call) {
   RETURN_IF_ERROR(call.Open());
   options.fold.native_points = call.session.backend().native_points();
   options.ingest.append_blocks = call.session.backend().remote();
+  if (options.ingest.append_blocks) options.http.write_threads = kRemoteWriteThreads;
   Daemon daemon(call.session, call.clock, std::move(options));
   RETURN_IF_ERROR(daemon.Start());
   LogInfo("Ready to serve on " + daemon.Address());

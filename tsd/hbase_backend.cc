@@ -73,18 +73,47 @@ Status CheckFamilies(const TableDescriptor& there, const TableDescriptor& wanted
   return {};
 }
 
+void ShowHbaseStats(const hbase::HbaseStats& stats, const StatVisitor& visit) {
+  const auto show = [&](const std::string& name, const std::string& tags, uint64_t value) {
+    visit("hbase.gateway." + name, tags, static_cast<int64_t>(value));
+  };
+  for (const hbase::HbaseStats::Calls& calls : stats.calls) {
+    const std::string tags = "method=" + calls.method;
+    show("calls", tags, calls.calls);
+    show("repeats", tags, calls.repeats);
+    show("failures", tags, calls.failures);
+    show("refused", tags, calls.refused);
+    for (size_t i = 0; i < calls.millis.size(); ++i) {
+      const std::string percent = std::to_string(hbase::HbaseStats::kPercentiles[i]);
+      visit("hbase.gateway.latency_" + percent + "pct", tags, calls.millis[i]);
+    }
+  }
+  for (const hbase::HbaseStats::Connections& gateway : stats.gateways) {
+    // No colon may stand in a tag.
+    const std::string tags = "gateway=" + gateway.host + " port=" + std::to_string(gateway.port);
+    show("connections", tags + " state=open", gateway.open);
+    show("connections", tags + " state=idle", gateway.idle);
+    show("connections.opened", tags, gateway.opened);
+    show("away", tags, gateway.away ? 1 : 0);
+  }
+  show("puts.waiting", "", stats.puts_waiting);
+  show("puts.batches", "", stats.put_batches);
+  show("puts.rows", "", stats.put_rows);
+}
+
 class HbaseBackend : public Backend {
  public:
-  HbaseBackend(std::unique_ptr<Store> store, points::PointsOverCellsOptions options)
+  HbaseBackend(std::unique_ptr<hbase::HbaseStore> store, points::PointsOverCellsOptions options)
       : store_(std::move(store)), points_(store_.get(), std::move(options)) {}
 
   Store& cells() override { return *store_; }
   Points& points() override { return points_; }
   [[nodiscard]] bool remote() const override { return true; }
+  void CollectStats(const StatVisitor& visit) override { ShowHbaseStats(store_->Stats(), visit); }
   Status Close() override { return store_->Sync(); }
 
  private:
-  const std::unique_ptr<Store> store_;
+  const std::unique_ptr<hbase::HbaseStore> store_;
   points::PointsOverCells points_;
 };
 

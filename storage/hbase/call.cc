@@ -97,6 +97,7 @@ Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& c
   if (!entry.refusal().ok()) return Prepend(entry.refusal(), Context(call));
   const Deadline deadline = steady_clock::now() + milliseconds(options.deadline_ms);
   for (int n = 1;; ++n) {
+    trace->attempts = n;
     Attempt attempt;
     {
       auto lease = pool.Take(std::nullopt, deadline);
@@ -112,7 +113,7 @@ Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& c
       return Prepend(failure, "it is not known whether this was carried out");
     }
     if (!attempt.temporary) return failure;
-    if (attempt.uncertain && trace != nullptr) trace->repeated_blindly = true;
+    if (attempt.uncertain) trace->repeated_blindly = true;
     // Where a gateway is lost the next one is asked at once.
     if (attempt.lost && static_cast<size_t>(n) < pool.gateway_count()) continue;
     if (attempt.lost && entry.looks()) return failure;

@@ -22,6 +22,7 @@ struct CallOptions {
 struct CallTrace {
   /// An earlier attempt may have been carried out.
   bool repeated_blindly = false;
+  int attempts = 0;
 };
 
 /// Calls `send` with a connection until it succeeds, fails for good, or the deadline passes. One
@@ -30,8 +31,7 @@ struct CallTrace {
 /// may be; Unavailable: HBase is away, or it is not known whether the call was carried out (the
 /// message says so).
 Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& call,
-            const std::function<void(wire::THBaseServiceClient&)>& send,
-            CallTrace* trace = nullptr);
+            const std::function<void(wire::THBaseServiceClient&)>& send, CallTrace* trace);
 
 /// The same, once, on a connection that is taken already.
 struct Attempt {

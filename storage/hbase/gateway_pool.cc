@@ -115,6 +115,17 @@ std::string GatewayPool::Name(size_t gateway) const {
   return g.host + ":" + std::to_string(g.port);
 }
 
+std::vector<HbaseStats::Connections> GatewayPool::Connections() {
+  const std::lock_guard lock(mutex_);
+  std::vector<HbaseStats::Connections> all;
+  for (size_t i = 0; i < gateways_.size(); ++i) {
+    const State& state = gateways_[i];
+    all.push_back({options_.gateways[i].host, options_.gateways[i].port, state.open,
+                   state.idle.size(), state.opened, state.failures > 0});
+  }
+  return all;
+}
+
 GatewayPool::Entry GatewayPool::Enter() {
   const std::lock_guard lock(mutex_);
   const bool away = std::all_of(gateways_.begin(), gateways_.end(),
@@ -199,7 +210,12 @@ Result<GatewayPool::Lease> GatewayPool::Take(std::optional<size_t> wanted, Deadl
       throw;
     }
   }();
-  if (opened.ok()) return Lease(this, gateway, epoch, std::move(*opened));
+  if (opened.ok()) {
+    lock.lock();
+    ++state.opened;
+    lock.unlock();
+    return Lease(this, gateway, epoch, std::move(*opened));
+  }
   Lose(gateway, opened.status());
   return opened.status();
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/base/status.h"
+#include "storage/hbase/hbase_stats.h"
 #include "storage/hbase/options.h"
 
 namespace hg::hbase {
@@ -87,13 +88,15 @@ class GatewayPool {
 
   [[nodiscard]] size_t gateway_count() const { return gateways_.size(); }
   [[nodiscard]] std::string Name(size_t gateway) const;
+  [[nodiscard]] std::vector<HbaseStats::Connections> Connections();
 
  private:
   struct State {
     std::vector<std::unique_ptr<Connection>> idle;  // the last one used last
     size_t open = 0;                                // idle, leased or being opened
     uint64_t epoch = 0;
-    int failures = 0;  // one after another; more than none: it is away
+    uint64_t opened = 0;  // so far
+    int failures = 0;     // one after another; more than none: it is away
     Deadline resting_until{};
   };
 

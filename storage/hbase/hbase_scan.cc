@@ -114,6 +114,18 @@ Attempt HbaseScan::FetchOnce(Deadline deadline, std::vector<wire::TResult>* resu
 }
 
 Status HbaseScan::Fetch() {
+  const auto begin = steady_clock::now();
+  int attempts = 0;
+  Status status = Fetch(&attempts);
+  if (attempts > 0) {
+    client_->counters.Count("scan", attempts, steady_clock::now() - begin, status);
+  } else if (!status.ok()) {
+    client_->counters.CountRefused("scan");
+  }
+  return status;
+}
+
+Status HbaseScan::Fetch(int* attempts) {
   const GatewayPool::Entry entry = client_->pool.Enter();
   if (!entry.refusal().ok()) {
     scanner_.reset();  // lost with its gateway
@@ -125,6 +137,7 @@ Status HbaseScan::Fetch() {
       done_ = true;
       return {};
     }
+    *attempts = n;
     std::vector<wire::TResult> results;
     bool forgotten = false;
     const Attempt attempt = FetchOnce(deadline, &results, &forgotten);

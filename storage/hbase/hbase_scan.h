@@ -36,6 +36,7 @@ class HbaseScan : public ScanCursor {
   [[nodiscard]] wire::TScan Describe() const;
   /// The next rows as they come; sets done_ where there are none.
   Status Fetch();
+  Status Fetch(int* attempts);
   Attempt FetchOnce(Deadline deadline, std::vector<wire::TResult>* results, bool* forgotten);
   void Keep(std::vector<wire::TResult> results);
   [[nodiscard]] int32_t RowsToFetch() const;

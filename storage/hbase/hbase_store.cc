@@ -9,6 +9,7 @@
 #include "storage/hbase/check_request.h"
 #include "storage/hbase/client.h"
 #include "storage/hbase/filter_bytes.h"
+#include "storage/hbase/put_queue.h"
 #include "storage/hbase/row_changes.h"
 #include "storage/hbase/wire_types.h"
 #include "storage/points/filter_row.h"
@@ -64,10 +65,6 @@ Row Chosen(Bytes key, wire::TResult result, const CellSelection& wanted) {
   return row;
 }
 
-bool IsTemporary(const Status& status) {
-  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kBusy;
-}
-
 // Without a time it is the newest version that goes: a second time, the one below it.
 bool DeletesMoreAgain(const CellChange& change) {
   return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
@@ -76,53 +73,39 @@ bool DeletesMoreAgain(const CellChange& change) {
 // Rows of puts that are sent together.
 class PutBatch {
  public:
-  PutBatch(Client* client, const std::string& table, std::vector<Status>* statuses)
-      : client_(client), table_(table), statuses_(statuses) {}
+  PutBatch(PutQueue* queue, const HbaseOptions& options, const std::string& table,
+           std::vector<Status>* statuses)
+      : queue_(queue), options_(options), table_(table), statuses_(statuses) {}
 
   void Add(size_t place, wire::TPut put, size_t bytes) {
-    if (puts_.size() == client_->options.batch_rows ||
-        bytes_ + bytes > client_->options.batch_bytes) {
-      Send();
-    }
-    puts_.push_back(std::move(put));
+    if (puts_.size() == options_.batch_rows || bytes_ + bytes > options_.batch_bytes) Send();
+    puts_.push_back({std::move(put), bytes});
     places_.push_back(place);
     bytes_ += bytes;
   }
 
   void Send() {
-    const Status sent = puts_.empty() ? Status() : SendRows(0, puts_.size());
-    for (size_t i = 0; i < puts_.size(); ++i) {
-      // HBase does not say which of the rows it means, and has written the others. Where it is away
-      // or busy it means none: asked for each, it would be waited for as often.
-      const bool which = sent.ok() || IsTemporary(sent) || puts_.size() == 1;
-      (*statuses_)[places_[i]] = which ? sent : SendRows(i, 1);
-    }
-    puts_.clear();
+    if (puts_.empty()) return;
+    std::vector<Status> sent = queue_->Send(table_, std::exchange(puts_, {}));
+    for (size_t i = 0; i < sent.size(); ++i) (*statuses_)[places_[i]] = std::move(sent[i]);
     places_.clear();
     bytes_ = 0;
   }
 
  private:
-  Status SendRows(size_t from, size_t count) {
-    if (count == 1) {
-      return client_->Send({"put", table_},
-                           [&](Service& service) { service.put(table_, puts_[from]); });
-    }
-    return client_->Send({"putMultiple", table_},
-                         [&](Service& service) { service.putMultiple(table_, puts_); });
-  }
-
-  Client* const client_;
+  PutQueue* const queue_;
+  const HbaseOptions& options_;
   const std::string& table_;
   std::vector<Status>* const statuses_;
-  std::vector<wire::TPut> puts_;
+  std::vector<PutQueue::Put> puts_;
   std::vector<size_t> places_;  // of their statuses
   size_t bytes_ = 0;
 };
 
 }  // namespace
 
-HbaseStore::HbaseStore(std::unique_ptr<Client> client) : client_(std::move(client)) {}
+HbaseStore::HbaseStore(std::unique_ptr<Client> client)
+    : client_(std::move(client)), puts_(std::make_unique<PutQueue>(client_.get())) {}
 HbaseStore::~HbaseStore() = default;
 
 Result<std::unique_ptr<HbaseStore>> HbaseStore::Connect(const HbaseOptions& options) {
@@ -162,7 +145,7 @@ Status HbaseStore::MutateRow(const std::string& table, const RowMutation& row) {
 std::vector<Status> HbaseStore::MutateRows(const std::string& table,
                                            const std::vector<RowMutation>& rows) {
   std::vector<Status> statuses(rows.size());
-  PutBatch batch(client_.get(), table, &statuses);
+  PutBatch batch(puts_.get(), client_->options, table, &statuses);
   bool refused = false;
   for (size_t i = 0; i < rows.size(); ++i) {
     const RowMutation& row = rows[i];
@@ -419,6 +402,14 @@ Result<bool> HbaseStore::MutateIfUnchanged(ByteView family, const std::vector<Ce
     return true;
   }
   return CompareAndMutate(family, guard, expected, table, dated);
+}
+
+HbaseStats HbaseStore::Stats() const {
+  HbaseStats stats;
+  stats.calls = client_->counters.Read();
+  stats.gateways = client_->pool.Connections();
+  puts_->AddStats(&stats);
+  return stats;
 }
 
 Status HbaseStore::Flush() {

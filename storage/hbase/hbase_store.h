@@ -12,12 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "storage/hbase/hbase_stats.h"
 #include "storage/hbase/options.h"
 #include "storage/store.h"
 
 namespace hg::hbase {
 
 struct Client;
+class PutQueue;
 
 /// Thread-safe. Calls block: as long as the options' deadline, and once more the receive timeout.
 class HbaseStore : public Store {
@@ -33,6 +35,7 @@ class HbaseStore : public Store {
   /// Without HBase's own.
   Result<std::vector<TableDescriptor>> ListTables() override;
 
+  /// Puts go together with those of other callers (put_queue.h).
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
@@ -68,6 +71,8 @@ class HbaseStore : public Store {
   /// Nothing is held back here.
   Status Sync() override { return {}; }
 
+  [[nodiscard]] HbaseStats Stats() const;
+
  private:
   explicit HbaseStore(std::unique_ptr<Client> client);
 
@@ -80,6 +85,7 @@ class HbaseStore : public Store {
   Result<bool> MutationHolds(const std::string& table, const RowMutation& row);
 
   const std::unique_ptr<Client> client_;
+  const std::unique_ptr<PutQueue> puts_;
 };
 
 }  // namespace hg::hbase

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "storage/codec/row_key.h"
 #include "tests/support/hbase/gateway.h"
 #include "tests/support/model_store.h"
@@ -50,6 +52,23 @@ TEST_CASE("tables that are missing are created with OpenTSDB's attributes, and p
   REQUIRE(row->cells.size() == 1);
   CHECK(row->cells[0].value == Bytes(1, '\7'));
   CHECK((*backend)->Close().ok());
+}
+
+TEST_CASE("statistics tell of calls by method and of connections by gateway") {
+  Cluster cluster;
+  auto backend = OpenBackend(cluster.config, "", StoreUse::kWork);
+  REQUIRE(backend.ok());
+  std::map<std::string, int64_t> shown;
+  (*backend)->CollectStats([&](const std::string& name, const std::string& tags, int64_t value) {
+    shown[name + "{" + tags + "}"] = value;
+  });
+  CHECK(shown.at("hbase.gateway.calls{method=createTable}") == 4);
+  CHECK(shown.at("hbase.gateway.failures{method=createTable}") == 0);
+  CHECK(shown.contains("hbase.gateway.latency_95pct{method=createTable}"));
+  const std::string gateway = "gateway=127.0.0.1 port=" + std::to_string(cluster.gateway.port());
+  CHECK(shown.at("hbase.gateway.connections{" + gateway + " state=open}") == 1);
+  CHECK(shown.at("hbase.gateway.away{" + gateway + "}") == 0);
+  CHECK(shown.at("hbase.gateway.puts.waiting{}") == 0);
 }
 
 TEST_CASE("tables of others are taken as they are, unless a family is missing") {

@@ -69,8 +69,10 @@ struct AwayRig : Rig {
     options.deadline_ms = 3'600'000;
   }
   Status Greet(GatewayPool& pool) {
-    return Call(pool, options, {"getThriftServerType", ""},
-                [](auto& service) { (void)service.getThriftServerType(); });
+    CallTrace trace;
+    return Call(
+        pool, options, {"getThriftServerType", ""},
+        [](auto& service) { (void)service.getThriftServerType(); }, &trace);
   }
 };
 

@@ -5,61 +5,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <thread>
 
-#include "tests/support/hbase/gateway.h"
-#include "tests/support/model_store.h"
+#include "tests/storage/hbase/gateway_bed.h"
 
 namespace hg::hbase {
 namespace {
-
-const TableDescriptor kTable{"g", {{"a"}, {"b"}}, false};
-
-// Patience is short: what is waited for here never comes.
-HbaseOptions Hasty(HbaseOptions options) {
-  options.backoff_ms = 1;
-  options.backoff_max_ms = 2;
-  options.rest_ms = 1;
-  options.rest_max_ms = 2;
-  return options;
-}
-
-/// A gateway over the model, with table "g", and a client.
-struct Bed {
-  explicit Bed(GatewayOptions options = {}) {
-    options.hook = [this](const std::string& method, Stage stage) {
-      const std::lock_guard lock(mutex);
-      ++calls[method];
-      return hook ? hook(method, stage) : Fate::kGoOn;
-    };
-    gateway = std::make_unique<FakeGateway>([this]() -> Store& { return model; }, options);
-    REQUIRE(model.CreateTable(kTable).ok());
-  }
-
-  std::unique_ptr<Store> Connect(const HbaseOptions& options) {
-    auto connected = HbaseStore::Connect(options);
-    INFO(connected.status().ToString());
-    REQUIRE(connected.ok());
-    return std::move(*connected);
-  }
-  std::unique_ptr<Store> Connect() { return Connect(Hasty(gateway->ClientOptions())); }
-
-  /// Drops the connection of the nth call of the method, once.
-  void Drop(const std::string& method, Stage stage, int nth = 1) {
-    const std::lock_guard lock(mutex);
-    hook = [=, left = nth](const std::string& called, Stage at) mutable {
-      return called == method && at == stage && left > 0 && --left == 0 ? Fate::kDrop : Fate::kGoOn;
-    };
-  }
-
-  ModelStore model;
-  std::mutex mutex;
-  std::function<Fate(const std::string&, Stage)> hook;  // guarded by mutex
-  std::map<std::string, int> calls;                     // guarded by mutex; each counts twice
-  std::unique_ptr<FakeGateway> gateway;
-};
 
 std::string Text(Store& store, const Bytes& key) {
   auto row = store.Get("g", key);

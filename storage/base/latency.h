@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace hg::http {
+namespace hg {
 
 /// Thread-safe; relaxed, as totals are.
 class Latency {
@@ -60,4 +60,4 @@ class Latency {
   std::array<std::atomic<uint64_t>, kSlots> counts_{};
 };
 
-}  // namespace hg::http
+}  // namespace hg

@@ -1,8 +1,8 @@
-#include "http/latency.h"
+#include "storage/base/latency.h"
 
 #include <doctest/doctest.h>
 
-namespace hg::http {
+namespace hg {
 namespace {
 
 TEST_CASE("percentiles are exact where times are short") {
@@ -31,4 +31,4 @@ TEST_CASE("long times are told to an eighth, however long") {
 }
 
 }  // namespace
-}  // namespace hg::http
+}  // namespace hg

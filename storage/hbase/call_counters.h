@@ -1,0 +1,62 @@
+#pragma once
+// How calls to HBase went, by method. Inside of this folder only.
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "storage/base/latency.h"
+#include "storage/base/status.h"
+#include "storage/hbase/hbase_stats.h"
+
+namespace hg::hbase {
+
+/// Thread-safe.
+class CallCounters {
+ public:
+  /// Of a call that has ended: its attempts, and how long all of them took.
+  void Count(const std::string& method, int attempts, std::chrono::steady_clock::duration took,
+             const Status& status) {
+    const std::lock_guard lock(mutex_);
+    Totals& totals = by_method_[method];
+    totals.repeats += static_cast<uint64_t>(attempts - 1);
+    totals.failures += status.ok() ? 0 : 1;
+    totals.latency.Record(std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
+  }
+
+  /// Of one that was not sent, for every gateway is away.
+  void CountRefused(const std::string& method) {
+    const std::lock_guard lock(mutex_);
+    ++by_method_[method].refused;
+  }
+
+  [[nodiscard]] std::vector<HbaseStats::Calls> Read() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<HbaseStats::Calls> all;
+    for (const auto& [method, totals] : by_method_) {
+      HbaseStats::Calls& calls = all.emplace_back();
+      calls.method = method;
+      calls.calls = totals.latency.Count();
+      calls.repeats = totals.repeats;
+      calls.failures = totals.failures;
+      calls.refused = totals.refused;
+      for (size_t i = 0; i < calls.millis.size(); ++i) {
+        calls.millis[i] = totals.latency.Percentile(HbaseStats::kPercentiles[i]);
+      }
+    }
+    return all;
+  }
+
+ private:
+  struct Totals {
+    uint64_t repeats = 0, failures = 0, refused = 0;
+    Latency latency;  // counts the calls, too
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Totals> by_method_;  // guarded by mutex_
+};
+
+}  // namespace hg::hbase
