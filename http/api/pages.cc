@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "http/build_info.h"
+#include "http/api/page_files.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -15,29 +15,6 @@
 
 namespace hg::http {
 namespace {
-
-constexpr std::string_view kHomeHead = R"(<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Hourglass</title>
-<style>body{font:16px/1.5 sans-serif;margin:3em auto;max-width:44em;padding:0 1em}code{background:#eee;padding:0 .3em}</style>
-</head><body>
-<h1>Hourglass</h1>
-<p>A time-series database that speaks OpenTSDB's HTTP and telnet API. )";
-
-constexpr std::string_view kHomeTail = R"(</p>
-<form action="/api/query">
-<p>Sum of a metric over the last hour: <input name="m" value="sum:" size="40">
-<input type="hidden" name="start" value="1h-ago"><button>Query</button></p>
-</form>
-<ul>
-<li><a href="/api/suggest?type=metrics&amp;max=1000">Metrics</a>,
-<a href="/api/suggest?type=tagk&amp;max=1000">tag keys</a>,
-<a href="/api/suggest?type=tagv&amp;max=1000">tag values</a></li>
-<li><a href="/api/aggregators">Aggregators</a>, <a href="/api/config/filters">tag filters</a></li>
-<li><a href="/stats">Statistics</a>, <a href="/api/config">settings</a>, <a href="/version">version</a></li>
-</ul>
-<p>Send a point: <code>echo "put room.temp $(date +%s) 21.5 site=b1" | nc -q1 127.0.0.1 4242</code></p>
-</body></html>
-)";
 
 /// What may be sent of one file: more than any web page's parts.
 constexpr uintmax_t kFileBytesMax = 64 << 20;
@@ -59,9 +36,7 @@ void SendNoFile(const Request& request, ResponseWriter& out) {
 }  // namespace
 
 void HandleHome(const Request& request, Services&, ResponseWriter& out) {
-  std::string page(kHomeHead);
-  page.append("This is version ").append(ThisBuild().product_version).append(".").append(kHomeTail);
-  SendBody(out, 200, GuessContentType(request, page.front()), page);
+  SendPageIndex(request, out);
 }
 
 void HandleLogs(const Request& request, Services& services, ResponseWriter& out) {
@@ -95,6 +70,7 @@ void HandleFile(const Request& request, Services& services, ResponseWriter& out)
     path.remove_prefix(2);
   }
   path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  if (const page::File* own = FindPageFile(path)) return SendPageFile(*own, request, out);
   if (services.options.static_root.empty() || path.empty()) return SendNoFile(request, out);
 
   const std::filesystem::path file = std::filesystem::path(services.options.static_root) / path;

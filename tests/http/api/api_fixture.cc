@@ -29,9 +29,12 @@ ApiFixture::ApiFixture(query::Options query_options)
 }
 
 BufferResponse ApiFixture::Ask(std::string_view method, std::string_view target,
-                               std::string_view body) {
+                               std::string_view body,
+                               const std::vector<std::pair<std::string, std::string>>& headers) {
   BufferResponse reply;
-  Dispatch(MakeRequest(method, target, body), services, reply);
+  Request request = MakeRequest(method, target, body);
+  request.headers = headers;
+  Dispatch(request, services, reply);
   return reply;
 }
 

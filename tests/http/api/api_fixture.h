@@ -37,7 +37,8 @@ class ApiFixture {
   static query::Options UtcQueries();
 
   /// The reply to a request, such as Ask("GET", "/api/suggest?type=tagk").
-  BufferResponse Ask(std::string_view method, std::string_view target, std::string_view body = {});
+  BufferResponse Ask(std::string_view method, std::string_view target, std::string_view body = {},
+                     const std::vector<std::pair<std::string, std::string>>& headers = {});
 
   /// Assigns the names and stores one point: AddSeries("room.temp", {{"host", "a"}}).
   void AddSeries(const std::string& metric,

@@ -1,0 +1,34 @@
+// Elements from a few words. Text is always text: names and values of writers never become markup.
+
+/** element('button', { class: 'x', onclick: f, 'aria-label': 'y' }, 'text', child, …); null children are left out. */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else if (name === 'value' || name === 'checked') made[name] = value;
+    else made.setAttribute(name, value === true ? '' : value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+export const byId = (id) => document.getElementById(id);
+
+export function select(options, value, attributes = {}) {
+  const known = options.some((option) => (option.value ?? option) === value);
+  const all = known ? options : [value, ...options];
+  const made = element('select', attributes,
+    ...all.map((option) => element('option', { value: option.value ?? option }, option.text ?? option)));
+  made.value = value;
+  return made;
+}
+
+/** Calls f once the calls have stopped for that long. */
+export function settled(f, ms) {
+  let timer = 0;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => f(...values), ms);
+  };
+}

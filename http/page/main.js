@@ -1,0 +1,153 @@
+// The page: what it shows is one state, kept in its address; this joins the parts that show and change it.
+
+import { toColumns } from './answer.js';
+import { ApiError, api } from './api.js';
+import { Builder } from './builder.js';
+import { Chart } from './chart.js';
+import { byId, element, settled } from './dom.js';
+import { Explore } from './explore.js';
+import { newSubQuery } from './expression.js';
+import { startKeys } from './keys.js';
+import { Legend } from './legend.js';
+import { queryBody, resolveAuto } from './request.js';
+import { showRequest } from './request_panel.js';
+import { parseState, printState } from './state.js';
+import { TimePicker } from './time_picker.js';
+import { startTheme, toggleTheme } from './theme.js';
+import { formatTime, toMs } from './times.js';
+
+// As many as a screen can show side by side; fewer pixels show no more.
+const POINTS_WISHED = 500;
+
+let state;
+let running = null;
+let refreshTimer = 0;
+
+startTheme();
+const chart = new Chart(byId('chart'), { onZoom: (from, to) => zoom(from, to), onPoint: (index) => legend.point(index) });
+const legend = new Legend(byId('legend'), chart);
+const builder = new Builder(byId('subs'), () => changed());
+const times = new TimePicker(byId('times'), (change) => changed(change));
+const explore = new Explore(byId('explore'), { onMetric: chooseMetric });
+
+// ---- The state ----
+
+/** From the address: at the start, and when the browser goes back. */
+function readAddress() {
+  const read = parseState(location.hash);
+  state = read.state;
+  builder.show(state);
+  times.show(state);
+  say(read.wrong.join('; '));
+  if (read.wrong.length === 0) ask();
+}
+
+/** The state was changed, or is by this: it is kept in the address and asked for. */
+function changed(change = {}) {
+  Object.assign(state, change);
+  const address = printState(state);
+  if (address !== location.hash) history.pushState(null, '', address);
+  times.show(state);
+  ask();
+}
+
+function zoom(fromMs, toMs_) {
+  if (toMs_ > fromMs) changed({ start: String(fromMs), end: String(toMs_) });
+}
+
+function chooseMetric(name, add) {
+  if (add && builder.activeSub().metric !== '') return builder.add(newSubQuery(name));
+  // Filters are of another metric's tags.
+  Object.assign(builder.activeSub(), { metric: name, filters: [] });
+  builder.changed();
+}
+
+// ---- Asking and showing ----
+
+const askSoon = settled(() => askNow(), 30);
+
+function ask() {
+  clearTimeout(refreshTimer);
+  byId('chart').classList.add('busy');
+  askSoon();
+}
+
+async function askNow() {
+  running?.abort();
+  clearTimeout(refreshTimer);
+  const asked = resolveAuto(state, Date.now(), POINTS_WISHED);
+  showRequest(byId('request-texts'), asked);
+  if (!asked.subs.some((sub) => sub.metric)) return showNothing();
+  const now = Date.now();
+  const range = [toMs(asked.start, now), toMs(asked.end, now)];
+  running = new AbortController();
+  const { signal } = running;
+  const began = performance.now();
+  try {
+    const answer = await api.query(queryBody(asked), signal);
+    const arrived = performance.now();
+    show(toColumns(answer), range, arrived - began);
+    say('');
+  } catch (error) {
+    if (signal.aborted) return;
+    showNothing();
+    say(error instanceof ApiError ? error.message : `The server does not answer: ${error.message}`);
+  }
+  byId('chart').classList.remove('busy');
+  if (state.refresh > 0) refreshTimer = setTimeout(ask, state.refresh * 1000);
+}
+
+function show(columns, range, tookMs) {
+  chart.show(columns, range);
+  legend.show(columns);
+  showNotes(columns.annotations);
+  const points = columns.series.reduce((sum, one) => sum + one.values.filter((value) => value !== undefined).length, 0);
+  const facts = columns.series.length === 0 ? 'No points in this range' : `${columns.series.length} series, ${points} points, ${Math.round(tookMs)} ms`;
+  byId('facts').replaceChildren(facts, element('label', { class: 'check' },
+    element('input', { type: 'checkbox', id: 'logarithmic', checked: chart.logarithmic, onchange: (event) => chart.setLogarithmic(event.target.checked) }), ' logarithmic'));
+}
+
+function showNothing() {
+  chart.clear();
+  legend.clear();
+  showNotes([]);
+  byId('chart').classList.remove('busy');
+  byId('facts').replaceChildren('Choose a metric on the left, or type one above.');
+}
+
+function showNotes(notes) {
+  if (notes.length === 0) return byId('notes').replaceChildren();
+  byId('notes').replaceChildren(element('b', {}, 'Annotations'),
+    element('ul', {}, ...notes.map(({ startMs, text }) => element('li', {}, `${formatTime(startMs)}  ${text}`))));
+}
+
+/** What went wrong; "" takes it away. */
+function say(text) {
+  byId('message').hidden = text === '';
+  byId('message').textContent = text;
+}
+
+// ---- Keys, start ----
+
+const showHelp = startKeys([
+  { key: '/', title: 'search metrics', run: () => byId('search').focus() },
+  { key: 'r', title: 'ask again', run: ask },
+  { key: 'a', title: 'another sub-query', run: () => builder.add() },
+  { key: '[', title: 'earlier', run: () => times.move(-0.5) },
+  { key: ']', title: 'later', run: () => times.move(0.5) },
+  { key: '-', title: 'a wider range', run: () => times.scale(2) },
+  { key: '+', title: 'a narrower range', run: () => times.scale(0.5) },
+  { key: 't', title: 'dark or light', run: toggleTheme },
+], byId('keys'));
+
+byId('theme').addEventListener('click', toggleTheme);
+byId('help').addEventListener('click', showHelp);
+byId('add-sub').addEventListener('click', () => builder.add());
+byId('chart').addEventListener('dblclick', () => history.back());
+addEventListener('popstate', readAddress);
+
+const failed = (error) => say(error.message);
+readAddress();
+explore.look().catch(failed);
+builder.load().catch(failed);
+api.version().then(({ version }) => { byId('version').textContent = `OpenTSDB API ${version}`; }).catch(failed);

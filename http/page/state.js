@@ -1,0 +1,43 @@
+// What the page shows, as the part of its address behind "#". The words are those of /api/query, and with that those of
+// OpenTSDB's own page: #start=1h-ago&end=now&m=sum:1m-avg:metric{host=*}&m=…  So bookmarks of that one open here.
+
+import { parseExpression, printExpression } from './expression.js';
+
+export function newState() {
+  return { start: '1h-ago', end: '', annotations: true, refresh: 0, subs: [] };
+}
+
+/** "#…" or "…". What cannot be read is left out and told in `wrong`: a shared address should show what it can. */
+export function parseState(hash) {
+  const state = newState();
+  const wrong = [];
+  const words = new URLSearchParams(hash.replace(/^#/, '').replace(/\+/g, '%2B'));
+  if (words.get('start')) state.start = words.get('start');
+  if (words.get('end') && words.get('end') !== 'now') state.end = words.get('end');
+  if (words.has('no_annotations')) state.annotations = false;
+  state.refresh = Math.max(0, Number.parseInt(words.get('refresh') ?? '0', 10) || 0);
+  for (const text of words.getAll('m')) {
+    try {
+      state.subs.push(parseExpression(text));
+    } catch (error) {
+      wrong.push(error.message);
+    }
+  }
+  return { state, wrong };
+}
+
+export function printState(state) {
+  const words = [];
+  const add = (name, value) => words.push(`${name}=${readable(value)}`);
+  add('start', state.start);
+  if (state.end) add('end', state.end);
+  if (!state.annotations) words.push('no_annotations');
+  if (state.refresh) add('refresh', state.refresh);
+  for (const sub of state.subs) if (sub.metric) add('m', printExpression(sub));
+  return '#' + words.join('&');
+}
+
+// Percent signs only where an address needs them: it is read by people, too.
+function readable(text) {
+  return encodeURIComponent(text).replace(/%(3A|7B|7D|2C|3D|2F|7C|24|40)/gi, (code) => decodeURIComponent(code));
+}

@@ -1,0 +1,188 @@
+"""Chromium without a window, driven over its DevTools protocol through a pair of pipes: nothing but Python is needed."""
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+
+PROGRAM = "chromium-headless-shell"
+PATIENCE_S = 30
+
+
+class Chromium:
+    """One page. Everything it asked for (`requests`) and complained about (`complaints`) is kept."""
+
+    def __init__(self, width=1280, height=900):
+        program = shutil.which(PROGRAM)
+        if program is None:
+            raise SystemExit(f"{PROGRAM} is missing; setup/install browser brings it")
+        self.folder = tempfile.TemporaryDirectory(prefix="hourglass-chromium-", ignore_cleanup_errors=True)
+        to_child, self.write_end = os.pipe()
+        self.read_end, from_child = os.pipe()
+
+        def pipes_in_place():
+            # Chromium reads 3 and writes 4; neither may lie on the other's number while they are moved.
+            first, second = os.dup(to_child), os.dup(from_child)
+            os.dup2(first, 3)
+            os.dup2(second, 4)
+
+        # No sandbox: root may not have one, and it only sees our own pages. /dev/shm is tiny in containers.
+        # Proxies are left out, and so is whatever it would call home for.
+        self.process = subprocess.Popen(
+            [program, "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server",
+             "--disable-background-networking", "--no-first-run", f"--user-data-dir={self.folder.name}",
+             f"--window-size={width},{height}", "--force-device-scale-factor=1", "--lang=en-US"],
+            preexec_fn=pipes_in_place, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env={**os.environ, "TZ": "UTC"})
+        os.close(to_child)
+        os.close(from_child)
+        self.buffer = b""
+        self.asked = 0
+        self.requests, self.complaints = [], []
+        target = self.call("Target.createTarget", url="about:blank", width=width, height=height)["targetId"]
+        self.session = None
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+
+    def close(self):
+        """Its helpers end with it, and leave the folder alone."""
+        self.session = None
+        try:
+            self.call("Browser.close")
+            self.process.wait(PATIENCE_S)
+        except (RuntimeError, OSError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
+        os.close(self.write_end)
+        os.close(self.read_end)
+        self.folder.cleanup()
+
+    # ---- The protocol ----
+
+    def call(self, method, **parameters):
+        self.asked += 1
+        message = {"id": self.asked, "method": method, "params": parameters}
+        if getattr(self, "session", None):
+            message["sessionId"] = self.session
+        os.write(self.write_end, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            answer = self.receive(deadline - time.monotonic())
+            if answer is None:
+                raise RuntimeError(f"Chromium did not answer {method}")
+            if answer.get("id") == self.asked:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+
+    def receive(self, timeout_s):
+        """The next message, noted if it is an event; None: there was none in that time."""
+        deadline = time.monotonic() + timeout_s
+        while b"\0" not in self.buffer:
+            ready, _, _ = select.select([self.read_end], [], [], max(0, deadline - time.monotonic()))
+            if not ready:
+                return None
+            piece = os.read(self.read_end, 1 << 20)
+            if not piece:
+                raise RuntimeError("Chromium has ended")
+            self.buffer += piece
+        line, _, self.buffer = self.buffer.partition(b"\0")
+        message = json.loads(line)
+        self.note(message.get("method"), message.get("params", {}))
+        return message
+
+    def note(self, method, event):
+        if method == "Network.requestWillBeSent":
+            self.requests.append(event["request"]["url"])
+        elif method == "Runtime.exceptionThrown":
+            details = event["exceptionDetails"]
+            self.complaints.append(details.get("exception", {}).get("description", details["text"]))
+        elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
+            self.complaints.append(f"{event['entry']['text']} {event['entry'].get('url', '')}")
+        elif method == "Runtime.consoleAPICalled" and event["type"] in ("error", "warning", "assert"):
+            self.complaints.append(" ".join(str(value.get("value", value.get("description"))) for value in event["args"]))
+
+    # ---- What a person does ----
+
+    def open(self, url):
+        """As if typed: a new page, even where only what is behind # differs."""
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=url)
+
+    def run(self, expression):
+        """The value of an expression of JavaScript in the page; a promise is waited for."""
+        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
+        return answer["result"].get("value")
+
+    def wait(self, expression, patience_s=PATIENCE_S):
+        """Until it is true; its value. Exceptions count as not yet."""
+        deadline = time.monotonic() + patience_s
+        last = None
+        while time.monotonic() < deadline:
+            try:
+                last = self.run(expression)
+                if last:
+                    return last
+            except RuntimeError as error:
+                last = error
+            time.sleep(0.02)
+        raise AssertionError(f"did not come true: {expression}; at last {last}")
+
+    def box(self, selector):
+        """(left, top, width, height) in the window, scrolled into it."""
+        return self.run(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'nearest'}});
+            const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; }})()""")
+
+    def mouse(self, kind, x, y, clicks=1, modifiers=0):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left",
+                  clickCount=clicks, modifiers=modifiers)
+
+    def click(self, selector):
+        self.wait(f"document.querySelector({json.dumps(selector)})?.getClientRects().length > 0")
+        left, top, width, height = self.box(selector)
+        x, y = left + width / 2, top + height / 2
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y)
+        self.mouse("mouseReleased", x, y)
+
+    def drag(self, selector, from_part, to_part):
+        """Along the middle of an element, parts of its width."""
+        left, top, width, height = self.box(selector)
+        y = top + height / 2
+        self.mouse("mouseMoved", left + width * from_part, y)
+        self.mouse("mousePressed", left + width * from_part, y)
+        for step in range(1, 6):
+            self.mouse("mouseMoved", left + width * (from_part + (to_part - from_part) * step / 5), y)
+        self.mouse("mouseReleased", left + width * to_part, y)
+
+    def choose(self, selector, value):
+        """An option of a <select>, as the list would on a click."""
+        self.run(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.value = {json.dumps(value)};
+            if (e.value !== {json.dumps(value)}) throw new Error('no option ' + {json.dumps(value)});
+            e.dispatchEvent(new Event('change', {{bubbles: true}})); }})()""")
+
+    def type(self, text):
+        self.call("Input.insertText", text=text)
+
+    def key(self, key):
+        """A printable key or "Enter", "Tab", "Escape", "ArrowDown", "ArrowUp"."""
+        codes = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38}
+        text = "\r" if key == "Enter" else "" if key in codes else key
+        code = codes.get(key, ord(key.upper()[0]))
+        self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", key=key, text=text, windowsVirtualKeyCode=code)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def prefer(self, scheme):
+        """What the system says of dark and light."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def screenshot(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+"""The page as people use it: Chromium opens it from a daemon on this machine, clicks, drags, types, and looks.
+
+    in_chromium.py --tsdb build/release/tsdb [--only TEXT]
+
+Every case begins with a page just opened; after each the browser must have complained about nothing (no breach of the page's
+Content-Security-Policy, no exception), and asked nobody but the daemon. The last line reads "N passed, N failed".
+"""
+import argparse
+import http.client
+import json
+import sys
+import tempfile
+import time
+import urllib.parse
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from chromium import Chromium  # noqa: E402
+from daemon import Daemon  # noqa: E402
+
+CASES = []
+HOSTS = 4
+MINUTES = 60
+DATA = "document.querySelector('#chart').chart.data"
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def check(good, what):
+    if not good:
+        raise AssertionError(what)
+
+
+def equal(one, other):
+    check(one == other, f"{one!r} is not {other!r}")
+
+
+class Visit:
+    """A daemon with an hour of known points, and a browser that looks at it."""
+
+    def __init__(self, daemon, browser):
+        self.daemon, self.browser = daemon, browser
+        self.base = f"http://127.0.0.1:{daemon.port}/"
+        self.now = int(time.time()) // 60 * 60
+
+    def send(self, method, path, body):
+        connection = self.daemon.connection()
+        connection.request(method, path, json.dumps(body))
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def fill(self):
+        points = [{"metric": "room.temp", "timestamp": self.now - 60 * i, "value": self.temperature(host, i),
+                   "tags": {"host": f"s{host}", "site": "b1" if host < 2 else "b2"}}
+                  for i in range(MINUTES) for host in range(HOSTS)]
+        points += [{"metric": "net.bytes", "timestamp": self.now - 60 * i, "value": 6000 * (MINUTES - i), "tags": {"host": "s0"}}
+                   for i in range(MINUTES)]
+        equal(self.send("POST", "/api/put", points), 204)
+        equal(self.send("POST", "/api/annotation", {"startTime": self.now - 600, "description": "deploy <b>9</b>"}), 200)
+
+    @staticmethod
+    def temperature(host, minutes_ago):
+        return 20 + host + minutes_ago % 7 / 2
+
+    def open(self, address=""):
+        self.browser.open(self.base + address)
+        self.browser.wait("document.querySelectorAll('.names .name').length > 0")
+
+    def hash(self):
+        return urllib.parse.unquote(self.browser.run("location.hash"))
+
+    def series(self, count):
+        """Waits for a graph of that many series; their values, undefined as None."""
+        self.browser.wait(f"document.querySelector('#chart').chart?.data.length === {count + 1}"
+                          " && !document.querySelector('#chart').classList.contains('busy')")
+        return self.browser.run(f"{DATA}.slice(1).map((column) => [...column])")
+
+
+@case
+def a_query_is_clicked_together(visit):
+    browser = visit.browser
+    visit.open()
+    browser.click(".names li:nth-child(2) .name")
+    equal(len(visit.series(1)), 1)
+    browser.choose(".aggregator", "max")
+    browser.choose(".interval", "1m")
+    browser.click(".add-filter")
+    browser.type("site")
+    browser.key("Enter")
+    b1, b2 = visit.series(2)
+    equal(visit.hash(), "#start=1h-ago&m=max:1m-avg:room.temp{site=*}")
+    newest = browser.run(f"{DATA}[0].at(-1)")
+    equal(newest, visit.now)
+    equal(b1[::-1][:20], [visit.temperature(1, i) for i in range(20)])
+    equal(b2[::-1][:20], [visit.temperature(3, i) for i in range(20)])
+    equal(browser.run("[...document.querySelectorAll('button.series')].map((e) => e.textContent)"), ["site=b1", "site=b2"])
+
+
+@case
+def an_address_shows_what_was_shared(visit):
+    browser = visit.browser
+    visit.open("#start=2h-ago&m=none:room.temp{site=b2}&m=sum:1m-avg:rate{counter}:net.bytes")
+    series = visit.series(3)
+    equal(browser.run("[...document.querySelectorAll('button.series')].map((e) => e.textContent)"),
+          ["A room.temp host=s2 site=b2", "A room.temp host=s3 site=b2", "B net.bytes host=s0"])
+    equal({value for value in series[2] if value is not None}, {100})
+    equal(browser.run("[...document.querySelectorAll('.metric')].map((e) => e.value)"), ["room.temp", "net.bytes"])
+    equal(browser.run("document.querySelectorAll('.sub')[1].querySelectorAll('[type=checkbox]')[1].checked"), True)
+    browser.run("history.replaceState(null, '', location.hash), location.reload()")
+    visit.series(3)
+
+
+@case
+def dragging_zooms_and_back_goes_back(visit):
+    browser = visit.browser
+    before = "#start=1h-ago&m=sum:1m-avg:room.temp"
+    visit.open(before)
+    visit.series(1)
+    browser.drag("#chart .u-over", 0.25, 0.5)
+    browser.wait("location.hash.includes('end=')")
+    visit.series(1)
+    first, last = browser.run(f"[{DATA}[0][0], {DATA}[0].at(-1)]")
+    words = dict(urllib.parse.parse_qsl(visit.hash()[1:]))
+    start, end = int(words["start"]) / 1000, int(words["end"]) / 1000
+    check(14 * 60 <= end - start <= 16 * 60, f"a quarter of an hour was dragged over, not {end - start} s")
+    check(start <= first and last <= end, "points lie in the range")
+    browser.run("history.back()")
+    browser.wait(f"location.hash === {json.dumps(before)}")
+    browser.wait(f"{DATA}[0].length > 50")
+
+
+@case
+def the_request_can_be_copied(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=avg:1m-avg:room.temp{host=literal_or(s0)}")
+    visit.series(1)
+    browser.click("#request summary")
+    body = json.loads(browser.run("document.querySelector('#json').textContent"))
+    equal(body["queries"], [{"metric": "room.temp", "aggregator": "avg", "downsample": "1m-avg",
+                             "filters": [{"tagk": "host", "type": "literal_or", "filter": "s0", "groupBy": True}]}])
+    connection = visit.daemon.connection()
+    connection.request("POST", "/api/query?arrays", json.dumps(body))
+    answer = json.load(connection.getresponse())
+    equal(answer[0]["dps"][-1], [visit.now * 1000, visit.temperature(0, 0)])
+    browser.click("#request-texts button")
+    browser.wait("/Copied|Marked/.test(document.querySelector('#request-texts button').textContent)")
+
+
+@case
+def dark_and_light(visit):
+    browser = visit.browser
+    ground = "getComputedStyle(document.body).backgroundColor"
+    browser.prefer("dark")
+    visit.open("#m=sum:room.temp")
+    equal(browser.run("document.documentElement.dataset.theme"), "dark")
+    dark = browser.run(ground)
+    browser.click("#theme")
+    equal(browser.run("document.documentElement.dataset.theme"), "light")
+    check(browser.run(ground) != dark, "the ground has another colour")
+    visit.open("#m=sum:room.temp")
+    equal(browser.run("document.documentElement.dataset.theme"), "light")
+    browser.run("localStorage.clear()")
+    browser.prefer("light")
+
+
+@case
+def the_keyboard_is_enough(visit):
+    browser = visit.browser
+    visit.open()
+    browser.key("/")
+    equal(browser.run("document.activeElement.id"), "search")
+    browser.type("room")
+    browser.wait("document.querySelectorAll('.names .name').length === 1")
+    browser.key("ArrowDown")
+    browser.key("Enter")
+    visit.series(1)
+    browser.run("document.activeElement.blur()")
+    browser.key("-")
+    browser.wait("location.hash.includes('end=')")
+    browser.key("?")
+    browser.wait("document.querySelector('#keys').open")
+    browser.key("Escape")
+    browser.wait("!document.querySelector('#keys').open")
+    theme = browser.run("document.documentElement.dataset.theme")
+    browser.key("t")
+    check(browser.run("document.documentElement.dataset.theme") != theme, "t changes the theme")
+    browser.key("t")
+
+
+@case
+def what_the_server_refuses_is_said(visit):
+    browser = visit.browser
+    # The browser notes each refused request: here that is meant.
+    visit.open("#m=sum:no.such.metric")
+    said = browser.wait("!document.querySelector('#message').hidden && document.querySelector('#message').textContent")
+    check("no.such.metric" in said, said)
+    browser.complaints = [text for text in browser.complaints if "status of 400" not in text]
+    browser.click(".names li:nth-child(2) .name")
+    visit.series(1)
+    browser.wait("document.querySelector('#message').hidden")
+
+
+@case
+def annotations_are_text(visit):
+    visit.open("#m=sum:room.temp")
+    visit.series(1)
+    equal(visit.browser.run("document.querySelector('#notes li').textContent.includes('deploy <b>9</b>')"), True)
+    equal(visit.browser.run("document.querySelector('#notes li b')"), None)
+
+
+@case
+def series_are_hidden_and_left_alone(visit):
+    browser = visit.browser
+    visit.open("#m=none:room.temp")
+    visit.series(HOSTS)
+    shown = "document.querySelector('#chart').chart.plot.series.slice(1).map((s) => s.show)"
+    browser.click("#legend tbody tr:nth-child(2) button")
+    equal(browser.run(shown), [True, False, True, True])
+    browser.run("document.querySelector('#legend tbody tr:nth-child(1) button').dispatchEvent(new MouseEvent('click', {shiftKey: true}))")
+    equal(browser.run(shown), [True, False, False, False])
+
+
+def run(visit, only):
+    passed, failed = 0, []
+    for test in CASES:
+        if only and only not in test.__name__:
+            continue
+        visit.browser.requests.clear()
+        visit.browser.complaints.clear()
+        try:
+            test(visit)
+            equal(visit.browser.complaints, [])
+            equal([url for url in visit.browser.requests if not url.startswith((visit.base, "about:"))], [])
+            passed += 1
+            print(f"ok   {test.__name__}")
+        except (AssertionError, RuntimeError, OSError, http.client.HTTPException, KeyError) as error:
+            failed.append(test.__name__)
+            print(f"FAIL {test.__name__}: {error}; complaints: {visit.browser.complaints}")
+    return passed, failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tsdb", default="build/release/tsdb")
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="hourglass-page-") as folder:
+        daemon = Daemon(arguments.tsdb, folder)
+        daemon.start()
+        try:
+            browser = Chromium()
+            try:
+                visit = Visit(daemon, browser)
+                visit.fill()
+                passed, failed = run(visit, arguments.only)
+            finally:
+                browser.close()
+        finally:
+            daemon.stop()
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
