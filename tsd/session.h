@@ -32,6 +32,8 @@ class Session {
   Status Close();
 
   [[nodiscard]] const Config& config() const { return config_; }
+  /// With which a command opens stores beside this one.
+  [[nodiscard]] const BackendOpener& opener() const { return opener_; }
   // Only between Open and Close:
   Backend& backend() { return *backend_; }
   Store& cells() { return *cells_; }

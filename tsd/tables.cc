@@ -49,4 +49,14 @@ Status EnsureTables(const Config& config, Store& store) {
   return {};
 }
 
+Status CheckTableEmpty(Store& store, const std::string& table) {
+  ScanSpec spec;
+  spec.table = table;
+  spec.batch_rows = 1;
+  ASSIGN_OR_RETURN(const auto cursor, store.Scan(spec));
+  std::vector<Row> rows;
+  RETURN_IF_ERROR(cursor->Next(&rows));
+  return rows.empty() ? Status() : Status::Conflict("table " + table + " is not empty");
+}
+
 }  // namespace hg::tsd

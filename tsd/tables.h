@@ -16,4 +16,7 @@ Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 /// Creates those that are missing.
 Status EnsureTables(const Config& config, Store& store);
 
+/// Conflict: the table has a row.
+Status CheckTableEmpty(Store& store, const std::string& table);
+
 }  // namespace hg::tsd
