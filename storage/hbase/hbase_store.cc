@@ -385,23 +385,30 @@ Result<bool> HbaseStore::MutateIfUnchanged(ByteView family, const std::vector<Ce
       change.timestamp_ms = cell->timestamp_ms;
     }
   }
+  // A column that is there and is to be changed, if there is one: it fails where another one has
+  // folded the row, or deleted it. That a column is absent holds of a deleted row, too.
+  const Cell* guard = nullptr;
+  for (const CellChange& change : dated.changes) {
+    const auto cell = compared(change);
+    if (cell == cells.end() || cell->family != family || cell->value.empty()) continue;
+    guard = &*cell;
+    break;
+  }
+  if (guard != nullptr) {
+    return CompareAndMutate(family, guard->qualifier, guard->value, table, dated);
+  }
   const auto put = std::find_if(dated.changes.begin(), dated.changes.end(), [&](const auto& c) {
     return c.kind == CellChange::Kind::kPut && c.family == family;
   });
-  Bytes guard;
-  Expected expected;
   if (put != dated.changes.end()) {
-    guard = put->qualifier;
-    const auto cell = compared(*put);
-    if (cell != cells.end() && !cell->value.empty()) expected = cell->value;
-  } else if (!cells.empty()) {
-    guard = cells[0].qualifier;
-    if (!cells[0].value.empty()) expected = cells[0].value;
-  } else {
-    RETURN_IF_ERROR(Mutate(table, {dated}));
-    return true;
+    return CompareAndMutate(family, put->qualifier, std::nullopt, table, dated);
   }
-  return CompareAndMutate(family, guard, expected, table, dated);
+  if (!cells.empty()) {
+    const Expected expected = cells[0].value.empty() ? Expected() : Expected(cells[0].value);
+    return CompareAndMutate(family, cells[0].qualifier, expected, table, dated);
+  }
+  RETURN_IF_ERROR(Mutate(table, {dated}));
+  return true;
 }
 
 HbaseStats HbaseStore::Stats() const {

@@ -103,6 +103,28 @@ TEST_CASE("batches of writes are cut so that a frame holds them") {
   CHECK(bed.calls["putMultiple"] == 2 * 5);
 }
 
+TEST_CASE("a row that is deleted after it was compared does not come back by its rewrite") {
+  Bed bed;
+  auto store = bed.Connect();
+  REQUIRE(store->Mutate("g", {{"k", {PutCell("a", "p", "1"), PutCell("a", "q", "2")}}}).ok());
+  const auto row = store->Get("g", "k", "a");
+  REQUIRE(row.ok());
+  {
+    const std::lock_guard lock(bed.mutex);
+    bed.hook = [&](const std::string& called, Stage at) {
+      const bool guarded = called == "checkAndMutate" && at == Stage::kBefore;
+      if (guarded) CHECK(bed.model.DeleteRow("g", "k").ok());
+      return Fate::kGoOn;
+    };
+  }
+  const RowMutation rewrite{
+      "k", {PutCell("a", "pq", "12"), DeleteColumn("a", "p"), DeleteColumn("a", "q")}};
+  const auto done = store->MutateIfUnchanged("a", row->cells, "g", rewrite);
+  REQUIRE(done.ok());
+  CHECK_FALSE(*done);
+  CHECK(Text(*store, "k").empty());
+}
+
 TEST_CASE("a put or get whose connection is lost is sent again") {
   for (const Stage stage : {Stage::kBefore, Stage::kAfter}) {
     Bed bed;
