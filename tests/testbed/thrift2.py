@@ -69,6 +69,14 @@ class Client:
         descriptor = {1: (STRUCT, _table_name(table)), 2: (LIST, (STRUCT, columns))}
         self._call("createTable", {1: (STRUCT, descriptor), 2: (LIST, (STRING, list(splits)))})
 
+    def create_namespace(self, name):
+        """If it is not there."""
+        if name not in [space[1] for space in self.namespaces_described()]:
+            self._call("createNamespace", {1: (STRUCT, {1: (STRING, name)})})
+
+    def namespaces_described(self):
+        return self._call("listNamespaceDescriptors", {})
+
     def drop_table(self, table):
         name = {1: (STRUCT, _table_name(table))}
         if self._call("isTableEnabled", name):
