@@ -68,10 +68,22 @@ uint8_t VerbBit(Method method) {
   }
 }
 
+/// The page of this very server: it may, whatever other domains are let in.
+bool IsOwnOrigin(const Request& request, std::string_view origin) {
+  const std::string* host = request.Header("host");
+  if (host == nullptr) return false;
+  for (std::string_view scheme : {"http://", "https://"}) {
+    if (origin.starts_with(scheme) && EqualIgnoringCase(origin.substr(scheme.size()), *host))
+      return true;
+  }
+  return false;
+}
+
 /// OPTIONS, and foreign origins: answered whatever the path is. True: answered.
 bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
-  bool cors = origin != nullptr && !origin->empty() && !services.options.cors_domains.empty();
+  bool cors = origin != nullptr && !origin->empty() && !services.options.cors_domains.empty() &&
+              !IsOwnOrigin(request, *origin);
   if (!cors) {
     if (request.method != Method::kOptions) return false;
     SendError(out, request, 405, "Method not allowed",

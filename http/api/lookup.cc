@@ -1,12 +1,12 @@
 #include "http/api/lookup.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/series_search.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -114,86 +114,10 @@ Result<LookupQuery> FromBody(std::string_view text) {
   return query;
 }
 
-// ---- Finding series ----
-
-/// The request with names resolved.
-struct Wanted {
-  Bytes metric;  // "" = any
-  SeriesMatcher matcher;
-  std::vector<Bytes>
-      values;  // one of them must occur under some key; sorted; empty = no such condition
-
-  [[nodiscard]] bool HasValue(const KeyLayout& layout, ByteView tsuid) const {
-    if (values.empty()) return true;
-    for (size_t at = static_cast<size_t>(layout.metric_width + layout.tagk_width);
-         at < tsuid.size(); at += static_cast<size_t>(layout.pair_width())) {
-      const ByteView value = tsuid.substr(at, static_cast<size_t>(layout.tagv_width));
-      if (std::binary_search(values.begin(), values.end(), value)) return true;
-    }
-    return false;
-  }
-};
-
-/// NotFound: an unknown name. InvalidArgument: an empty one, or a condition that says nothing.
-Result<Wanted> Resolve(const LookupQuery& query, uid::Names& names) {
-  Wanted wanted;
-  if (!TagWish::Any(query.metric) && !query.metric->empty()) {
-    ASSIGN_OR_RETURN(wanted.metric, names.Find(UidKind::kMetric, *query.metric));
-  }
-  std::map<Bytes, TagClause> clauses;
-  bool says_nothing = false;
-  const std::vector<TagWish> tags = query.tags.value_or(std::vector<TagWish>());
-  for (const TagWish& wish : tags) {
-    // Told before any unknown name.
-    for (const auto& name : {wish.key, wish.value})
-      if (!TagWish::Any(name) && name->empty()) return Status::InvalidArgument("Missing UID name");
-  }
-  for (const TagWish& wish : tags) {
-    const bool any_key = TagWish::Any(wish.key), any_value = TagWish::Any(wish.value);
-    if (any_key && any_value) {
-      says_nothing = true;  // told only after unknown names
-      continue;
-    }
-    Bytes key, value;
-    if (!any_key) {
-      ASSIGN_OR_RETURN(key, names.Find(UidKind::kTagk, *wish.key));
-    }
-    if (!any_value) {
-      ASSIGN_OR_RETURN(value, names.Find(UidKind::kTagv, *wish.value));
-    }
-    if (any_key) {
-      wanted.values.push_back(std::move(value));
-      continue;
-    }
-    auto [it, fresh] = clauses.try_emplace(key);
-    TagClause& clause = it->second;
-    if (fresh) clause = {key, TagClause::Kind::kOneOf, {}};
-    if (any_value) {
-      clause.kind = TagClause::Kind::kAny;
-      clause.values.clear();
-    } else if (clause.kind == TagClause::Kind::kOneOf) {
-      clause.values.push_back(std::move(value));
-    }
-  }
-  if (says_nothing)
-    return Status::InvalidArgument("Both the key and the value of a tag are wildcards");
-  // OpenTSDB heeds values under any key only where no key is named.
-  if (!clauses.empty()) wanted.values.clear();
-  std::sort(wanted.values.begin(), wanted.values.end());
-  for (auto& [key, clause] : clauses) {
-    std::sort(clause.values.begin(), clause.values.end());
-    clause.values.erase(std::unique(clause.values.begin(), clause.values.end()),
-                        clause.values.end());
-    wanted.matcher.clauses.push_back(std::move(clause));
-  }
-  return wanted;
-}
-
-Result<std::vector<Bytes>> FindSeries(const Wanted& wanted, int32_t limit, Points& points) {
+Result<std::vector<Bytes>> Find(const SeriesWanted& wanted, int32_t limit, Points& points) {
   std::vector<Bytes> found;
-  const KeyLayout& layout = points.layout();
-  RETURN_IF_ERROR(points.ListSeries(wanted.metric, wanted.matcher, [&](ByteView tsuid) {
-    if (wanted.HasValue(layout, tsuid)) found.emplace_back(tsuid);
+  RETURN_IF_ERROR(VisitSeries(wanted, points, [&](ByteView tsuid) {
+    found.emplace_back(tsuid);
     return limit <= 0 || found.size() < static_cast<size_t>(limit);
   }));
   return found;
@@ -277,14 +201,15 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
       return SendError(out, request, 400,
                        "Missing metric and tags. Please supply at least one value.");
   }
-  const Result<Wanted> wanted = Resolve(*query, services.names);
+  const Result<SeriesWanted> wanted =
+      ResolveSeries(query->metric, query->tags.value_or(std::vector<TagWish>()), services.names);
   if (!wanted.ok() && wanted.status().code() == StatusCode::kNotFound)
     return SendError(out, request, 404, "Unable to resolve one or more UIDs",
                      wanted.status().message());
   if (!wanted.ok() && wanted.status().code() == StatusCode::kInvalidArgument)
     return SendError(out, request, 500, wanted.status().message());
   if (!wanted.ok()) return SendStatus(out, request, wanted.status());
-  const Result<std::vector<Bytes>> series = FindSeries(*wanted, query->limit, services.points);
+  const Result<std::vector<Bytes>> series = Find(*wanted, query->limit, services.points);
   if (!series.ok()) return SendStatus(out, request, series.status());
   const auto took_ms = static_cast<float>((services.clock.MonotonicNs() - began_ns) / 1000000);
 

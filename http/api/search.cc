@@ -7,6 +7,7 @@
 
 #include "http/api/arguments.h"
 #include "http/api/lookup.h"
+#include "http/api/tag_counts.h"
 #include "http/errors.h"
 #include "http/services.h"
 #include "storage/model/number_text.h"
@@ -50,6 +51,7 @@ void HandleSearch(const Request& request, Services& services, ResponseWriter& ou
     return SendError(out, request, 400, "Unsupported method: " + request.method_text);
   const std::string type = request.Segment(1);
   if (type == "lookup") return HandleLookup(request, services, out);
+  if (type == "tags") return HandleTagCounts(request, services, out);
   if (std::find(std::begin(kPluginTypes), std::end(kPluginTypes), type) == std::end(kPluginTypes))
     return RefuseType(request, type, out);
   RefusePluginType(request, *method, out);

@@ -34,5 +34,10 @@ export const api = {
   suggest: (type, q, max, signal) => ask(`api/suggest?${words({ type, q, max })}`, { signal }),
   aggregators: () => ask('api/aggregators'),
   filters: () => ask('api/config/filters'),
+  stats: () => ask('api/stats'),
+  queries: () => ask('api/stats/query'),
+  endQuery: (id) => ask(`api/stats/query?${words({ id })}`, { method: 'DELETE' }),
+  regions: () => ask('api/admin/regions'),
+  tagCounts: (m, limit, signal) => ask(`api/search/tags?${words({ m, limit })}`, { signal }),
   version: () => ask('api/version'),
 };

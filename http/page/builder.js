@@ -68,16 +68,17 @@ export class Builder {
       element('div', { class: 'row' },
         this.named(sub.metric, 'metrics', { class: 'metric', placeholder: 'metric', 'aria-label': 'Metric', onchange: set('metric') }),
         labelled('aggregate', select(this.aggregators, sub.aggregator, { class: 'aggregator', onchange: set('aggregator') })),
-        ...this.downsample(sub), ...this.rate(sub),
-        element('button', { title: 'A copy of this sub-query', onclick: () => this.add(structuredClone(sub)) }, 'copy'),
-        element('button', { title: 'Remove this sub-query', 'aria-label': 'Remove this sub-query', onclick: () => this.remove(index) }, '✕')),
+        ...this.downsample(sub), ...this.rate(sub)),
       element('div', { class: 'row filters' },
         ...sub.filters.map((filter, i) => this.filter(sub, filter, i)),
         element('button', { class: 'add-filter', onclick: () => this.addFilter(sub) }, '+ tag'),
         sub.filters.length === 0 ? null : checkbox('only these tags', sub.explicitTags, (on) => {
           sub.explicitTags = on;
           this.changed();
-        })));
+        }),
+        element('span', { class: 'deeds' },
+          element('button', { title: 'Copy this sub-query', onclick: () => this.add(structuredClone(sub)) }, 'copy'), ' ',
+          element('button', { title: 'Remove this sub-query', 'aria-label': 'Remove this sub-query', onclick: () => this.remove(index) }, '✕'))));
     block.addEventListener('focusin', () => { this.active = index; });
     return block;
   }

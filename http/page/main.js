@@ -11,7 +11,8 @@ import { startKeys } from './keys.js';
 import { Legend } from './legend.js';
 import { queryBody, resolveAuto } from './request.js';
 import { showRequest } from './request_panel.js';
-import { parseState, printState } from './state.js';
+import { ServerView } from './server_view.js';
+import { VIEWS, parseState, printState } from './state.js';
 import { TimePicker } from './time_picker.js';
 import { startTheme, toggleTheme } from './theme.js';
 import { formatTime, toMs } from './times.js';
@@ -28,7 +29,8 @@ const chart = new Chart(byId('chart'), { onZoom: (from, to) => zoom(from, to), o
 const legend = new Legend(byId('legend'), chart);
 const builder = new Builder(byId('subs'), () => changed());
 const times = new TimePicker(byId('times'), (change) => changed(change));
-const explore = new Explore(byId('explore'), { onMetric: chooseMetric });
+const explore = new Explore(byId('explore'), { onMetric: chooseMetric, onTag: chooseTag });
+const server = new ServerView(byId('view-server'));
 
 // ---- The state ----
 
@@ -38,6 +40,7 @@ function readAddress() {
   state = read.state;
   builder.show(state);
   times.show(state);
+  showView();
   say(read.wrong.join('; '));
   if (read.wrong.length === 0) ask();
 }
@@ -62,6 +65,23 @@ function chooseMetric(name, add) {
   builder.changed();
 }
 
+/** Of the sub-query that was touched last. Another value of the same tag is one more, as long as they are plain. */
+function chooseTag(key, value) {
+  const { filters } = builder.activeSub();
+  const found = filters.find((filter) => filter.tagk === key);
+  if (value === null || !found || found.type !== 'literal_or') {
+    const wanted = value === null ? { type: 'wildcard', filter: '*' } : { type: 'literal_or', filter: value };
+    if (found) Object.assign(found, wanted, { groupBy: true });
+    else filters.push({ tagk: key, groupBy: true, ...wanted });
+  } else {
+    const values = new Set(found.filter.split('|'));
+    if (!values.delete(value)) values.add(value);
+    found.filter = [...values].join('|');
+    if (values.size === 0) filters.splice(filters.indexOf(found), 1);
+  }
+  builder.changed();
+}
+
 // ---- Asking and showing ----
 
 const askSoon = settled(() => askNow(), 30);
@@ -75,6 +95,8 @@ function ask() {
 async function askNow() {
   running?.abort();
   clearTimeout(refreshTimer);
+  if (state.view !== 'graph') return;
+  explore.showTags(builder.activeSub().metric);
   const asked = resolveAuto(state, Date.now(), POINTS_WISHED);
   showRequest(byId('request-texts'), asked);
   if (!asked.subs.some((sub) => sub.metric)) return showNothing();
@@ -127,7 +149,20 @@ function say(text) {
   byId('message').textContent = text;
 }
 
-// ---- Keys, start ----
+// ---- Views, keys, start ----
+
+function showView() {
+  for (const view of VIEWS) {
+    byId(`view-${view}`).hidden = state.view !== view;
+    byId(`to-${view}`).setAttribute('aria-current', String(state.view === view));
+  }
+  server.setShown(state.view === 'server');
+}
+
+function goTo(view) {
+  changed({ view });
+  showView();
+}
 
 const showHelp = startKeys([
   { key: '/', title: 'search metrics', run: () => byId('search').focus() },
@@ -137,6 +172,8 @@ const showHelp = startKeys([
   { key: ']', title: 'later', run: () => times.move(0.5) },
   { key: '-', title: 'a wider range', run: () => times.scale(2) },
   { key: '+', title: 'a narrower range', run: () => times.scale(0.5) },
+  { key: 'g', title: 'the graph', run: () => goTo('graph') },
+  { key: 's', title: 'the server', run: () => goTo('server') },
   { key: 't', title: 'dark or light', run: toggleTheme },
 ], byId('keys'));
 
@@ -144,6 +181,7 @@ byId('theme').addEventListener('click', toggleTheme);
 byId('help').addEventListener('click', showHelp);
 byId('add-sub').addEventListener('click', () => builder.add());
 byId('chart').addEventListener('dblclick', () => history.back());
+for (const view of VIEWS) byId(`to-${view}`).addEventListener('click', () => goTo(view));
 addEventListener('popstate', readAddress);
 
 const failed = (error) => say(error.message);

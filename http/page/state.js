@@ -3,8 +3,10 @@
 
 import { parseExpression, printExpression } from './expression.js';
 
+export const VIEWS = ['graph', 'server'];
+
 export function newState() {
-  return { start: '1h-ago', end: '', annotations: true, refresh: 0, subs: [] };
+  return { view: 'graph', start: '1h-ago', end: '', annotations: true, refresh: 0, subs: [] };
 }
 
 /** "#…" or "…". What cannot be read is left out and told in `wrong`: a shared address should show what it can. */
@@ -14,6 +16,7 @@ export function parseState(hash) {
   const words = new URLSearchParams(hash.replace(/^#/, '').replace(/\+/g, '%2B'));
   if (words.get('start')) state.start = words.get('start');
   if (words.get('end') && words.get('end') !== 'now') state.end = words.get('end');
+  if (VIEWS.includes(words.get('view'))) state.view = words.get('view');
   if (words.has('no_annotations')) state.annotations = false;
   state.refresh = Math.max(0, Number.parseInt(words.get('refresh') ?? '0', 10) || 0);
   for (const text of words.getAll('m')) {
@@ -29,6 +32,7 @@ export function parseState(hash) {
 export function printState(state) {
   const words = [];
   const add = (name, value) => words.push(`${name}=${readable(value)}`);
+  if (state.view !== 'graph') add('view', state.view);
   add('start', state.start);
   if (state.end) add('end', state.end);
   if (!state.annotations) words.push('no_annotations');

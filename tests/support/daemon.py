@@ -76,6 +76,10 @@ class Daemon:
     def connection(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
+    def raw(self, timeout=60):
+        """A connected socket."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
     def get(self, path, timeout=60):
         """The JSON answer."""
         connection = self.connection(timeout)

@@ -26,10 +26,10 @@ test('names with signs of addresses survive', () => {
 });
 
 test('what cannot be read is told, the rest is shown', () => {
-  const { state, wrong } = parseState('#start=1d-ago&m=nonsense&m=sum:m&refresh=x');
+  const { state, wrong } = parseState('#start=1d-ago&m=nonsense&m=sum:m&view=nowhere&refresh=x');
   assert.equal(wrong.length, 1);
   assert.match(wrong[0], /"nonsense"/);
-  assert.deepEqual([state.start, state.subs.length, state.refresh], ['1d-ago', 1, 0]);
+  assert.deepEqual([state.start, state.subs.length, state.view, state.refresh], ['1d-ago', 1, 'graph', 0]);
 });
 
 test('an empty address is an empty page', () => {

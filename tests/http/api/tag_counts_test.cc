@@ -1,0 +1,97 @@
+#include "http/api/tag_counts.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/http/api/api_fixture.h"
+
+namespace hg::http {
+namespace {
+
+struct Counted : ApiFixture {
+  Counted() {
+    AddSeries("sys.cpu", {{"dc", "lga"}, {"host", "a"}});
+    AddSeries("sys.cpu", {{"dc", "lga"}, {"host", "b"}});
+    AddSeries("sys.cpu", {{"dc", "fra"}, {"host", "b"}, {"core", "0"}});
+    AddSeries("sys.mem", {{"host", "c"}});
+  }
+};
+
+TEST_CASE("a metric's series are counted by tag, values of most series first") {
+  Counted f;
+  const BufferResponse reply = f.Ask("GET", "/api/search/tags?m=sys.cpu");
+  CHECK(reply.status == 200);
+  CHECK(reply.body ==
+        R"({"metric":"sys.cpu","series":3,"tags":[)"
+        R"({"key":"core","series":1,"values":1,"largest":[{"value":"0","series":1}]},)"
+        R"({"key":"dc","series":3,"values":2,"largest":[{"value":"lga","series":2},{"value":"fra","series":1}]},)"
+        R"({"key":"host","series":3,"values":2,"largest":[{"value":"b","series":2},{"value":"a","series":1}]}]})");
+}
+
+TEST_CASE("only series with the given tags are counted") {
+  Counted f;
+  CHECK(f.Ask("GET", "/api/search/tags?m=sys.cpu{host=b,dc=lga}").body ==
+        R"({"metric":"sys.cpu","series":1,"tags":[)"
+        R"({"key":"dc","series":1,"values":1,"largest":[{"value":"lga","series":1}]},)"
+        R"({"key":"host","series":1,"values":1,"largest":[{"value":"b","series":1}]}]})");
+  CHECK(f.Ask("GET", "/api/search/tags?m=sys.cpu{*=fra}").body.starts_with(
+      R"({"metric":"sys.cpu","series":1,)"));
+  CHECK(f.Ask("GET", "/api/search/tags?m=sys.mem{dc=lga}").body ==
+        R"({"metric":"sys.mem","series":0,"tags":[]})");
+}
+
+TEST_CASE("no more values of a key are shown than asked for, all are counted") {
+  Counted f;
+  CHECK(f.Ask("GET", "/api/search/tags?m=sys.cpu{host=b}&limit=1").body ==
+        R"({"metric":"sys.cpu","series":2,"tags":[)"
+        R"({"key":"core","series":1,"values":1,"largest":[{"value":"0","series":1}]},)"
+        R"({"key":"dc","series":2,"values":2,"largest":[{"value":"lga","series":1}]},)"
+        R"({"key":"host","series":2,"values":1,"largest":[{"value":"b","series":2}]}]})");
+  CHECK(f.Ask("GET", "/api/search/tags?m=sys.mem&limit=0").body ==
+        R"({"metric":"sys.mem","series":1,"tags":[{"key":"host","series":1,"values":1,"largest":[]}]})");
+}
+
+TEST_CASE("what cannot be counted is refused by name") {
+  Counted f;
+  const struct {
+    const char* words;
+    int status;
+    const char* named;
+  } cases[] = {
+      {"", 400, "m"},
+      {"?m=", 400, "m"},
+      {"?m=*", 400, "names no metric"},
+      {"?m={host=a}", 400, "names no metric"},
+      {"?m=sys.cpu{host", 400, "sys.cpu{host"},
+      {"?m=none", 404, "none"},
+      {"?m=sys.cpu{host=z}", 404, "z"},
+      {"?m=sys.cpu&limit=x", 400, "x"},
+      {"?m=sys.cpu&limit=-1", 400, "-1"},
+  };
+  for (const auto& [words, status, named] : cases) {
+    const BufferResponse reply = f.Ask("GET", std::string("/api/search/tags") + words);
+    CAPTURE(words);
+    CAPTURE(reply.body);
+    CHECK(reply.status == status);
+    CHECK(reply.body.find(named) != std::string::npos);
+  }
+}
+
+TEST_CASE("a page of this server is no foreign one, whichever domains are let in") {
+  Counted f;
+  f.options.cors_domains = {"http://dash.example"};
+  const auto ask = [&](const char* origin) {
+    return f.Ask("POST", "/api/search/tags?m=sys.mem", "",
+                 {{"host", "db1:4242"}, {"origin", origin}});
+  };
+  CHECK(ask("http://db1:4242").body.starts_with(R"({"metric":"sys.mem")"));
+  CHECK(ask("https://DB1:4242").body.starts_with(R"({"metric":"sys.mem")"));
+  CHECK(ask("http://db1:4242").Header("Access-Control-Allow-Origin") == nullptr);
+  CHECK(*ask("http://dash.example").Header("Access-Control-Allow-Origin") == "http://dash.example");
+  for (const char* foreign : {"http://db1:4243", "http://db1", "ftp://db1:4242", "null"}) {
+    CAPTURE(foreign);
+    CHECK(ask(foreign).body.find("CORS domain not allowed") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace hg::http
