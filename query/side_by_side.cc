@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "storage/base/no_wait.h"
 
@@ -72,7 +73,12 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
   std::unique_lock lock(work->mutex);
   work->closed = true;
   work->ended.wait(lock, [&] { return work->helping == 0; });
-  if (work->thrown != nullptr) std::rethrow_exception(work->thrown);
+  if (work->thrown != nullptr) {
+    // Out of `work`, which a late helper may be the last to hold: what is thrown goes with the
+    // thread that handles it.
+    std::exception_ptr thrown = std::exchange(work->thrown, nullptr);
+    std::rethrow_exception(std::move(thrown));
+  }
 }
 
 }  // namespace hg::query

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The table of goals says what a run has measured, and nothing of what it has left out. The last line reads "N passed, N failed"."""
+"""The table of goals says what a run has measured, and nothing of what it has left out; of what is missed it gives the reason. The last line reads "N passed, N failed"."""
 import sys
 import types
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-from goals import Goal, NotSpoken, number, table  # noqa: E402
+from goals import Goal, NotSpoken, number, read_reasons, table, why_missed  # noqa: E402
 
 CASES = [
     ("at least, met on the bound", Goal("g", lambda data: data["x"], at_least=5, unit="×").judge({"x": 5}), ("5.00 ×", "met")),
@@ -23,7 +23,16 @@ CASES = [
 def main():
     part = types.SimpleNamespace(GOALS=[Goal("a", lambda data: data["x"], at_least=1), Goal("b", lambda data: data["z"], at_least=1)])
     kept = table({"run": part, "left out": part}, {"run": {"data": {"x": 2}}, "left out": None}.get)
-    cases = CASES + [("each goal has a line below the two of the head", kept.count("\n| "), 6), ("verdicts are counted", kept.split("\n")[0], "1 met, 0 missed, 3 not run.")]
+    reasons = read_reasons("# Why\nof all\n## a; c\nfor this\n\n## b\nfor that\n")
+    why = why_missed({"run": part}, {"run": {"data": {"x": 0, "z": 0.5}}}.get, reasons)
+    some = why_missed({"run": part}, {"run": {"data": {"x": 2, "z": 0.5}}}.get, reasons[:1])
+    cases = CASES + [
+        ("reasons stand below the beginnings of goals", reasons, [(["a", "c"], "for this"), (["b"], "for that")]),
+        ("each missed goal has its reason", why, "- a (0)\n\nfor this\n\n- b (0.500)\n\nfor that"),
+        ("what is met needs none, what has none is said", some, "- b (0.500)\n\nNot looked into yet."),
+        ("each goal has a line below the two of the head", kept.count("\n| "), 6),
+        ("verdicts are counted", kept.split("\n")[0], "1 met, 0 missed, 3 not run."),
+    ]
     failed = 0
     for what, found, expected in cases:
         if found != expected:

@@ -35,7 +35,7 @@ class ClientSocket {
   Response ReadResponse();
 
  private:
-  static constexpr int kPatienceS = 20;
+  static constexpr int kPatienceS = 300;
 
   bool ReadMore();
   std::string TakeLine();
