@@ -1,11 +1,12 @@
 // From the answer of /api/query to what the chart draws: one column of times for all, one of values for each series.
 
 /**
+ * subs: [{ letter, right }], how the page names and draws each sub-query that was sent.
  * answer: elements with dps as [[ms, value], …] and `query` (showQuery).
- * Gives { times: [seconds], series: [{ sub, metric, tags, aggregateTags, label, values }], annotations: [] }. A value is a
+ * Gives { times: [seconds], series: [{ sub, right, metric, tags, aggregateTags, label, values }], annotations: [] }. A value is a
  * number, null (there is none: the line breaks), or undefined (this series has no point at that time: the line goes on).
  */
-export function toColumns(answer) {
+export function toColumns(answer, subs = []) {
   const elements = answer.filter((element) => Array.isArray(element.dps));
   const times = allTimes(elements);
   const severalMetrics = new Set(elements.map((element) => element.metric)).size > 1;
@@ -13,8 +14,8 @@ export function toColumns(answer) {
   const series = elements.map((element) => {
     const sub = element.query?.index ?? 0;
     const { metric, tags, aggregateTags } = element;
-    const letter = severalSubs ? `${letterOf(sub)} ` : '';
-    return { sub, metric, tags, aggregateTags, label: letter + labelOf(metric, tags, severalMetrics),
+    const { letter = letterOf(sub), right = false } = subs[sub] ?? {};
+    return { sub, right, metric, tags, aggregateTags, label: (severalSubs ? `${letter} ` : '') + labelOf(metric, tags, severalMetrics),
       values: valuesAt(times, element.dps) };
   });
   return { times: times.map((ms) => ms / 1000), series, annotations: allAnnotations(elements) };

@@ -76,7 +76,10 @@ export class Builder {
           sub.explicitTags = on;
           this.changed();
         }),
-        element('span', { class: 'deeds' },
+        element('span', { class: 'deeds' }, checkbox('right axis', sub.right, (on) => {
+          sub.right = on;
+          this.changed();
+        }), ' ',
           element('button', { title: 'Copy this sub-query', onclick: () => this.add(structuredClone(sub)) }, 'copy'), ' ',
           element('button', { title: 'Remove this sub-query', 'aria-label': 'Remove this sub-query', onclick: () => this.remove(index) }, '✕'))));
     block.addEventListener('focusin', () => { this.active = index; });

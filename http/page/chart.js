@@ -102,6 +102,7 @@ export class Chart {
     const few = series.length <= SERIES_FEW;
     const ink = themeColor('--ink'), grid = { stroke: themeColor('--grid'), width: 1 };
     const axis = { stroke: ink, grid, ticks: grid };
+    const values = { ...axis, scale: 'y', size: 70, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : formatNumber(tick))) };
     return {
       width: this.container.clientWidth,
       height: HEIGHT_PX,
@@ -111,10 +112,12 @@ export class Chart {
       scales: {
         x: { time: true, range: () => [this.range[0] / 1000, this.range[1] / 1000] },
         y: this.logarithmic ? { distr: 3 } : {},
+        right: this.logarithmic ? { distr: 3 } : {},
       },
-      axes: [{ ...axis, values: AXIS_TEXTS }, { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : formatNumber(tick))) }],
+      axes: [{ ...axis, values: AXIS_TEXTS }, values, { ...values, scale: 'right', side: 1, grid: { show: false }, show: series.some((one) => one.right) }],
       series: [{}, ...series.map((one, i) => ({
         label: one.label,
+        scale: one.right ? 'right' : 'y',
         stroke: seriesColor(i),
         width: few ? 1.5 : 1,
         show: !this.hidden.has(i),
@@ -141,7 +144,7 @@ export class Chart {
     for (let i = 1; i < plot.data.length; i++) {
       const value = plot.data[i][idx];
       if (!plot.series[i].show || typeof value !== 'number') continue;
-      const away = Math.abs(plot.valToPos(value, 'y') - top);
+      const away = Math.abs(plot.valToPos(value, plot.series[i].scale) - top);
       if (away < distance) [best, distance] = [i - 1, away];
     }
     return best;

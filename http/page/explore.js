@@ -47,7 +47,7 @@ export class Explore {
 
   line(name) {
     const choose = (add) => this.onMetric(name, add);
-    return element('li', {},
+    return element('li', { 'data-metric': name },
       element('button', { class: 'name', title: 'Show it', 'aria-current': String(name === this.metric), onclick: (event) => choose(event.shiftKey) }, name),
       element('button', { class: 'more', title: 'Add it as another sub-query', 'aria-label': `Add ${name}`, onclick: () => choose(true) }, '+'));
   }

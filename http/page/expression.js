@@ -3,8 +3,9 @@
 // What a filter says may hold , { } : and %: they are written as %XX here, which OpenTSDB's grammar has no word for. Such
 // texts are for the address of the page; isPlain tells whether a server understands one, too.
 
+/** downsample: as in m=, or auto-FUNCTION[-FILL]. right: drawn against the axis on the right, of which m= knows nothing. */
 export function newSubQuery(metric = '') {
-  return { metric, aggregator: 'sum', downsample: 'auto-avg', rate: null, filters: [], explicitTags: false };
+  return { metric, aggregator: 'sum', downsample: 'auto-avg', rate: null, filters: [], explicitTags: false, right: false };
 }
 
 /** Those that say something: one that is being typed does not yet. */

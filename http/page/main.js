@@ -1,6 +1,6 @@
 // The page: what it shows is one state, kept in its address; this joins the parts that show and change it.
 
-import { toColumns } from './answer.js';
+import { letterOf, toColumns } from './answer.js';
 import { ApiError, api } from './api.js';
 import { Builder } from './builder.js';
 import { Chart } from './chart.js';
@@ -9,7 +9,7 @@ import { Explore } from './explore.js';
 import { newSubQuery } from './expression.js';
 import { startKeys } from './keys.js';
 import { Legend } from './legend.js';
-import { queryBody, resolveAuto } from './request.js';
+import { askedSubs, queryBody, resolveAuto } from './request.js';
 import { showRequest } from './request_panel.js';
 import { ServerView } from './server_view.js';
 import { VIEWS, parseState, printState } from './state.js';
@@ -108,7 +108,8 @@ async function askNow() {
   try {
     const answer = await api.query(queryBody(asked), signal);
     const arrived = performance.now();
-    show(toColumns(answer), range, arrived - began);
+    const subs = askedSubs(asked).map((sub) => ({ letter: letterOf(asked.subs.indexOf(sub)), right: sub.right }));
+    show(toColumns(answer, subs), range, arrived - began);
     say('');
   } catch (error) {
     if (signal.aborted) return;

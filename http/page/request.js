@@ -21,8 +21,19 @@ export function queryBody(state) {
   body.showQuery = true;
   if (state.annotations) body.globalAnnotations = true;
   else body.noAnnotations = true;
-  body.queries = state.subs.filter((sub) => sub.metric).map(subQueryBody);
+  body.queries = askedSubs(state).map(subQueryBody);
   return body;
+}
+
+/** The sub-queries that are sent, in the order in which answers count them: of equal ones the first (spec §10.1). */
+export function askedSubs(state) {
+  const seen = new Set();
+  return state.subs.filter((sub) => {
+    const text = JSON.stringify(subQueryBody(sub));
+    if (sub.metric === '' || seen.has(text)) return false;
+    seen.add(text);
+    return true;
+  });
 }
 
 function subQueryBody(sub) {
@@ -55,7 +66,7 @@ export function curlPost(base, state) {
 
 /** The same with GET; null if a filter holds what that grammar has no word for. */
 export function curlGet(base, state) {
-  const expressions = state.subs.filter((sub) => sub.metric).map(printExpression);
+  const expressions = askedSubs(state).map(printExpression);
   if (!expressions.every(isPlain)) return null;
   const words = [`start=${encodeURIComponent(state.start)}`];
   if (state.end) words.push(`end=${encodeURIComponent(state.end)}`);

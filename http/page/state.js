@@ -5,6 +5,9 @@ import { parseExpression, printExpression } from './expression.js';
 
 export const VIEWS = ['graph', 'server'];
 
+// An option of gnuplot, which drew OpenTSDB's graphs.
+const RIGHT_AXIS = 'axis x1y2';
+
 export function newState() {
   return { view: 'graph', start: '1h-ago', end: '', annotations: true, refresh: 0, subs: [] };
 }
@@ -19,13 +22,15 @@ export function parseState(hash) {
   if (VIEWS.includes(words.get('view'))) state.view = words.get('view');
   if (words.has('no_annotations')) state.annotations = false;
   state.refresh = Math.max(0, Number.parseInt(words.get('refresh') ?? '0', 10) || 0);
-  for (const text of words.getAll('m')) {
+  // As OpenTSDB's page has it: the first o= belongs to the first m=.
+  const options = words.getAll('o');
+  words.getAll('m').forEach((text, i) => {
     try {
-      state.subs.push(parseExpression(text));
+      state.subs.push({ ...parseExpression(text), right: options[i] === RIGHT_AXIS });
     } catch (error) {
       wrong.push(error.message);
     }
-  }
+  });
   return { state, wrong };
 }
 
@@ -37,7 +42,9 @@ export function printState(state) {
   if (state.end) add('end', state.end);
   if (!state.annotations) words.push('no_annotations');
   if (state.refresh) add('refresh', state.refresh);
-  for (const sub of state.subs) if (sub.metric) add('m', printExpression(sub));
+  const subs = state.subs.filter((sub) => sub.metric);
+  for (const sub of subs) add('m', printExpression(sub));
+  if (subs.some((sub) => sub.right)) for (const sub of subs) add('o', sub.right ? RIGHT_AXIS : '');
   return '#' + words.join('&');
 }
 

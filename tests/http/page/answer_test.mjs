@@ -27,6 +27,9 @@ test('what is no number breaks the line', () => {
 test('series of several sub-queries are told apart', () => {
   const { series } = toColumns([one('m', { a: 'x' }, [], { query: { index: 0 } }), one('m', { a: 'x' }, [], { query: { index: 1 } })]);
   assert.deepEqual(series.map(({ sub, label }) => [sub, label]), [[0, 'A a=x'], [1, 'B a=x']]);
+  const named = toColumns([one('m', {}, [], { query: { index: 0 } }), one('n', {}, [], { query: { index: 1 } })],
+    [{ letter: 'A', right: false }, { letter: 'C', right: true }]).series;
+  assert.deepEqual(named.map(({ label, right }) => [label, right]), [['A m', false], ['C n', true]]);
   assert.deepEqual([25, 26, 27].map(letterOf), ['Z', 'A1', 'B1']);
 });
 

@@ -135,6 +135,13 @@ class Chromium:
             time.sleep(0.02)
         raise AssertionError(f"did not come true: {expression}; at last {last}")
 
+    def hear(self, count):
+        """Waits for that many complaints."""
+        deadline = time.monotonic() + PATIENCE_S
+        while len(self.complaints) < count:
+            if self.receive(deadline - time.monotonic()) is None:
+                raise AssertionError(f"{count} complaints were expected: {self.complaints}")
+
     def box(self, selector):
         """(left, top, width, height) in the window, scrolled into it."""
         return self.run(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'nearest'}});

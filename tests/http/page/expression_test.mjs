@@ -7,7 +7,7 @@ const filter = (tagk, type, text, groupBy) => ({ tagk, type, filter: text, group
 
 test('every part of an expression is read', () => {
   assert.deepEqual(parseExpression('avg:5m-max-zero:rate{counter,100,7}:explicit_tags:cpu.user{host=*,site=a|b}{dc=regexp(x.*)}'), {
-    metric: 'cpu.user', aggregator: 'avg', downsample: '5m-max-zero', explicitTags: true,
+    metric: 'cpu.user', aggregator: 'avg', downsample: '5m-max-zero', explicitTags: true, right: false,
     rate: { counter: true, drop: false, max: 100, reset: 7 },
     filters: [filter('host', 'wildcard', '*', true), filter('site', 'literal_or', 'a|b', true), filter('dc', 'regexp', 'x.*', false)],
   });
@@ -21,7 +21,7 @@ test('what is printed is read as the same', () => {
 });
 
 test('a filter may hold what ends a filter', () => {
-  const sub = { metric: 'm', aggregator: 'sum', downsample: '', rate: null, explicitTags: false,
+  const sub = { metric: 'm', aggregator: 'sum', downsample: '', rate: null, explicitTags: false, right: false,
     filters: [filter('host', 'regexp', '^a{1,2}:(b|c)%$', true), filter('disk', 'literal_or', 'C:', false)] };
   const text = printExpression(sub);
   assert.deepEqual(parseExpression(text), sub);

@@ -23,6 +23,7 @@ CASES = []
 HOSTS = 4
 MINUTES = 60
 WIDE = 4
+MANY = 500
 DATA = "document.querySelector('#chart').chart.data"
 
 
@@ -61,6 +62,8 @@ class Visit:
                   for i in range(MINUTES) for host in range(HOSTS)]
         points += [{"metric": "net.bytes", "timestamp": self.now - 60 * i, "value": 6000 * (MINUTES - i), "tags": {"host": "s0"}}
                    for i in range(MINUTES)]
+        points += [{"metric": "many", "timestamp": 1000000000 + at, "value": host, "tags": {"host": f"h{host:03}"}}
+                   for host in range(MANY) for at in (0, 999)]
         points += [{"metric": "wide", "timestamp": 1000000000 + at, "value": 1, "tags": {"host": str(host)}}
                    for host in range(WIDE) for at in (0, 600000)]
         equal(self.send("POST", "/api/put", points), 204)
@@ -88,7 +91,7 @@ class Visit:
 def a_query_is_clicked_together(visit):
     browser = visit.browser
     visit.open()
-    browser.click(".names li:nth-child(2) .name")
+    browser.click("[data-metric='room.temp'] .name")
     equal(len(visit.series(1)), 1)
     browser.choose(".aggregator", "max")
     browser.choose(".interval", "1m")
@@ -108,7 +111,7 @@ def a_query_is_clicked_together(visit):
 def tags_are_shown_with_counts_and_clicked(visit):
     browser = visit.browser
     visit.open()
-    browser.click(".names li:nth-child(2) .name")
+    browser.click("[data-metric='room.temp'] .name")
     browser.wait("document.querySelectorAll('.tags details').length === 2")
     equal(browser.run("document.querySelector('.tags p').textContent"), "4 series")
     equal(browser.run("[...document.querySelectorAll('.tags details')].map((e) => e.dataset.key + ':' + e.querySelector('summary span').textContent.trim())"),
@@ -132,7 +135,7 @@ def several_sub_queries_share_a_graph(visit):
     browser = visit.browser
     visit.open("#start=1h-ago&m=sum:1m-avg:room.temp")
     visit.series(1)
-    browser.click(".names li:nth-child(1) .more")
+    browser.click("[data-metric='net.bytes'] .more")
     visit.series(2)
     browser.click(".sub:nth-child(2) .check input")
     browser.wait("location.hash.includes('rate')")
@@ -141,6 +144,52 @@ def several_sub_queries_share_a_graph(visit):
     browser.click(".sub:nth-child(1) button[title^=Remove]")
     visit.series(1)
     equal(visit.hash(), "#start=1h-ago&m=sum:auto-avg:rate:net.bytes")
+
+
+@case
+def the_right_axis_has_a_scale_of_its_own(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=sum:1m-avg:room.temp&m=sum:1m-avg:net.bytes")
+    visit.series(2)
+    browser.click(".sub:nth-child(2) .deeds input")
+    browser.wait("location.hash.includes('o=axis')")
+    visit.series(2)
+    scales = browser.run("(({y, right}) => [y.max, right.max])(document.querySelector('#chart').chart.plot.scales)")
+    check(scales[0] < 200 < 100000 < scales[1], f"the scales end at {scales}")
+
+
+@case
+def five_hundred_series_of_a_thousand_points(visit):
+    browser = visit.browser
+    visit.open("#start=1000000000&end=1000000999&m=none:1s-avg-zero:many")
+    visit.series(MANY)
+    equal(browser.run(f"{DATA}.reduce((sum, column) => sum + column.length, 0)"), 1000 * (MANY + 1))
+    equal(browser.run("document.querySelectorAll('#legend tbody tr').length"), MANY)
+    equal(browser.run("document.querySelector('#facts').firstChild.textContent").split(" ms")[0].rsplit(",", 1)[0], f"{MANY} series, {MANY * 1000} points")
+    browser.drag("#chart .u-over", 0.4, 0.6)
+    browser.wait(f"{DATA}[0].length < 300")
+    visit.series(MANY)
+
+
+@case
+def an_address_of_q_leads_here(visit):
+    visit.browser.open(visit.base + "q?start=1h-ago&m=sum:1m-avg:room.temp%7Bsite=*%7D&o=&wxh=800x400")
+    equal(len(visit.series(2)), 2)
+
+
+@case
+def what_others_wrote_neither_runs_nor_is_fetched(visit):
+    browser = visit.browser
+    visit.open()
+    # What would have to go wrong in the page first; here the browser has to hold it.
+    browser.run("""(() => { const script = document.createElement('script'); script.textContent = 'window.ran = true';
+        const image = new Image(); image.src = 'http://127.0.0.1:9/x.png'; document.body.append(script, image); })()""")
+    equal(browser.run("window.ran"), None)
+    browser.hear(2)
+    refused = [text for text in browser.complaints if "Content Security Policy" in text]
+    check(len(refused) == 2, f"a script and an image are refused: {browser.complaints}")
+    browser.complaints.clear()
+    browser.requests[:] = [url for url in browser.requests if "x.png" not in url]
 
 
 @case
@@ -198,7 +247,7 @@ def the_server_is_shown_and_its_queries_ended(visit):
     browser = visit.browser
     visit.open()
     browser.key("s")
-    browser.wait("document.querySelector('[data-name=\"storage.series\"]')?.textContent === '9'")
+    browser.wait("document.querySelector('[data-name=\"storage.series\"]')?.textContent === '509'")
     browser.wait("document.querySelector('#regions tbody tr') !== null")
     equal(visit.hash(), "#view=server&start=1h-ago")
     # A client that reads nothing keeps its query at work: its answer does not fit the buffers between them.
@@ -257,12 +306,14 @@ def the_keyboard_is_enough(visit):
 @case
 def what_the_server_refuses_is_said(visit):
     browser = visit.browser
-    # The browser notes each refused request: here that is meant.
     visit.open("#m=sum:no.such.metric")
     said = browser.wait("!document.querySelector('#message').hidden && document.querySelector('#message').textContent")
     check("no.such.metric" in said, said)
-    browser.complaints = [text for text in browser.complaints if "no.such.metric" not in text and "status of 400" not in text]
-    browser.click(".names li:nth-child(2) .name")
+    # The browser notes each refused request, the graph's and that for tags: here they are meant.
+    browser.hear(2)
+    check(all("the server responded with a status of 40" in text for text in browser.complaints), browser.complaints)
+    browser.complaints.clear()
+    browser.click("[data-metric='room.temp'] .name")
     visit.series(1)
     browser.wait("document.querySelector('#message').hidden")
 

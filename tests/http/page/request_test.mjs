@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 
-import { curlGet, curlPost, queryBody, resolveAuto } from '../../../http/page/request.js';
+import { askedSubs, curlGet, curlPost, queryBody, resolveAuto } from '../../../http/page/request.js';
 import { parseState } from '../../../http/page/state.js';
 
 const stateOf = (hash) => parseState(hash).state;
@@ -17,6 +17,13 @@ test('the body asks for what the state shows', () => {
       { metric: 'b', aggregator: 'sum' }],
   });
   assert.equal(queryBody(stateOf('#no_annotations&m=sum:b')).noAnnotations, true);
+});
+
+test('equal sub-queries are sent once, as answers count them', () => {
+  const state = stateOf('#m=sum:a&m=sum:a&m=sum:b&o=&o=axis%20x1y2&o=');
+  state.subs.push({ ...state.subs[0], metric: '' });
+  assert.deepEqual(askedSubs(state).map((sub) => state.subs.indexOf(sub)), [0, 2]);
+  assert.equal(queryBody(state).queries.length, 2);
 });
 
 test('a filter that is being typed is not asked for yet', () => {

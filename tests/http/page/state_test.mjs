@@ -18,6 +18,13 @@ test("an address of OpenTSDB's own page is understood", () => {
   assert.deepEqual(state.subs[0].filters.map(({ tagk, filter }) => [tagk, filter]), [['host', 'web01'], ['type', '*']]);
 });
 
+test('the right axis is told as OpenTSDB tells it', () => {
+  const { state } = parseState('#m=sum:a&o=&m=sum:b&o=axis%20x1y2&m=sum:c&o=with+lines');
+  assert.deepEqual(state.subs.map(({ right }) => right), [false, true, false]);
+  assert.equal(printState(state), '#start=1h-ago&m=sum:a&m=sum:b&m=sum:c&o=&o=axis%20x1y2&o=');
+  assert.deepEqual(parseState(printState(state)).state, state);
+});
+
 test('names with signs of addresses survive', () => {
   const state = newState();
   state.subs = parseState('#m=sum:m').state.subs;
