@@ -91,6 +91,26 @@ void EncodeValues(std::span<const PartPoint> points, RowClass how, Bytes* out) {
   EncodeFloats(floats, out);
 }
 
+// None where no reader would ask for them.
+std::optional<RowStatistics> StatisticsOfPoints(std::span<const PartPoint> points,
+                                                const RowTraits& traits, RowClass how) {
+  if (points.size() < kStatisticsPointsMin || traits.dups || traits.has_raw || how > kFloats)
+    return {};
+  thread_local RowColumns columns;
+  columns.Clear();
+  columns.Resize(points.size());
+  columns.all_double = how == kFloats;
+  for (size_t i = 0; i < points.size(); ++i) {
+    columns.offset_ms[i] = points[i].offset_ms();
+    columns.value[i] = points[i].bits;
+  }
+  for (size_t i = 0; columns.all_double && i < points.size(); ++i) {
+    const PointValue value{points[i].bits, points[i].qualifier.flags()};
+    columns.value[i] = std::bit_cast<uint64_t>(value.as_double());
+  }
+  return StatisticsOf(columns);
+}
+
 void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, RowClass how,
               Bytes* out) {
   uint8_t head = static_cast<uint8_t>(traits.form) | static_cast<uint8_t>(how << kRowClassShift);
@@ -100,9 +120,13 @@ void EncodeAs(std::span<const PartPoint> points, const RowTraits& traits, RowCla
                                     [](const PartPoint& point) { return point.generation != 0; });
   if (traits.has_raw) head |= kRowHasRaw;
   if (generations) head |= kRowGenerations;
+  const std::optional<RowStatistics> statistics = StatisticsOfPoints(points, traits, how);
+  if (statistics) head |= kRowMore;
   out->push_back(static_cast<char>(head));
+  if (statistics) out->push_back(static_cast<char>(kRowHasStatistics));
   AppendVarint(out, points.size());
   EncodeTimes(points, out);
+  if (statistics) AppendStatistics(*statistics, out);
   EncodeValues(points, how, out);
   if (generations) EncodeGenerations(points, out);
 }
@@ -147,6 +171,17 @@ bool TakeHead(ByteReader* in, Head* head) {
   return count <= kCheapCountMax || in->rest().size() >= count / 8;
 }
 
+// (In pieces of a constant size the compiler computes several at once.)
+void FillGrid(uint32_t first, uint32_t step, size_t n, uint32_t* offset_ms) {
+  constexpr uint32_t kPiece = 16;
+  size_t i = 0;
+  for (; i + kPiece <= n; i += kPiece) {
+    const uint32_t at = first + static_cast<uint32_t>(i) * step;
+    for (uint32_t k = 0; k < kPiece; ++k) offset_ms[i + k] = at + k * step;
+  }
+  for (; i < n; ++i) offset_ms[i] = first + static_cast<uint32_t>(i) * step;
+}
+
 // Fills offset_ms; resolution: one for all, or a packed bit for each in *marks.
 bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, ByteView* marks) {
   const uint8_t kind = in->U8();
@@ -161,8 +196,7 @@ bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, Byte
   offset_ms[0] = static_cast<uint32_t>(at);
   if (kind == kSecondsGrid || kind == kMillisGrid) {
     inside &= at + least * unit * (n - 1) <= kOffsetMsMax;
-    for (size_t i = 1; inside && i < n; ++i)
-      offset_ms[i] = static_cast<uint32_t>(at += least * unit);
+    if (inside) FillGrid(offset_ms[0], static_cast<uint32_t>(least * unit), n, offset_ms);
     return inside;
   }
   int width = 0;
@@ -380,16 +414,17 @@ void RowColumns::MarkMixed(size_t at, size_t count, bool doubles) {
   is_double.insert(is_double.end(), count, doubles ? 1 : 0);
 }
 
-// Instants at the front of which each is later than the one before. (In pieces of a constant size
-// the compiler compares several at once.)
+// Instants at the front of which each is later than the one before. (In pieces of a constant size,
+// counted from 0, the compiler compares several at once.)
 static size_t RisingCount(const std::vector<uint32_t>& offset_ms) {
   constexpr size_t kPiece = 16;
   const size_t n = offset_ms.size();
   size_t i = 1;
   for (; i + kPiece <= n; i += kPiece) {
-    uint32_t falls = 0;
-    for (size_t k = i; k < i + kPiece; ++k) {
-      falls |= static_cast<int32_t>(offset_ms[k]) <= static_cast<int32_t>(offset_ms[k - 1]) ? 1 : 0;
+    const uint32_t* const at = offset_ms.data() + i;
+    int32_t falls = 0;
+    for (size_t k = 0; k < kPiece; ++k) {
+      falls |= static_cast<int32_t>(at[k]) <= static_cast<int32_t>(at[k - 1]) ? -1 : 0;
     }
     if (falls != 0) break;
   }

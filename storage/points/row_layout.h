@@ -18,7 +18,7 @@ enum RowHead : uint8_t {
   kRowDups = 0x04,
   kRowHasRaw = 0x08,
   kRowGenerations = 0x10,
-  kRowMore = 0x20,  // written by SplitRow: a second byte follows
+  kRowMore = 0x20,  // a second byte follows
 };
 /// Of that second byte.
 inline constexpr uint8_t kRowHasStatistics = 0x01;

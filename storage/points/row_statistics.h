@@ -1,6 +1,6 @@
 #pragma once
-// What the numbers of a row add up to, kept beside them in merged files (FORMAT.md "Row"), so that
-// whoever downsamples whole hours need not decode them (spec performance.md §4).
+// What the numbers of a row add up to, kept beside them in files (FORMAT.md "Row"), so that whoever
+// downsamples whole hours need not decode them (spec performance.md §4).
 
 #include <optional>
 

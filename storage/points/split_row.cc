@@ -17,6 +17,12 @@ std::optional<RowStatistics> StatisticsOfRow(ByteView encoded, const RowSummary&
   return StatisticsOf(columns);
 }
 
+// A row that a merge moves again need not be decoded for that.
+bool IsSplit(ByteView stream) {
+  const int how = stream.empty() ? kEqual : ByteAt(stream, 0) & 0xF;
+  return how == kSplit || how == kSplitBits;
+}
+
 }  // namespace
 
 bool SplitRow(ByteView encoded, Bytes* out) {
@@ -24,11 +30,14 @@ bool SplitRow(ByteView encoded, Bytes* out) {
   if (!summary.ok()) return false;
   const size_t start = out->size();
   const uint8_t head = ByteAt(encoded, 0);
-  if ((head & kRowMore) != 0) {
+  const bool more = (head & kRowMore) != 0;
+  if (more && ByteAt(encoded, 1) != kRowHasStatistics) {
     out->append(encoded);
     return true;
   }
-  const std::optional<RowStatistics> statistics = StatisticsOfRow(encoded, *summary);
+  // A flush of this build wrote them, one of earlier builds did not.
+  const std::optional<RowStatistics> statistics =
+      more ? std::nullopt : StatisticsOfRow(encoded, *summary);
   bool kept = false;
   ByteReader in(encoded);
   FieldMover mover([&in](RowField) -> ByteReader& { return in; },
@@ -36,12 +45,17 @@ bool SplitRow(ByteView encoded, Bytes* out) {
   const bool moved = MoveRow(mover, [&](bool floats, size_t n) {
     if (statistics && !kept) AppendStatistics(*statistics, out);  // before the only stream
     kept = true;
-    if (!SplitStream(&in, floats, n, out)) mover.Fail();
+    if (IsSplit(in.rest())) {
+      MoveStream(mover, floats, n);
+    } else if (!SplitStream(&in, floats, n, out)) {
+      mover.Fail();
+    }
   });
   if (!moved || !in.rest().empty()) {
     out->resize(start);
     return false;
   }
+  if (more) return true;
   (*out)[start] = static_cast<char>(head | kRowMore);
   out->insert(start + 1, 1, statistics ? static_cast<char>(kRowHasStatistics) : '\0');
   return true;

@@ -1,7 +1,7 @@
 #pragma once
 // The form of a row in merged files: its numbers cut in two (split_stream.h), so that a block of
 // such rows can be made small (row_block.h). Memory and flushed files keep the form that is quicker
-// to write.
+// to write. A row that an earlier build flushed gets its statistics here.
 
 #include "storage/base/bytes.h"
 

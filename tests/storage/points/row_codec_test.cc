@@ -9,6 +9,7 @@
 #include <random>
 
 #include "storage/points/bit_pack.h"
+#include "storage/points/row_layout.h"
 #include "storage/points/row_statistics.h"
 #include "storage/points/split_row.h"
 
@@ -84,18 +85,38 @@ Bytes CheckRoundTrip(const std::vector<PartPoint>& points, RowTraits traits = {R
   return encoded;
 }
 
-// What stands beside the points in the split form.
+// A row as a flush of an earlier build wrote it.
+Bytes WithoutStatistics(Bytes encoded) {
+  const auto statistics = ReadRowStatistics(encoded);
+  REQUIRE(statistics.ok());
+  if (!*statistics) return encoded;
+  Bytes kept;
+  AppendStatistics(**statistics, &kept);
+  const size_t at = encoded.find(kept);
+  REQUIRE(at != Bytes::npos);
+  encoded.erase(at, kept.size());
+  encoded.erase(1, 1);
+  encoded[0] = static_cast<char>(ByteAt(encoded, 0) & ~kRowMore);
+  return encoded;
+}
+
+// What stands beside the points, in both forms.
 std::optional<RowStatistics> StatisticsIn(const std::vector<PartPoint>& points) {
-  Bytes encoded, split;
+  Bytes encoded, split, split_late;
   EncodeRow(points, {RowForm::kAuto}, &encoded);
-  CHECK_FALSE(ReadRowStatistics(encoded)->has_value());
   REQUIRE(SplitRow(encoded, &split));
   const auto read = ReadRowStatistics(split);
   REQUIRE(read.ok());
+  CHECK(*ReadRowStatistics(encoded) == *read);
+  const Bytes without = WithoutStatistics(encoded);
+  CHECK_FALSE(ReadRowStatistics(without)->has_value());
+  CheckDecodes(without, points, {RowForm::kAuto});
+  REQUIRE(SplitRow(without, &split_late));
+  CHECK(split_late == split);
   return *read;
 }
 
-TEST_CASE("the split form of a row tells what its points come to") {
+TEST_CASE("a row tells what its points come to") {
   std::mt19937_64 random(9);
   for (const bool doubles : {false, true}) {
     for (const uint32_t step_s : {1, 10, 17, 35}) {
@@ -304,7 +325,8 @@ TEST_CASE("metrics as machines write them take few bytes") {
     return static_cast<double>(CheckRoundTrip(points).size()) / static_cast<double>(points.size());
   };
   CHECK(bytes_per_point(Grid(360, 10, [&](size_t i) { return PointValue::Int(walk(i)); })) < 0.45);
-  CHECK(bytes_per_point(Grid(360, 10, [](size_t) { return PointValue::Double(0.25); })) < 0.04);
+  // Half of it statistics.
+  CHECK(bytes_per_point(Grid(360, 10, [](size_t) { return PointValue::Double(0.25); })) < 0.07);
   double gauge = 20;
   CHECK(bytes_per_point(Grid(360, 10, [&](size_t) {
           gauge += (static_cast<double>(random() % 301) - 150) / 100;
