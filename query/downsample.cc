@@ -107,6 +107,9 @@ size_t RoomFor(const std::vector<T>& v, size_t more) {
   return v.capacity() + std::max(size, 2 * v.capacity());
 }
 
+// Buckets of a series that there is room for as soon as there is one.
+size_t FirstRoom(const DownsampleSpec& spec) { return spec.run_all ? 1 : 8; }
+
 // Whether a function needs all values of a bucket at once, and then a copy of them to sort.
 bool Collects(Function function) {
   switch (function) {
@@ -254,10 +257,50 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
   magnitude_ = kInfinity;
 }
 
+// The step of instants that stand on a grid, as machines write them; 0: they do not. (In pieces of
+// a constant size the compiler compares several at once.)
+static uint32_t StepOf(std::span<const uint32_t> offset_ms) {
+  constexpr size_t kPiece = 16;
+  if (offset_ms.size() < 2 * kPiece) return 0;
+  const uint32_t step = offset_ms[1] - offset_ms[0];
+  size_t i = 1;
+  uint32_t differ = 0;
+  for (; i + kPiece <= offset_ms.size() && differ == 0; i += kPiece) {
+    const uint32_t* const at = offset_ms.data() + i;
+    for (size_t k = 0; k < kPiece; ++k) differ |= (at[k] - at[k - 1]) ^ step;
+  }
+  for (; i < offset_ms.size(); ++i) differ |= (offset_ms[i] - offset_ms[i - 1]) ^ step;
+  return differ == 0 ? step : 0;
+}
+
+// Of instants whose step divides the interval as many fall into each bucket, but for the first and
+// the last. The first value is not of the open bucket. Returns how many it took.
+template <typename T, typename Fold>
+size_t Downsampler::FoldWholeBuckets(int64_t base_ms, std::span<const uint32_t> offset_ms,
+                                     std::span<const T> values, Fold fold) {
+  const int64_t interval = grid_->spec().interval_ms();
+  const uint32_t step = grid_->spec().calendar ? 0 : StepOf(offset_ms);
+  if (step == 0 || interval % step != 0) return 0;
+  const int64_t first = base_ms + offset_ms[0];
+  Bucket next = NextBucket(first);
+  if (first - next.start >= step) return 0;
+  const auto count = static_cast<size_t>(interval / step);
+  size_t i = 0;
+  for (; i + count <= values.size(); i += count) {
+    Open(next);
+    next = {next.end, next.end + interval};
+    RunningSum running = {};
+    for (size_t k = 0; k < count; ++k) fold(values[i + k], &running);
+    running_ = running;
+  }
+  return i;
+}
+
 template <typename T, typename Fold>
 void Downsampler::FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                                 std::span<const T> values, Fold fold) {
   RunningSum running = running_;
+  bool whole_buckets = true;  // may follow the first one
   for (size_t i = 0; i < values.size();) {
     if (const int64_t t = base_ms + offset_ms[i]; t >= bucket_end_) {
       running_ = running;
@@ -268,6 +311,11 @@ void Downsampler::FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offse
     do {
       fold(values[i], &running);
     } while (++i < values.size() && offset_ms[i] < limit);
+    if (!whole_buckets || i == values.size()) continue;
+    whole_buckets = false;
+    running_ = running;
+    i += FoldWholeBuckets(base_ms, offset_ms.subspan(i), values.subspan(i), fold);
+    running = running_;
   }
   running_ = running;
 }
@@ -424,6 +472,11 @@ void Downsampler::Close() {
       if (scratch.capacity() > kKeptScratch) std::vector<double>().swap(scratch);
     }
   }
+  if (times_.size() == times_.capacity()) {
+    const size_t room = std::max(FirstRoom(grid_->spec()), 2 * times_.size());
+    times_.reserve(room);
+    bits_.reserve(room);
+  }
   times_.push_back(bucket_start_);
   bits_.push_back(std::bit_cast<uint64_t>(value));
 }
@@ -436,7 +489,8 @@ int64_t Downsampler::MemoryBytes() const {
 int64_t Downsampler::MemoryBytesAfter(size_t points) const {
   const bool collects = Collects(grid_->spec().function->function);
   const size_t collected = RoomFor(collected_, collects ? points : 0);
-  return static_cast<int64_t>(RoomFor(times_, points) * kPointBytes + collected * kCollectedBytes);
+  const size_t buckets = std::max(RoomFor(times_, points), FirstRoom(grid_->spec()));
+  return static_cast<int64_t>(buckets * kPointBytes + collected * kCollectedBytes);
 }
 
 int64_t Downsampler::MemoryBytesAtFinish() const {

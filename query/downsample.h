@@ -122,6 +122,9 @@ class Downsampler {
   bool AddShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                     std::span<const T> values);
   template <typename T, typename Fold>
+  size_t FoldWholeBuckets(int64_t base_ms, std::span<const uint32_t> offset_ms,
+                          std::span<const T> values, Fold fold);
+  template <typename T, typename Fold>
   void FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                      std::span<const T> values, Fold fold);
   void Close();

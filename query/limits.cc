@@ -1,6 +1,7 @@
 #include "query/limits.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hg::query {
 namespace {
@@ -12,6 +13,8 @@ constexpr const char* kAdvice =
 constexpr int64_t kCellBytes = 2 + 8 + 8 + 1;
 // What a row costs beside its points, measured in points.
 constexpr uint64_t kRowSteps = 64;
+// The watch is one place for all threads of a query: it is told of so many steps at once.
+constexpr uint64_t kStepsAtOnce = 2048;
 
 }  // namespace
 
@@ -34,7 +37,8 @@ Status LimitCounter::Count(const RowHour& row) {
   points_ += row.points();
   cells_ += row.stored_cells;
   bytes_ += row.stored_cells * (static_cast<int64_t>(row.key.size()) + kCellBytes);
-  return watch_.Step(kRowSteps + row.points());
+  steps_ += kRowSteps + row.points();
+  return steps_ < kStepsAtOnce ? Status() : watch_.Step(std::exchange(steps_, 0));
 }
 
 Status LimitCounter::Check() const {

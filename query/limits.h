@@ -45,6 +45,7 @@ class LimitCounter {
   WorkWatch& watch_;
   uint64_t rows_ = 0;
   uint64_t points_ = 0;
+  uint64_t steps_ = 0;  // not told to the watch yet
   int64_t bytes_ = 0;
   int64_t cells_ = 0;
 };

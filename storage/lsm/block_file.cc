@@ -63,8 +63,12 @@ bool TakeEntry(ByteView* in, Bytes* key, ByteView* value) {
       rest > in->size()) {
     return false;
   }
-  key->resize(shared);
-  key->append(in->substr(0, rest));
+  if (shared + rest == key->size()) {  // as it mostly is where keys are of one kind
+    std::memcpy(key->data() + shared, in->data(), rest);
+  } else {
+    key->resize(shared);
+    key->append(in->substr(0, rest));
+  }
   in->remove_prefix(rest);
   uint64_t size;
   if (!GetVarint64(in, &size) || size > in->size()) return false;
@@ -537,7 +541,8 @@ Result<bool> BlockFileScan::Next() {
       placed.Jump(start_, &in_, &key_);
     }
     if (!TakeEntry(&in_, &key_, &value_)) return Damaged("an entry is cut short");
-  } while (key_ < start_);
+  } while (!start_.empty() && key_ < start_);
+  start_.clear();  // none behind is before it
   if (stop_.empty() || key_ < stop_) return true;
   in_ = {};
   next_ = file_->index_.size();

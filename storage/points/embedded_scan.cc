@@ -12,6 +12,7 @@
 #include "storage/points/points_over_cells.h"
 #include "storage/points/reconcile.h"
 #include "storage/points/row_file.h"
+#include "storage/points/row_layout.h"
 
 namespace hg::points {
 namespace {
@@ -22,6 +23,8 @@ constexpr uint64_t kSeriesSteps = 8, kFileRowSteps = 8;
 // long before its points do.
 constexpr size_t kSeriesAhead = 16;
 constexpr uint64_t kRowsBetweenSteps = 4096;
+// The watch is one place for all threads of a query: it is told of so many steps at once.
+constexpr uint64_t kStepsAtOnce = 512;
 constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64;
 
 bool IsObject(ByteView qualifier) {
@@ -38,11 +41,11 @@ uint64_t ExpectedRows(size_t series, const RowRange& rows) {
   return series * std::min((rows.end - rows.begin) / kRowSpan + 1, kExpectedHoursMax);
 }
 
-// The rows (sorted by base) of that base.
+// The rows (sorted by base) of that base. None of it stands before *at, which moves to the first.
 template <typename Rows>
-auto RowsOf(const Rows& rows, uint32_t base) {
-  const auto first = std::lower_bound(rows.begin(), rows.end(), base,
-                                      [](const auto& row, uint32_t b) { return row.base < b; });
+auto RowsOf(const Rows& rows, uint32_t base, size_t* at) {
+  while (*at < rows.size() && rows[*at].base < base) ++*at;
+  const auto first = rows.begin() + static_cast<ptrdiff_t>(*at);
   auto end = first;
   while (end != rows.end() && end->base == base) ++end;
   return std::pair(first, end);
@@ -283,10 +286,16 @@ Status EmbeddedScan::LookAhead() {
   return {};
 }
 
+Status EmbeddedScan::Step(uint64_t steps) {
+  steps_ += steps;
+  return steps_ < kStepsAtOnce ? Status() : memory_.Step(std::exchange(steps_, 0));
+}
+
 Status EmbeddedScan::StartSeries(uint32_t series) {
-  RETURN_IF_ERROR(memory_.Step(kSeriesSteps));
+  RETURN_IF_ERROR(Step(kSeriesSteps));
   bases_.clear();
   next_base_ = 0;
+  file_at_ = memory_at_ = 0;
   size_t place = next_series_ - 1 - ahead_series_;
   if (ahead_ends_.empty() || place >= ahead_ends_.size()) {
     RETURN_IF_ERROR(LookAhead());
@@ -303,13 +312,14 @@ Status EmbeddedScan::StartSeries(uint32_t series) {
       bases_.push_back(it->first.second);
     }
   }
-  std::sort(bases_.begin(), bases_.end());
+  if (!std::is_sorted(bases_.begin(), bases_.end())) std::sort(bases_.begin(), bases_.end());
   bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
   return {};
 }
 
 Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   file_rows_.clear();
+  file_blocks_.clear();
   memory_.Remove(std::exchange(file_bytes_, 0));
   const Table& table = *engine_.points_table();
   const KeyLayout& layout = engine_.layout();
@@ -349,20 +359,21 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
     const uint32_t base = ReadBig32(key.data() + series.size());
     if (base >= bases.end) break;
     const std::shared_ptr<const Bytes>& block = cursor->block();
-    const bool known = !file_rows_.empty() && file_rows_.back().block == block;
+    const bool known = !file_blocks_.empty() && file_blocks_.back() == block;
     const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + (known ? 0 : block->capacity()));
     RETURN_IF_ERROR(memory_.Add(bytes));
     file_bytes_ += bytes;
-    file_rows_.push_back({base, source, block, cursor->value()});
+    if (!known) file_blocks_.push_back(block);
+    file_rows_.push_back({base, source, cursor->value()});
   }
-  return memory_.Step(kFileRowSteps * (file_rows_.size() - before));
+  return Step(kFileRowSteps * (file_rows_.size() - before));
 }
 
 // Most rows hold nothing but points, one at each instant: what each source has of them is decoded
 // behind what the older ones have. False: it is another row.
 Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
   columns_.Clear();
-  const auto [first_file, end_file] = RowsOf(file_rows_, base);
+  const auto [first_file, end_file] = RowsOf(file_rows_, base, &file_at_);
   for (auto it = end_file; it != first_file;) {
     --it;
     auto summary = ReadRowSummary(it->encoded);
@@ -374,7 +385,7 @@ Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
     }
     *form = JoinForms(*form, traits.form);
   }
-  const auto [first, end] = RowsOf(memory_rows_, base);
+  const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_);
   if (first != end)
     PrefetchPast(
         static_cast<size_t>(memory_rows_.data() - ahead_.data() + (end - memory_rows_.begin())));
@@ -404,14 +415,14 @@ void EmbeddedScan::PrefetchPast(size_t row) {
 
 // A row that stands in one file alone need not be decoded for its statistics.
 Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
-  const auto [file, end_file] = RowsOf(file_rows_, base);
+  const auto [file, end_file] = RowsOf(file_rows_, base, &file_at_);
   if (end_file - file != 1) return false;
-  if (const auto [first, end] = RowsOf(memory_rows_, base); first != end) return false;
+  if (const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_); first != end) return false;
   const auto statistics = ReadRowStatistics(file->encoded);
   if (!statistics.ok()) return Prepend(statistics.status(), "row " + ToHexUpper(key_));
   if (!*statistics) return false;
-  const auto summary = ReadRowSummary(file->encoded);
-  if (!summary.ok() || summary->traits.dups || summary->traits.has_raw) return false;
+  const uint8_t head = ByteAt(file->encoded, 0);
+  if ((head & (kRowDups | kRowHasRaw)) != 0) return false;
   statistics_ = **statistics;
   unloaded_ = file->encoded;
   *row = {};
@@ -420,7 +431,8 @@ Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
   row->base = base;
   row->statistics = &statistics_;
   row->all_double = statistics_.all_double;
-  row->stored_cells = WantsOne(summary->traits.form, base, render_options_) ? 1 : statistics_.count;
+  const auto form = static_cast<RowForm>(head & kRowFormMask);
+  row->stored_cells = WantsOne(form, base, render_options_) ? 1 : statistics_.count;
   return true;
 }
 
@@ -477,8 +489,8 @@ Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) 
   result->regular = true;
   result->base = base;
   const auto cells = cells_.find({series, base});
-  const auto [memory_begin, memory_end] = RowsOf(memory_rows_, base);
-  const auto [file_begin, file_end] = RowsOf(file_rows_, base);
+  const auto [memory_begin, memory_end] = RowsOf(memory_rows_, base, &memory_at_);
+  const auto [file_begin, file_end] = RowsOf(file_rows_, base, &file_at_);
   size_t source = 0;
   bool first = true;
   auto join = [&](StoredRow older) {

@@ -54,6 +54,7 @@ class EmbeddedScan : public PointScan {
   Result<bool> NextPlace(bool* irregular, uint32_t* series, uint32_t* base);
   Status ReadIrregular(StoredRow* row);
   Status StartSeries(uint32_t series);
+  Status Step(uint64_t steps);
   Status LookAhead();
   Status ReadFileRows(ByteView tsuid);
   Status ReadRunRows(const Run& run, size_t source, ByteView tsuid, const RowRange& bases);
@@ -85,6 +86,7 @@ class EmbeddedScan : public PointScan {
   Status misfit_;
 
   MemoryTally memory_;      // cells, and the rows of the current series
+  uint64_t steps_ = 0;      // not told to the watch yet
   int64_t file_bytes_ = 0;  // of that, file_rows_
 
   // Rows of the current series in files, by base, newest first; their cursors go forward with the
@@ -92,10 +94,11 @@ class EmbeddedScan : public PointScan {
   struct FileRow {
     uint32_t base;
     size_t source;
-    std::shared_ptr<const Bytes> block;  // which `encoded` is in
-    ByteView encoded;
+    ByteView encoded;  // in one of the blocks
   };
   std::vector<FileRow> file_rows_;
+  std::vector<std::shared_ptr<const Bytes>> file_blocks_;
+  size_t file_at_ = 0, memory_at_ = 0;      // rows before are of hours that were given
   std::span<const MemoryRow> memory_rows_;  // likewise, in ahead_
   // Rows in memory of this series and the next ones: found together and fetched by the processor
   // together, as one after the other each would cost a wait for memory.

@@ -144,39 +144,73 @@ TEST_CASE("a bucket is the same however its points arrive") {
   CHECK(out.size() == 6);
 }
 
-TEST_CASE("short runs of a row give what its points give one by one") {
-  for (const char* text : {"1m-sum", "1m-avg", "1m-min", "1m-max", "1m-count", "1m-last"}) {
-    CAPTURE(std::string(text));
-    const DownsampleSpec spec = *ParseDownsample(text);
-    const ScanWindow window = PlanScan(kDay * 1000, (kDay + 7200) * 1000, spec.interval_ms());
-    const BucketGrid grid(spec, window, kDay * 1000, (kDay + 7200) * 1000);
-    Downsampler at_once(&grid), one_by_one(&grid);
-    std::mt19937_64 random(7);
-    for (int64_t hour = 0; hour < 2; ++hour) {
-      const int64_t base_ms = (kDay + hour * 3600) * 1000;
-      std::vector<uint32_t> offsets;
-      std::vector<int64_t> ints;
-      std::vector<double> doubles;
-      for (uint32_t s = 5; s < 3600; s += 1 + random() % 40) {
-        offsets.push_back(s * 1000);
-        ints.push_back(static_cast<int64_t>(random() >> random() % 64));
-        const double zeros[] = {0.0, -0.0, std::numeric_limits<double>::quiet_NaN(), 0.1};
-        doubles.push_back(random() % 2 == 0 ? zeros[random() % 4]
-                                            : static_cast<double>(ints.back()) * 1e-9);
-      }
-      const auto add = [&](const auto& values) {
-        at_once.Add(base_ms, offsets, values);
-        for (size_t i = 0; i < offsets.size(); ++i)
-          one_by_one.Add(base_ms, {&offsets[i], 1}, {&values[i], 1});
-      };
-      hour == 0 ? add(doubles) : add(ints);
+using Offsets = std::vector<uint32_t>;
+
+// Two hours with points at offsets_of(hour), of doubles and of integers.
+template <typename OffsetsOf>
+void CheckAtOnce(const char* text, std::mt19937_64& random, OffsetsOf offsets_of) {
+  CAPTURE(std::string(text));
+  const DownsampleSpec spec = *ParseDownsample(text);
+  const ScanWindow window = PlanScan(kDay * 1000, (kDay + 7200) * 1000, spec.interval_ms());
+  const BucketGrid grid(spec, window, kDay * 1000, (kDay + 7200) * 1000);
+  Downsampler at_once(&grid), one_by_one(&grid);
+  for (int64_t hour = 0; hour < 2; ++hour) {
+    const int64_t base_ms = (kDay + hour * 3600) * 1000;
+    const Offsets offsets = offsets_of(hour);
+    std::vector<int64_t> ints;
+    std::vector<double> doubles;
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      ints.push_back(static_cast<int64_t>(random() >> random() % 64));
+      const double zeros[] = {0.0, -0.0, std::numeric_limits<double>::quiet_NaN(), 0.1};
+      doubles.push_back(random() % 2 == 0 ? zeros[random() % 4]
+                                          : static_cast<double>(ints.back()) * 1e-9);
     }
-    PointColumns expected, out;
-    REQUIRE(at_once.Finish(&out).ok());
-    REQUIRE(one_by_one.Finish(&expected).ok());
-    CHECK(out.size() > 100);
-    CHECK(out.time_ms == expected.time_ms);
-    CHECK(out.bits == expected.bits);
+    const auto add = [&](const auto& values) {
+      at_once.Add(base_ms, offsets, values);
+      for (size_t i = 0; i < offsets.size(); ++i)
+        one_by_one.Add(base_ms, {&offsets[i], 1}, {&values[i], 1});
+    };
+    hour == 0 ? add(doubles) : add(ints);
+  }
+  PointColumns expected, out;
+  REQUIRE(at_once.Finish(&out).ok());
+  REQUIRE(one_by_one.Finish(&expected).ok());
+  CHECK(out.size() > 10);
+  CHECK(out.time_ms == expected.time_ms);
+  CHECK(out.bits == expected.bits);
+}
+
+TEST_CASE("short runs of a row give what its points give one by one") {
+  std::mt19937_64 random(7);
+  for (const char* text : {"1m-sum", "1m-avg", "1m-min", "1m-max", "1m-count", "1m-last"}) {
+    CheckAtOnce(text, random, [&](int64_t) {
+      Offsets offsets;
+      for (uint32_t s = 5; s < 3600; s += 1 + random() % 40) offsets.push_back(s * 1000);
+      return offsets;
+    });
+  }
+}
+
+TEST_CASE("hours of points on a grid give what the points give one by one") {
+  std::mt19937_64 random(8);
+  for (const char* text : {"1m-sum", "1m-avg", "1m-min", "1m-max", "1m-count", "5m-max", "90s-sum",
+                           "1mc-max", "1500ms-sum"}) {
+    for (const uint32_t step_ms : {500, 1000, 7000, 10'000, 15'000, 30'000, 60'000, 90'000}) {
+      CAPTURE(step_ms);
+      // Whole hours, such that begin anywhere, and such that miss some points after the first ones.
+      for (const int kind : {0, 1, 2}) {
+        CheckAtOnce(text, random, [&](int64_t) {
+          Offsets offsets;
+          uint32_t at = kind == 0 ? 0 : static_cast<uint32_t>(random() % 300'000);
+          const size_t gap = kind == 2 ? 1 + random() % 8 : SIZE_MAX;
+          for (; at < 3'600'000; at += step_ms) {
+            if (offsets.size() == gap) at += static_cast<uint32_t>(random() % 900'000);
+            if (at < 3'600'000) offsets.push_back(at);
+          }
+          return offsets;
+        });
+      }
+    }
   }
 }
 
