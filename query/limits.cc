@@ -37,7 +37,7 @@ Status LimitCounter::Count(const RowHour& row) {
   points_ += row.points();
   cells_ += row.stored_cells;
   bytes_ += row.stored_cells * (static_cast<int64_t>(row.key.size()) + kCellBytes);
-  steps_ += kRowSteps + row.points();
+  steps_ += kRowSteps + row.value.size();  // statistics are no more than the row
   return steps_ < kStepsAtOnce ? Status() : watch_.Step(std::exchange(steps_, 0));
 }
 

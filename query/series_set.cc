@@ -66,6 +66,7 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     if (row.statistics != nullptr && !histograms_) {
       ASSIGN_OR_RETURN(const bool added, AddStatistics(row, index));
       if (added) continue;
+      RETURN_IF_ERROR(memory_.Step(row.points()));
       RETURN_IF_ERROR(scan->Load(&row));
     }
     if (!row.value.empty() && !histograms_) RETURN_IF_ERROR(AddPoints(row, index));
@@ -80,6 +81,7 @@ Status SeriesSet::FilterValues(PointScan* scan, RowHour* row) {
       row->statistics = nullptr;
       return {};
     }
+    RETURN_IF_ERROR(memory_.Step(row->points()));
     RETURN_IF_ERROR(scan->Load(row));
   }
   values_->Apply(row, &kept_);

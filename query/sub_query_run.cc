@@ -7,6 +7,7 @@
 #include "query/merge.h"
 #include "query/rate.h"
 #include "query/side_by_side.h"
+#include "storage/base/no_wait.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
@@ -16,7 +17,8 @@ namespace {
 constexpr uint64_t kSeriesSteps = 8;
 
 // Reading so many rows takes longer by far than waking another thread. More parts than threads, as
-// none should wait for the last one long.
+// none should wait for the last one long. A query of so many does not begin on a loop, where it
+// would be given up half done (README.md).
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
 
@@ -145,6 +147,9 @@ SeriesSet& SubQueryRun::AddSet() {
 
 Status SubQueryRun::Read() {
   ASSIGN_OR_RETURN(const auto scan, context_.points.Scan(spec_, context_.options.reconcile));
+  // The other sub-queries mostly ask for other metrics of the same series.
+  if (scan->RowsExpected() * context_.query.queries.size() >= kRowsInParts)
+    RETURN_IF_ERROR(NoWait::MayWait());
   // Where limits count they do so in order; and verdicts about names are one thread's.
   const bool in_parts = limits_.bytes_max == 0 && limits_.cells_max == 0 &&
                         (chosen_ || !filter_->decides()) && scan->RowsExpected() >= kRowsInParts;

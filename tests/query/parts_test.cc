@@ -12,6 +12,7 @@
 #include "query/engine.h"
 #include "query/filter.h"
 #include "query/validate.h"
+#include "storage/base/no_wait.h"
 #include "storage/codec/annotation.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/embedded.h"
@@ -145,11 +146,15 @@ class Fixture {
     return query;
   }
 
-  static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s = 0) {
+  static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s = 0,
+                            size_t times = 1) {
     Request request;
     request.start = std::to_string(kStart + start_s);
     request.end = std::to_string(kStart + kHours * 3600 - 1);
-    request.queries = {query};
+    for (size_t i = 1; i <= times; ++i) {
+      request.queries.push_back(query);  // as others of it: the same one would be asked once
+      if (i > 1) request.queries.back().downsample = std::to_string(i) + "m-sum";
+    }
     ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
     return engine.Run(valid, {});
   }
@@ -223,6 +228,22 @@ TEST_CASE_FIXTURE(Fixture, "a scan in parts answers as a whole one, bit for bit"
   }
   CHECK(points > 1'000'000);
   CHECK(notes > 100);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a query whose parts will read many rows does not begin on a loop") {
+  const SubQuery few = Ask("sum", "", "literal_or", "host", "h1|h2|h3|h4", false);
+  const SubQuery many = Ask("sum", "", "wildcard", "host", "*", false);
+  REQUIRE(Run(*in_parts, many).ok());  // what it reads of files is in memory from here on
+  const auto refused = [&](const SubQuery& query, size_t times) {
+    NoWait no_wait;
+    const Result<Answer> answer = Run(*in_parts, query, 0, times);
+    CHECK(answer.ok() != no_wait.refused());
+    return no_wait.refused();
+  };
+  CHECK_FALSE(refused(few, 1));
+  CHECK_FALSE(refused(few, 4));
+  CHECK(refused(few, 20));
+  CHECK(refused(many, 1));
 }
 
 TEST_CASE_FIXTURE(Fixture, "statistics of rows answer as their points do, bit for bit") {
