@@ -1,5 +1,4 @@
-# hourglass_page(TARGET_SOURCE FOLDER folder FILES a.html b.js): one source with the files of the page in it (http/page/files.h),
-# so that the program needs none beside it. The packages the page is drawn with are fetched by setup/page when CMake
+# hourglass_page(source.cc FILES a.html b.js): a source with the files of the page in it (http/page/files.h), so that the program needs none beside it. The packages the page is drawn with are fetched by setup/page when CMake
 # configures, once for each content of package-lock.json; then their files stand in ${HOURGLASS_PAGE_PACKAGES}.
 set(HOURGLASS_PAGE_PACKAGES ${PROJECT_SOURCE_DIR}/build/page/node_modules)
 set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY

@@ -1,6 +1,6 @@
 #pragma once
-// The series that a metric and words about tags mean, from our own index: what lookup and tag counts
-// have in common (spec query.md §10.3).
+// The series that a metric and words about tags mean, from our own index: what lookup and tag
+// counts have in common (spec query.md §10.3).
 
 #include <functional>
 #include <optional>

@@ -10,9 +10,9 @@ namespace hg::http {
 struct Services;
 
 /// GET, POST; parameters in the query string. m: a metric, with filters as in /api/search/lookup:
-/// only series that have these tags are counted; keys come by name. limit: values shown of each tag key, those of most
-/// series first; 25 unless given, 0 = none. 400: m is missing or wrong, or names no metric. 404: an
-/// unknown name.
+/// only series that have these tags are counted; keys come by name. limit: values shown of each tag
+/// key, those of most series first; 25 unless given, 0 = none. 400: m is missing or wrong, or names
+/// no metric. 404: an unknown name.
 void HandleTagCounts(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

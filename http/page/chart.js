@@ -40,7 +40,7 @@ export class Chart {
     this.columns = null;
     this.hidden = new Set();
     this.logarithmic = false;
-    this.tip = element('div', { class: 'tip', hidden: true, role: 'status' });
+    this.tip = element('div', { class: 'tip', hidden: true });
     container.chart = this;
     new ResizeObserver(() => this.resize()).observe(container);
     document.addEventListener('themechange', () => this.draw());

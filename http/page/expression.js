@@ -3,9 +3,9 @@
 // What a filter says may hold , { } : and %: they are written as %XX here, which OpenTSDB's grammar has no word for. Such
 // texts are for the address of the page; isPlain tells whether a server understands one, too.
 
-/** downsample: as in m=, or auto-FUNCTION[-FILL]. right: drawn against the axis on the right, of which m= knows nothing. */
+/** valueFilter: of docs/extensions.md, such as ">90". downsample: as in m=, or auto-FUNCTION[-FILL]. right: drawn against the axis on the right, of which m= knows nothing. */
 export function newSubQuery(metric = '') {
-  return { metric, aggregator: 'sum', downsample: 'auto-avg', rate: null, filters: [], explicitTags: false, right: false };
+  return { metric, aggregator: 'sum', downsample: 'auto-avg', rate: null, filters: [], explicitTags: false, valueFilter: '', right: false };
 }
 
 /** Those that say something: one that is being typed does not yet. */
@@ -21,6 +21,7 @@ export function printExpression(sub) {
   if (sub.downsample) parts.push(sub.downsample);
   if (sub.rate) parts.push('rate' + printRateOptions(sub.rate));
   if (sub.explicitTags) parts.push('explicit_tags');
+  if (sub.valueFilter) parts.push(`value${sub.valueFilter}`);
   const filters = completeFilters(sub);
   const grouping = filters.filter((filter) => filter.groupBy).map(printFilter);
   const others = filters.filter((filter) => !filter.groupBy).map(printFilter);
@@ -84,6 +85,8 @@ function readOption(piece, sub) {
     sub.downsample = piece;
   } else if (/^explicit_tags$/i.test(piece)) {
     sub.explicitTags = true;
+  } else if (/^value[<>=!]/i.test(piece)) {
+    sub.valueFilter = piece.slice(5);
   }
   // Others are for histograms and rollups, which this page does not ask for; OpenTSDB passes over unknown ones, too.
 }

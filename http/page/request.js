@@ -44,6 +44,7 @@ function subQueryBody(sub) {
     if (sub.rate.counter) query.rateOptions = rateOptions(sub.rate);
   }
   if (sub.explicitTags) query.explicitTags = true;
+  if (sub.valueFilter) query.valueFilter = sub.valueFilter;
   const filters = completeFilters(sub);
   if (filters.length > 0) query.filters = filters;
   return query;

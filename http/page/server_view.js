@@ -130,7 +130,7 @@ async function regionsOrWhyNot() {
 /** A query of /api/stats/query in the words of m=. */
 function describeQuery({ start, end, queries }) {
   const expressions = queries.map((query) => printExpression({
-    aggregator: query.aggregator, metric: query.metric ?? (query.tsuids ?? []).join(','), downsample: query.downsample ?? '', explicitTags: query.explicitTags,
+    aggregator: query.aggregator, metric: query.metric ?? (query.tsuids ?? []).join(','), downsample: query.downsample ?? '', explicitTags: query.explicitTags, valueFilter: query.valueFilter ?? '',
     rate: query.rate ? { counter: query.rateOptions?.counter, drop: query.rateOptions?.dropResets } : null,
     filters: (query.filters ?? []).map((filter) => ({ ...filter, groupBy: filter.group_by })),
   }));

@@ -57,8 +57,8 @@ class Migration {
     RETURN_IF_ERROR(Prepend(from_.Open(StoreUse::kLook), "--from"));
     RETURN_IF_ERROR(Prepend(to_.Open(verify_ ? StoreUse::kLook : StoreUse::kWork), "--to"));
     MigrateRun run(
-        from_, to_, call_.clock, options_, [this](const MigrateState& state) { return Save(state); },
-        call_.err);
+        from_, to_, call_.clock, options_,
+        [this](const MigrateState& state) { return Save(state); }, call_.err);
     RETURN_IF_ERROR(run.Prepare());
     ASSIGN_OR_RETURN(MigrateState state, Begin(run));
     for (int64_t more = follow_;; --more) {
@@ -173,7 +173,8 @@ const Command kMigrateCommand{
     "Copies all tables between a data directory and HBase, in either direction.",
     "Salt, widths of ids and names of tables are those of the settings, on both sides. Rows are\n"
     "compared, written where they differ, read back and compared again. Run again after it was\n"
-    "interrupted it goes on where it was; run again after its end it brings over what has changed.\n"
+    "interrupted it goes on where it was; run again after its end it brings over what has "
+    "changed.\n"
     "HBase may be written to meanwhile; a data directory is this command's alone. Exit status 1:\n"
     "it failed, or --verify has found rows that are missing or differ (docs/hbase.md).",
     kOptions,

@@ -108,12 +108,7 @@ class MigrateRun::Reader {
 
 MigrateRun::MigrateRun(Session& from, Session& to, const hg::Clock& clock, MigrateOptions options,
                        std::function<Status(const MigrateState&)> save, std::ostream& err)
-    : from_(from),
-      to_(to),
-      clock_(clock),
-      options_(options),
-      save_(std::move(save)),
-      err_(err) {}
+    : from_(from), to_(to), clock_(clock), options_(options), save_(std::move(save)), err_(err) {}
 
 Status MigrateRun::Prepare() {
   ASSIGN_OR_RETURN(const auto here, DescribeTables(from_.config()));
@@ -281,8 +276,8 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
       source.sum.Add(SumOfRow(row, table.rules));
     }
     Pace(source.bytes);
-    ASSIGN_OR_RETURN(const RangeReport report, state.since_ms ? writer.Rows(source)
-                                                              : writer.Range(source, start, stop));
+    ASSIGN_OR_RETURN(const RangeReport report,
+                     state.since_ms ? writer.Rows(source) : writer.Range(source, start, stop));
     const std::lock_guard lock(mutex_);
     report_.Add(report);
     bytes_ += source.bytes;
@@ -313,8 +308,7 @@ void MigrateRun::Pace(size_t bytes) {
 
 // With mutex_ held.
 void MigrateRun::Tell(const MigrateState& state) {
-  const double seconds =
-      std::chrono::duration<double>(steady_clock::now() - pass_began_).count();
+  const double seconds = std::chrono::duration<double>(steady_clock::now() - pass_began_).count();
   if (seconds <= 0) return;
   uint64_t done = 0;
   uint64_t total = 0;

@@ -20,11 +20,12 @@ TEST_CASE("a metric's series are counted by tag, values of most series first") {
   Counted f;
   const BufferResponse reply = f.Ask("GET", "/api/search/tags?m=sys.cpu");
   CHECK(reply.status == 200);
-  CHECK(reply.body ==
-        R"({"metric":"sys.cpu","series":3,"tags":[)"
-        R"({"key":"core","series":1,"values":1,"largest":[{"value":"0","series":1}]},)"
-        R"({"key":"dc","series":3,"values":2,"largest":[{"value":"lga","series":2},{"value":"fra","series":1}]},)"
-        R"({"key":"host","series":3,"values":2,"largest":[{"value":"b","series":2},{"value":"a","series":1}]}]})");
+  CHECK(
+      reply.body ==
+      R"({"metric":"sys.cpu","series":3,"tags":[)"
+      R"({"key":"core","series":1,"values":1,"largest":[{"value":"0","series":1}]},)"
+      R"({"key":"dc","series":3,"values":2,"largest":[{"value":"lga","series":2},{"value":"fra","series":1}]},)"
+      R"({"key":"host","series":3,"values":2,"largest":[{"value":"b","series":2},{"value":"a","series":1}]}]})");
 }
 
 TEST_CASE("only series with the given tags are counted") {
@@ -33,8 +34,8 @@ TEST_CASE("only series with the given tags are counted") {
         R"({"metric":"sys.cpu","series":1,"tags":[)"
         R"({"key":"dc","series":1,"values":1,"largest":[{"value":"lga","series":1}]},)"
         R"({"key":"host","series":1,"values":1,"largest":[{"value":"b","series":1}]}]})");
-  CHECK(f.Ask("GET", "/api/search/tags?m=sys.cpu{*=fra}").body.starts_with(
-      R"({"metric":"sys.cpu","series":1,)"));
+  CHECK(f.Ask("GET", "/api/search/tags?m=sys.cpu{*=fra}")
+            .body.starts_with(R"({"metric":"sys.cpu","series":1,)"));
   CHECK(f.Ask("GET", "/api/search/tags?m=sys.mem{dc=lga}").body ==
         R"({"metric":"sys.mem","series":0,"tags":[]})");
 }
@@ -46,8 +47,9 @@ TEST_CASE("no more values of a key are shown than asked for, all are counted") {
         R"({"key":"core","series":1,"values":1,"largest":[{"value":"0","series":1}]},)"
         R"({"key":"dc","series":2,"values":2,"largest":[{"value":"lga","series":1}]},)"
         R"({"key":"host","series":2,"values":1,"largest":[{"value":"b","series":2}]}]})");
-  CHECK(f.Ask("GET", "/api/search/tags?m=sys.mem&limit=0").body ==
-        R"({"metric":"sys.mem","series":1,"tags":[{"key":"host","series":1,"values":1,"largest":[]}]})");
+  CHECK(
+      f.Ask("GET", "/api/search/tags?m=sys.mem&limit=0").body ==
+      R"({"metric":"sys.mem","series":1,"tags":[{"key":"host","series":1,"values":1,"largest":[]}]})");
 }
 
 TEST_CASE("what cannot be counted is refused by name") {

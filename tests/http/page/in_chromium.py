@@ -172,6 +172,55 @@ def five_hundred_series_of_a_thousand_points(visit):
 
 
 @case
+def the_pointer_tells_the_nearest_point(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=none:room.temp")
+    visit.series(HOSTS)
+    # Where the newest but 30th point of the third series is drawn.
+    x, y, time_s = browser.run("""(() => { const { plot } = document.querySelector('#chart').chart; const i = plot.data[0].length - 31;
+        const box = plot.over.getBoundingClientRect();
+        return [box.left + plot.valToPos(plot.data[0][i], 'x'), box.top + plot.valToPos(plot.data[3][i], 'y'), plot.data[0][i]]; })()""")
+    browser.mouse("mouseMoved", x, y - 1)
+    said = browser.wait("!document.querySelector('.tip').hidden && document.querySelector('.tip').innerText")
+    check(said.startswith(f"{visit.temperature(2, 30):g} host=s2 site=b2"), said)
+    check(time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(time_s)) in said, said)
+    equal(browser.run("document.querySelector('#legend .pointed button').textContent"), "host=s2 site=b2")
+
+
+@case
+def a_range_is_chosen_moved_and_widened(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=sum:1m-avg:room.temp")
+    visit.series(1)
+    browser.choose(".range", "15m-ago")
+    browser.wait("location.hash.startsWith('#start=15m-ago')")
+    browser.wait(f"{DATA}[0].length <= 16")
+    browser.choose(".range", "custom")
+    day = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(visit.now - 1800))
+    browser.run(f"document.querySelector('#times .from').value = {json.dumps(day)}")
+    browser.click("#times form button")
+    browser.wait(f"location.hash.startsWith('#start={visit.now - 1800}000&end=')")
+    start, end = (int(word) for word in browser.run("location.hash.match(/start=(\\d+)&end=(\\d+)/).slice(1)"))
+    browser.click("#times button[title^=Earlier]")
+    browser.wait(f"location.hash.startsWith('#start={start - round((end - start) / 2)}')")
+    browser.key("-")
+    browser.wait("location.hash.match(/end=(\\d+)/)[1] - location.hash.match(/start=(\\d+)/)[1] > " + str((end - start) * 1.9))
+
+
+@case
+def only_points_of_some_values_are_shown(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=none:room.temp{host=s0}")
+    visit.series(1)
+    browser.click(".value-filter")
+    browser.type(">22")
+    browser.key("Enter")
+    browser.wait("location.hash.includes('value')")
+    (values,) = visit.series(1)
+    equal(sorted({value for value in values if value is not None}), [22.5, 23])
+
+
+@case
 def an_address_of_q_leads_here(visit):
     visit.browser.open(visit.base + "q?start=1h-ago&m=sum:1m-avg:room.temp%7Bsite=*%7D&o=&wxh=800x400")
     equal(len(visit.series(2)), 2)
@@ -348,7 +397,7 @@ def run(visit, only):
         try:
             test(visit)
             equal(visit.browser.complaints, [])
-            equal([url for url in visit.browser.requests if not url.startswith((visit.base, "about:"))], [])
+            equal([url for url in visit.browser.requests if not url.startswith((visit.base, "about:", "data:"))], [])
             passed += 1
             print(f"ok   {test.__name__}")
         except (AssertionError, RuntimeError, OSError, http.client.HTTPException, KeyError) as error:

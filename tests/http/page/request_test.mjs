@@ -19,6 +19,12 @@ test('the body asks for what the state shows', () => {
   assert.equal(queryBody(stateOf('#no_annotations&m=sum:b')).noAnnotations, true);
 });
 
+test('points by value are asked for in both ways', () => {
+  const state = stateOf('#m=none:value%3E90:m');
+  assert.equal(queryBody(state).queries[0].valueFilter, '>90');
+  assert.match(curlGet(BASE, state), /m=none%3Avalue%3E90%3Am'/);
+});
+
 test('equal sub-queries are sent once, as answers count them', () => {
   const state = stateOf('#m=sum:a&m=sum:a&m=sum:b&o=&o=axis%20x1y2&o=');
   state.subs.push({ ...state.subs[0], metric: '' });

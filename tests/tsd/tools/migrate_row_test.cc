@@ -53,8 +53,7 @@ TEST_CASE("the sum of a row tells its key, its values and its kinds of points ap
   CHECK(sum.items == 1);
   CHECK_FALSE(sum == SumOfRow({"kez", {kOne}}, kPoints));
   CHECK_FALSE(sum == SumOfRow({"key", {CellOf({PointAt(0, 3)})}}, kPoints));
-  CHECK_FALSE(sum ==
-              SumOfRow({"key", {CellOf({{codec::Qualifier::Millis(0, 0), 1}})}}, kPoints));
+  CHECK_FALSE(sum == SumOfRow({"key", {CellOf({{codec::Qualifier::Millis(0, 0), 1}})}}, kPoints));
 }
 
 TEST_CASE("a row that is missing is put as it is, with its times") {

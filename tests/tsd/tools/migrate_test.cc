@@ -92,8 +92,8 @@ bool Contains(const std::string& text, const std::string& part) {
 std::string Series(int count) {
   std::string lines;
   for (int i = 0; i < count; ++i) {
-    lines += "m " + std::to_string(1699999200 + i) + " " + std::to_string(i) +
-             " host=h" + std::to_string(i) + "\n";
+    lines += "m " + std::to_string(1699999200 + i) + " " + std::to_string(i) + " host=h" +
+             std::to_string(i) + "\n";
   }
   return lines;
 }
@@ -115,8 +115,8 @@ TEST_CASE("a data directory goes to HBase and from there into another one, as it
   for (const char* table : {"tsdb", "tsdb-uid"}) {
     CHECK(program.DumpOf(cluster, table) == program.DumpOf("data", table));
   }
-  const Outcome back = program.Migrate(cluster.Uri(), program.Uri("copy"),
-                                       {"--state=" + program.Path("back")});
+  const Outcome back =
+      program.Migrate(cluster.Uri(), program.Uri("copy"), {"--state=" + program.Path("back")});
   REQUIRE(back.exit == 0);
   for (const char* table : {"tsdb", "tsdb-uid"}) {
     CHECK(program.DumpOf("copy", table) == program.DumpOf("data", table));
@@ -159,8 +159,7 @@ TEST_CASE("a row that is missing or damaged on the other side is found, and put 
   Cell damaged = rows[0].cells[0];
   damaged.value[0] ^= 1;
   REQUIRE(cluster.model
-              .Mutate("tsdb", {{rows[0].key,
-                                {PutCell("t", damaged.qualifier, damaged.value)}}})
+              .Mutate("tsdb", {{rows[0].key, {PutCell("t", damaged.qualifier, damaged.value)}}})
               .ok());
   REQUIRE(cluster.model.DeleteRow("tsdb", rows[2].key).ok());
 
@@ -208,8 +207,8 @@ TEST_CASE("a later pass looks at what has changed in HBase since, and brings it 
   REQUIRE(cluster.model
               .Mutate("tsdb", {{rows[2].key, {PutCell("t", Bytes("\x70\x00", 2), Bytes(1, '\5'))}}})
               .ok());
-  const Outcome next = program.Migrate(cluster.Uri(), program.Uri("copy"),
-                                       {"--state=" + program.Path("follow")});
+  const Outcome next =
+      program.Migrate(cluster.Uri(), program.Uri("copy"), {"--state=" + program.Path("follow")});
   REQUIRE(next.exit == 0);
   CHECK(Contains(next.out, "pass 4: 1 rows of 2 items looked at"));
   CHECK(Contains(next.out, "1 rows written"));
@@ -224,8 +223,7 @@ TEST_CASE("a later pass looks at what has changed in HBase since, and brings it 
   REQUIRE(cluster.model
               .Mutate("tsdb", {{rows[0].key, {PutCell("t", Bytes("\x71\x00", 2), Bytes(1, '\5'))}}})
               .ok());
-  REQUIRE(program
-              .Migrate(cluster.Uri(), program.Uri("copy"), {"--state=" + program.Path("follow")})
+  REQUIRE(program.Migrate(cluster.Uri(), program.Uri("copy"), {"--state=" + program.Path("follow")})
               .exit == 0);
   CHECK(program.Migrate(cluster.Uri(), program.Uri("copy"), {"--verify"}).exit == 0);
 }
@@ -235,8 +233,8 @@ TEST_CASE("a store that has rows already is not mixed with another one") {
   Cluster cluster;
   program.Import(kMixed);
   REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
-  const Outcome refused = program.Migrate(program.Uri(), cluster.Uri(),
-                                          {"--state=" + program.Path("another")});
+  const Outcome refused =
+      program.Migrate(program.Uri(), cluster.Uri(), {"--state=" + program.Path("another")});
   CHECK(refused.exit == 1);
   CHECK(Contains(refused.err, "is not empty"));
   const Outcome other = program.Migrate(cluster.Uri(), program.Uri("copy"));
@@ -297,9 +295,10 @@ TEST_CASE("load looks at its own tables, whatever else the cluster has") {
   Cluster cluster;
   REQUIRE(cluster.model.CreateTable({"others", {{"f"}}, false}).ok());
   REQUIRE(cluster.model.Mutate("others", {{"row", {PutCell("f", "q", "v")}}}).ok());
-  const ToolProgram program(OpenBackend, "tsd.storage.backend = hbase\ntsd.storage.hbase.thrift = "
-                                         "127.0.0.1:" + std::to_string(cluster.gateway.port()) +
-                                             "\n");
+  const ToolProgram program(OpenBackend,
+                            "tsd.storage.backend = hbase\ntsd.storage.hbase.thrift = "
+                            "127.0.0.1:" +
+                                std::to_string(cluster.gateway.port()) + "\n");
   CHECK(program.Run({"load"}, "tsdb\t00\tt\t0010\t2a\n").exit == 0);
   CHECK(program.Run({"load"}, "tsdb\t01\tt\t0010\t2a\n").exit == 1);
 }
