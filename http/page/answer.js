@@ -1,10 +1,13 @@
-// From the answer of /api/query to what the chart draws: one column of times for all, one of values for each series.
+// From the answer of /api/query to what the chart draws: one column of times for all, one of values
+// for each series.
 
 /**
- * subs: [{ letter, right }], how the page names and draws each sub-query that was sent.
  * answer: elements with dps as [[ms, value], …] and `query` (showQuery).
- * Gives { times: [seconds], series: [{ sub, right, metric, tags, aggregateTags, label, values }], annotations: [] }. A value is a
- * number, null (there is none: the line breaks), or undefined (this series has no point at that time: the line goes on).
+ * subs: [{ letter, right }], how the page names and draws each sub-query that was sent.
+ * Gives { times: [seconds], annotations: [{ startMs, endMs, text, … }],
+ *   series: [{ sub, right, metric, tags, aggregateTags, label, values }] }.
+ * A value is a number, null (there is none: the line breaks), or undefined (this series has no
+ * point at that time: the line goes on).
  */
 export function toColumns(answer, subs = []) {
   const elements = answer.filter((element) => Array.isArray(element.dps));
@@ -15,8 +18,15 @@ export function toColumns(answer, subs = []) {
     const sub = element.query?.index ?? 0;
     const { metric, tags, aggregateTags } = element;
     const { letter = letterOf(sub), right = false } = subs[sub] ?? {};
-    return { sub, right, metric, tags, aggregateTags, label: (severalSubs ? `${letter} ` : '') + labelOf(metric, tags, severalMetrics),
-      values: valuesAt(times, element.dps) };
+    return {
+      sub,
+      right,
+      metric,
+      tags,
+      aggregateTags,
+      label: (severalSubs ? `${letter} ` : '') + labelOf(metric, tags, severalMetrics),
+      values: valuesAt(times, element.dps),
+    };
   });
   return { times: times.map((ms) => ms / 1000), series, annotations: allAnnotations(elements) };
 }
@@ -27,7 +37,10 @@ export function letterOf(index) {
 }
 
 function labelOf(metric, tags, withMetric) {
-  const pairs = Object.keys(tags).sort().map((key) => `${key}=${tags[key]}`).join(' ');
+  const pairs = Object.keys(tags)
+    .sort()
+    .map((key) => `${key}=${tags[key]}`)
+    .join(' ');
   if (pairs === '') return metric;
   return withMetric ? `${metric} ${pairs}` : pairs;
 }
@@ -39,9 +52,13 @@ function sameTimes(a, b) {
 }
 
 function allTimes(elements) {
-  const longest = elements.reduce((most, element) => (element.dps.length > most.length ? element.dps : most), []);
+  const longest = elements.reduce(
+    (most, element) => (element.dps.length > most.length ? element.dps : most),
+    [],
+  );
   // After downsampling they mostly are alike; else they are gathered.
-  if (elements.every((element) => sameTimes(element.dps, longest))) return longest.map((point) => point[0]);
+  if (elements.every((element) => sameTimes(element.dps, longest)))
+    return longest.map((point) => point[0]);
   const seen = new Set();
   for (const element of elements) for (const point of element.dps) seen.add(point[0]);
   return Array.from(Float64Array.from(seen).sort());
@@ -50,9 +67,10 @@ function allTimes(elements) {
 function valuesAt(times, points) {
   const values = new Array(times.length).fill(undefined);
   let at = 0;
+  // "NaN" is a text in JSON.
   for (const [time, value] of points) {
     while (times[at] < time) at++;
-    values[at] = typeof value === 'number' && Number.isFinite(value) ? value : null;  // "NaN" is a text
+    values[at] = typeof value === 'number' && Number.isFinite(value) ? value : null;
   }
   return values;
 }
@@ -61,9 +79,17 @@ function allAnnotations(elements) {
   const known = new Map();
   for (const element of elements) {
     for (const note of [...(element.annotations ?? []), ...(element.globalAnnotations ?? [])]) {
-      const times = { startMs: toMilliseconds(note.startTime), endMs: toMilliseconds(note.endTime) };
+      const times = {
+        startMs: toMilliseconds(note.startTime),
+        endMs: toMilliseconds(note.endTime),
+      };
       const text = note.description || note.notes || '(no description)';
-      known.set(`${note.tsuid ?? ''} ${note.startTime}`, { ...times, text, notes: note.notes ?? '', tsuid: note.tsuid ?? '' });
+      known.set(`${note.tsuid ?? ''} ${note.startTime}`, {
+        ...times,
+        text,
+        notes: note.notes ?? '',
+        tsuid: note.tsuid ?? '',
+      });
     }
   }
   return [...known.values()].sort((a, b) => a.startMs - b.startMs);
@@ -75,9 +101,16 @@ function toMilliseconds(time) {
   return number < 1e10 ? number * 1000 : number;
 }
 
-/** Of the values that are there: { count, last, min, max, mean }; all but count are null if there is none. */
+/**
+ * Of the values that are there: { count, last, min, max, mean }; all but count are null if there is
+ * none.
+ */
 export function summary(values) {
-  let count = 0, sum = 0, min = Infinity, max = -Infinity, last = null;
+  let count = 0,
+    sum = 0,
+    min = Infinity,
+    max = -Infinity,
+    last = null;
   for (const value of values) {
     if (typeof value !== 'number') continue;
     count++;

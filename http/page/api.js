@@ -1,4 +1,5 @@
-// Calls of this server. Addresses are relative, so that the page works behind a proxy's folder, too.
+// Calls of this server. Addresses are relative, so that the page works behind a proxy's folder,
+// too.
 
 /** What the server answered that is no success, in its own words. */
 export class ApiError extends Error {
@@ -13,7 +14,10 @@ async function ask(path, options) {
   if (response.status === 204) return null;
   const text = await response.text();
   if (response.ok) return JSON.parse(text);
-  throw new ApiError(response.status, messageOf(text) || `${response.status} ${response.statusText}`);
+  throw new ApiError(
+    response.status,
+    messageOf(text) || `${response.status} ${response.statusText}`,
+  );
 }
 
 function messageOf(text) {
@@ -21,7 +25,9 @@ function messageOf(text) {
     const { error } = JSON.parse(text);
     const { message, details } = error;
     // A failed query repeats itself, or shows the whole query, as details.
-    return details && details !== message && details.length < 300 ? `${message}: ${details}` : message;
+    return details && details !== message && details.length < 300
+      ? `${message}: ${details}`
+      : message;
   } catch {
     return text.slice(0, 300);
   }
@@ -30,7 +36,8 @@ function messageOf(text) {
 const words = (parameters) => new URLSearchParams(parameters).toString();
 
 export const api = {
-  query: (body, signal) => ask('api/query?arrays', { method: 'POST', body: JSON.stringify(body), signal }),
+  query: (body, signal) =>
+    ask('api/query?arrays', { method: 'POST', body: JSON.stringify(body), signal }),
   suggest: (type, q, max, signal) => ask(`api/suggest?${words({ type, q, max })}`, { signal }),
   aggregators: () => ask('api/aggregators'),
   filters: () => ask('api/config/filters'),

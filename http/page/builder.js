@@ -1,12 +1,18 @@
-// The form of a query: one block for each sub-query. It shows a state and tells what was changed; it keeps nothing else.
+// The form of a query: one block for each sub-query. It shows a state and tells what was changed;
+// it keeps nothing else.
 
 import { letterOf } from './answer.js';
 import { api } from './api.js';
 import { element, select, settled } from './dom.js';
 import { newSubQuery } from './expression.js';
 
-const INTERVALS = [{ value: '', text: 'none' }, { value: 'auto', text: 'auto' },
-  ...['1s', '10s', '30s', '1m', '5m', '15m', '30m', '1h', '6h', '1d', '7d', '0all'].map((value) => ({ value, text: value }))];
+const INTERVALS = [
+  { value: '', text: 'none' },
+  { value: 'auto', text: 'auto' },
+  ...['1s', '10s', '30s', '1m', '5m', '15m', '30m', '1h', '6h', '1d', '7d', '0all'].map(
+    (value) => ({ value, text: value }),
+  ),
+];
 const FILLS = [{ value: '', text: 'no fill' }, 'nan', 'null', 'zero'];
 const SUGGESTED_MAX = 50;
 
@@ -63,28 +69,80 @@ export class Builder {
       sub[name] = event.target.value.trim();
       this.changed();
     };
-    const block = element('fieldset', { class: 'sub', 'data-index': index },
+    const block = element(
+      'fieldset',
+      { class: 'sub', 'data-index': index },
       element('legend', {}, letterOf(index)),
-      element('div', { class: 'row' },
-        this.named(sub.metric, 'metrics', { class: 'metric', placeholder: 'metric', 'aria-label': 'Metric', onchange: set('metric') }),
-        labelled('aggregate', select(this.aggregators, sub.aggregator, { class: 'aggregator', onchange: set('aggregator') })),
-        ...this.downsample(sub), ...this.rate(sub),
-        labelled('points', element('input', { class: 'value-filter', value: sub.valueFilter, placeholder: 'all; or >90', spellcheck: 'false',
-          title: 'A comparison: only points that pass are looked at (>, >=, <, <=, ==, !=)', onchange: set('valueFilter') }))),
-      element('div', { class: 'row filters' },
+      element(
+        'div',
+        { class: 'row' },
+        this.named(sub.metric, 'metrics', {
+          class: 'metric',
+          placeholder: 'metric',
+          'aria-label': 'Metric',
+          onchange: set('metric'),
+        }),
+        labelled(
+          'aggregate',
+          select(this.aggregators, sub.aggregator, {
+            class: 'aggregator',
+            onchange: set('aggregator'),
+          }),
+        ),
+        ...this.downsample(sub),
+        ...this.rate(sub),
+        labelled(
+          'points',
+          element('input', {
+            class: 'value-filter',
+            value: sub.valueFilter,
+            placeholder: 'all; or >90',
+            spellcheck: 'false',
+            title: 'A comparison: only points that pass are looked at (>, >=, <, <=, ==, !=)',
+            onchange: set('valueFilter'),
+          }),
+        ),
+      ),
+      element(
+        'div',
+        { class: 'row filters' },
         ...sub.filters.map((filter, i) => this.filter(sub, filter, i)),
         element('button', { class: 'add-filter', onclick: () => this.addFilter(sub) }, '+ tag'),
-        sub.filters.length === 0 ? null : checkbox('only these tags', sub.explicitTags, (on) => {
-          sub.explicitTags = on;
-          this.changed();
-        }),
-        element('span', { class: 'deeds' }, checkbox('right axis', sub.right, (on) => {
-          sub.right = on;
-          this.changed();
-        }), ' ',
-          element('button', { title: 'Copy this sub-query', onclick: () => this.add(structuredClone(sub)) }, 'copy'), ' ',
-          element('button', { title: 'Remove this sub-query', 'aria-label': 'Remove this sub-query', onclick: () => this.remove(index) }, '✕'))));
-    block.addEventListener('focusin', () => { this.active = index; });
+        sub.filters.length === 0
+          ? null
+          : checkbox('only these tags', sub.explicitTags, (on) => {
+              sub.explicitTags = on;
+              this.changed();
+            }),
+        element(
+          'span',
+          { class: 'deeds' },
+          checkbox('right axis', sub.right, (on) => {
+            sub.right = on;
+            this.changed();
+          }),
+          ' ',
+          element(
+            'button',
+            { title: 'Copy this sub-query', onclick: () => this.add(structuredClone(sub)) },
+            'copy',
+          ),
+          ' ',
+          element(
+            'button',
+            {
+              title: 'Remove this sub-query',
+              'aria-label': 'Remove this sub-query',
+              onclick: () => this.remove(index),
+            },
+            '✕',
+          ),
+        ),
+      ),
+    );
+    block.addEventListener('focusin', () => {
+      this.active = index;
+    });
     return block;
   }
 
@@ -92,33 +150,57 @@ export class Builder {
     const [interval, aggregator = 'avg', fill = ''] = sub.downsample.split('-');
     const change = (name) => (event) => {
       const now = { interval, aggregator, fill, [name]: event.target.value };
-      sub.downsample = now.interval === '' ? '' : [now.interval, now.aggregator, now.fill].filter(Boolean).join('-');
+      sub.downsample =
+        now.interval === ''
+          ? ''
+          : [now.interval, now.aggregator, now.fill].filter(Boolean).join('-');
       this.changed();
     };
-    const parts = [labelled('downsample', select(INTERVALS, interval, { class: 'interval', onchange: change('interval') }))];
+    const parts = [
+      labelled(
+        'downsample',
+        select(INTERVALS, interval, { class: 'interval', onchange: change('interval') }),
+      ),
+    ];
     if (interval !== '') {
       const functions = this.aggregators.filter((name) => name !== 'none');
-      parts.push(select(functions, aggregator, { class: 'function', 'aria-label': 'Downsampling function', onchange: change('aggregator') }),
-        select(FILLS, fill, { class: 'fill', 'aria-label': 'Fill of empty intervals', onchange: change('fill') }));
+      parts.push(
+        select(functions, aggregator, {
+          class: 'function',
+          'aria-label': 'Downsampling function',
+          onchange: change('aggregator'),
+        }),
+        select(FILLS, fill, {
+          class: 'fill',
+          'aria-label': 'Fill of empty intervals',
+          onchange: change('fill'),
+        }),
+      );
     }
     return parts;
   }
 
   rate(sub) {
-    const parts = [checkbox('rate', sub.rate !== null, (on) => {
-      sub.rate = on ? { counter: false, drop: false, max: null, reset: null } : null;
-      this.changed();
-    })];
-    if (sub.rate === null) return parts;
-    parts.push(checkbox('counter', sub.rate.counter, (on) => {
-      Object.assign(sub.rate, { counter: on, drop: on && sub.rate.drop });
-      this.changed();
-    }));
-    if (sub.rate.counter) {
-      parts.push(checkbox('drop resets', sub.rate.drop, (on) => {
-        sub.rate.drop = on;
+    const parts = [
+      checkbox('rate', sub.rate !== null, (on) => {
+        sub.rate = on ? { counter: false, drop: false, max: null, reset: null } : null;
         this.changed();
-      }));
+      }),
+    ];
+    if (sub.rate === null) return parts;
+    parts.push(
+      checkbox('counter', sub.rate.counter, (on) => {
+        Object.assign(sub.rate, { counter: on, drop: on && sub.rate.drop });
+        this.changed();
+      }),
+    );
+    if (sub.rate.counter) {
+      parts.push(
+        checkbox('drop resets', sub.rate.drop, (on) => {
+          sub.rate.drop = on;
+          this.changed();
+        }),
+      );
     }
     return parts;
   }
@@ -138,18 +220,43 @@ export class Builder {
       else this.changed();
     };
     const values = filter.type === 'literal_or' ? 'tagv' : null;
-    return element('span', { class: 'filter' },
-      this.named(filter.tagk, 'tagk', { class: 'tagk', placeholder: 'tag', 'aria-label': 'Tag key', onchange: set('tagk') }),
-      select(this.filterTypes, filter.type, { class: 'type', 'aria-label': 'Kind of filter', onchange: set('type') }),
-      this.named(filter.filter, values, { class: 'value', placeholder: 'a|b', 'aria-label': 'Filter', onchange: set('filter') }),
+    return element(
+      'span',
+      { class: 'filter' },
+      this.named(filter.tagk, 'tagk', {
+        class: 'tagk',
+        placeholder: 'tag',
+        'aria-label': 'Tag key',
+        onchange: set('tagk'),
+      }),
+      select(this.filterTypes, filter.type, {
+        class: 'type',
+        'aria-label': 'Kind of filter',
+        onchange: set('type'),
+      }),
+      this.named(filter.filter, values, {
+        class: 'value',
+        placeholder: 'a|b',
+        'aria-label': 'Filter',
+        onchange: set('filter'),
+      }),
       checkbox('group', filter.groupBy, (on) => {
         filter.groupBy = on;
         this.changed();
       }),
-      element('button', { title: 'Remove this filter', 'aria-label': 'Remove this filter', onclick: () => {
-        sub.filters.splice(index, 1);
-        this.changed();
-      } }, '✕'));
+      element(
+        'button',
+        {
+          title: 'Remove this filter',
+          'aria-label': 'Remove this filter',
+          onclick: () => {
+            sub.filters.splice(index, 1);
+            this.changed();
+          },
+        },
+        '✕',
+      ),
+    );
   }
 
   /** A field that proposes names of that kind; kind null: none. */
@@ -160,7 +267,13 @@ export class Builder {
       const names = await api.suggest(kind, typed, SUGGESTED_MAX).catch(() => []);
       list.replaceChildren(...names.map((name) => element('option', { value: name })));
     }, 120);
-    const input = element('input', { value, list: list.id, autocomplete: 'off', spellcheck: 'false', ...attributes });
+    const input = element('input', {
+      value,
+      list: list.id,
+      autocomplete: 'off',
+      spellcheck: 'false',
+      ...attributes,
+    });
     input.addEventListener('input', () => propose(input.value));
     input.addEventListener('focus', () => propose(input.value));
     return element('span', { class: 'named' }, input, list);
@@ -172,6 +285,14 @@ function labelled(text, control) {
 }
 
 function checkbox(text, checked, onChange) {
-  return element('label', { class: 'check' },
-    element('input', { type: 'checkbox', checked, onchange: (event) => onChange(event.target.checked) }), ` ${text}`);
+  return element(
+    'label',
+    { class: 'check' },
+    element('input', {
+      type: 'checkbox',
+      checked,
+      onchange: (event) => onChange(event.target.checked),
+    }),
+    ` ${text}`,
+  );
 }

@@ -1,5 +1,6 @@
-// The graph: uPlot, fed with what answer.js made. Dragging asks for another range of time; the pointer tells the nearest
-// point. Colours come from page.css, so it is made anew when the theme changes.
+// The graph: uPlot, fed with what answer.js made. Dragging asks for another range of time; the
+// pointer tells the nearest point. Colours come from page.css, so it is made anew when the theme
+// changes.
 
 import { element } from './dom.js';
 import { formatNumber } from './numbers.js';
@@ -7,12 +8,15 @@ import { formatTime } from './times.js';
 import { themeColor } from './theme.js';
 
 const HEIGHT_PX = 380;
-// Above this many series points are not marked, nor are lines dimmed under the pointer: each costs a drawing of all.
+// Above this many series points are not marked, nor are lines dimmed under the pointer: each costs
+// a drawing of all.
 const SERIES_FEW = 40;
 const NEAR_PX = 30;
-// uPlot's table of what an axis of time says, with 24 hours a day: from seconds between ticks on, then the text, and the text
-// where a new year, day or minute begins.
-const YEAR = '\n{YYYY}', DAY = '\n{YYYY}-{MM}-{DD}', CLOCK = '{HH}:{mm}';
+// uPlot's table of what an axis of time says, with 24 hours a day: from seconds between ticks on,
+// then the text, and the text where a new year, day or minute begins.
+const YEAR = '\n{YYYY}',
+  DAY = '\n{YYYY}-{MM}-{DD}',
+  CLOCK = '{HH}:{mm}';
 const AXIS_TEXTS = [
   [86400 * 365, '{YYYY}', null, null, null, null, null, null, 1],
   [86400 * 28, '{MMM}', YEAR, null, null, null, null, null, 1],
@@ -24,13 +28,15 @@ const AXIS_TEXTS = [
 
 /** Neighbours are far apart on the wheel of colours, whatever their number. */
 export function seriesColor(index) {
-  return `hsl(${Math.round((210 + index * 137.508) % 360)} 65% ${themeColor('--line-lightness') || '45%'})`;
+  const hue = Math.round((210 + index * 137.508) % 360);
+  return `hsl(${hue} 65% ${themeColor('--line-lightness')})`;
 }
 
 export class Chart {
   /**
-   * onZoom(startMs, endMs): a range was dragged over. onPoint(series index or null): what the pointer is at.
-   * The element has the chart as its property `chart`, for whoever looks from outside.
+   * onZoom(startMs, endMs): a range was dragged over. onPoint(series index or null): what the
+   * pointer is at. The element has the chart as its property `chart`, for whoever looks from
+   * outside.
    */
   constructor(container, { onZoom, onPoint }) {
     this.container = container;
@@ -92,7 +98,11 @@ export class Chart {
     if (!this.columns) return;
     this.plot?.destroy();
     const { times, series } = this.columns;
-    this.plot = new globalThis.uPlot(this.options(), [times, ...series.map((one) => one.values)], this.container);
+    this.plot = new globalThis.uPlot(
+      this.options(),
+      [times, ...series.map((one) => one.values)],
+      this.container,
+    );
     this.plot.over.append(this.tip);
     this.tip.hidden = true;
   }
@@ -100,29 +110,52 @@ export class Chart {
   options() {
     const { series } = this.columns;
     const few = series.length <= SERIES_FEW;
-    const ink = themeColor('--ink'), grid = { stroke: themeColor('--grid'), width: 1 };
+    const ink = themeColor('--ink'),
+      grid = { stroke: themeColor('--grid'), width: 1 };
     const axis = { stroke: ink, grid, ticks: grid };
-    const values = { ...axis, scale: 'y', size: 70, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : formatNumber(tick))) };
+    const values = {
+      ...axis,
+      scale: 'y',
+      size: 70,
+      values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : formatNumber(tick))),
+    };
     return {
       width: this.container.clientWidth,
       height: HEIGHT_PX,
       legend: { show: false },
-      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: few }, focus: { prox: few ? NEAR_PX : -1 } },
+      cursor: {
+        drag: { x: true, y: false, setScale: false },
+        points: { show: few },
+        focus: { prox: few ? NEAR_PX : -1 },
+      },
       focus: { alpha: 0.3 },
       scales: {
         x: { time: true, range: () => [this.range[0] / 1000, this.range[1] / 1000] },
         y: this.logarithmic ? { distr: 3 } : {},
         right: this.logarithmic ? { distr: 3 } : {},
       },
-      axes: [{ ...axis, values: AXIS_TEXTS }, values, { ...values, scale: 'right', side: 1, grid: { show: false }, show: series.some((one) => one.right) }],
-      series: [{}, ...series.map((one, i) => ({
-        label: one.label,
-        scale: one.right ? 'right' : 'y',
-        stroke: seriesColor(i),
-        width: few ? 1.5 : 1,
-        show: !this.hidden.has(i),
-        points: few ? {} : { show: false },
-      }))],
+      axes: [
+        { ...axis, values: AXIS_TEXTS },
+        values,
+        {
+          ...values,
+          scale: 'right',
+          side: 1,
+          grid: { show: false },
+          show: series.some((one) => one.right),
+        },
+      ],
+      series: [
+        {},
+        ...series.map((one, i) => ({
+          label: one.label,
+          scale: one.right ? 'right' : 'y',
+          stroke: seriesColor(i),
+          width: few ? 1.5 : 1,
+          show: !this.hidden.has(i),
+          points: few ? {} : { show: false },
+        })),
+      ],
       hooks: {
         setSelect: [(plot) => this.zoom(plot)],
         setCursor: [(plot) => this.point(plot)],
@@ -135,12 +168,16 @@ export class Chart {
     const { left, width } = plot.select;
     if (width < 4) return;
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.onZoom(Math.round(plot.posToVal(left, 'x') * 1000), Math.round(plot.posToVal(left + width, 'x') * 1000));
+    this.onZoom(
+      Math.round(plot.posToVal(left, 'x') * 1000),
+      Math.round(plot.posToVal(left + width, 'x') * 1000),
+    );
   }
 
   /** The series whose line is nearest to the pointer there; null if none is near. */
   nearest(plot, idx, top) {
-    let best = null, distance = NEAR_PX;
+    let best = null,
+      distance = NEAR_PX;
     for (let i = 1; i < plot.data.length; i++) {
       const value = plot.data[i][idx];
       if (!plot.series[i].show || typeof value !== 'number') continue;
@@ -152,13 +189,18 @@ export class Chart {
 
   point(plot) {
     const { idx, top, left } = plot.cursor;
-    const index = idx === null || idx === undefined || top < 0 ? null : this.nearest(plot, idx, top);
+    const index =
+      idx === null || idx === undefined || top < 0 ? null : this.nearest(plot, idx, top);
     this.tip.hidden = index === null;
     this.onPoint(index);
     if (index === null) return;
     const value = plot.data[index + 1][idx];
-    this.tip.replaceChildren(element('b', {}, String(value)), ` ${this.columns.series[index].label}`, element('br'),
-      formatTime(Math.round(plot.data[0][idx] * 1000)));
+    this.tip.replaceChildren(
+      element('b', {}, String(value)),
+      ` ${this.columns.series[index].label}`,
+      element('br'),
+      formatTime(Math.round(plot.data[0][idx] * 1000)),
+    );
     const right = left > plot.over.clientWidth / 2;
     this.tip.classList.toggle('to-left', right);
     this.tip.style.left = `${left}px`;

@@ -1,6 +1,9 @@
 // Elements from a few words. Text is always text: names and values of writers never become markup.
 
-/** element('button', { class: 'x', onclick: f, 'aria-label': 'y' }, 'text', child, …); null children are left out. */
+/**
+ * element('button', { class: 'x', onclick: f, 'aria-label': 'y' }, 'text', child, …); null children
+ * are left out.
+ */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -18,8 +21,13 @@ export const byId = (id) => document.getElementById(id);
 export function select(options, value, attributes = {}) {
   const known = options.some((option) => (option.value ?? option) === value);
   const all = known ? options : [value, ...options];
-  const made = element('select', attributes,
-    ...all.map((option) => element('option', { value: option.value ?? option }, option.text ?? option)));
+  const made = element(
+    'select',
+    attributes,
+    ...all.map((option) =>
+      element('option', { value: option.value ?? option }, option.text ?? option),
+    ),
+  );
   made.value = value;
   return made;
 }

@@ -3,23 +3,30 @@
 import { api } from './api.js';
 import { element, settled } from './dom.js';
 
-// As many are asked for at once; if there are more, what is typed is looked for as the beginning of a name.
+// As many are asked for at once; if there are more, what is typed is looked for as the beginning of
+// a name.
 const NAMES_MAX = 5000;
 const SHOWN_MAX = 300;
 const VALUES_MAX = 50;
 
 export class Explore {
   /**
-   * onMetric(name, add): it was clicked; add: as another sub-query. onTag(key, value): a tag of the metric that is looked at;
-   * value null: all of them, one line each.
+   * onMetric(name, add): it was clicked; add: as another sub-query. onTag(key, value): a tag of the
+   * metric that is looked at; value null: all of them, one line each.
    */
   constructor(container, { onMetric, onTag }) {
     this.onMetric = onMetric;
     this.onTag = onTag;
     this.names = [];
     this.whole = false;
-    this.search = element('input', { type: 'search', id: 'search', placeholder: 'metrics ( / )', 'aria-label': 'Search metrics',
-      autocomplete: 'off', spellcheck: 'false' });
+    this.search = element('input', {
+      type: 'search',
+      id: 'search',
+      placeholder: 'metrics ( / )',
+      'aria-label': 'Search metrics',
+      autocomplete: 'off',
+      spellcheck: 'false',
+    });
     this.list = element('ul', { class: 'names' });
     this.count = element('p', { class: 'soft', role: 'status' });
     this.tags = element('div', { class: 'tags' });
@@ -39,7 +46,9 @@ export class Explore {
 
   listNames() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = this.names.filter((name) => words.every((word) => name.toLowerCase().includes(word)));
+    const found = this.names.filter((name) =>
+      words.every((word) => name.toLowerCase().includes(word)),
+    );
     this.list.replaceChildren(...found.slice(0, SHOWN_MAX).map((name) => this.line(name)));
     const more = found.length > SHOWN_MAX ? `; the first ${SHOWN_MAX} are shown` : '';
     this.count.textContent = `${found.length}${this.whole ? '' : ' or more'} metrics${more}`;
@@ -47,9 +56,30 @@ export class Explore {
 
   line(name) {
     const choose = (add) => this.onMetric(name, add);
-    return element('li', { 'data-metric': name },
-      element('button', { class: 'name', title: 'Show it', 'aria-current': String(name === this.metric), onclick: (event) => choose(event.shiftKey) }, name),
-      element('button', { class: 'more', title: 'Add it as another sub-query', 'aria-label': `Add ${name}`, onclick: () => choose(true) }, '+'));
+    return element(
+      'li',
+      { 'data-metric': name },
+      element(
+        'button',
+        {
+          class: 'name',
+          title: 'Show it',
+          'aria-current': String(name === this.metric),
+          onclick: (event) => choose(event.shiftKey),
+        },
+        name,
+      ),
+      element(
+        'button',
+        {
+          class: 'more',
+          title: 'Add it as another sub-query',
+          'aria-label': `Add ${name}`,
+          onclick: () => choose(true),
+        },
+        '+',
+      ),
+    );
   }
 
   /** Shows how many series a metric has, and how they spread over its tags; "": of none. */
@@ -57,31 +87,68 @@ export class Explore {
     if (metric === this.metric) return;
     this.metric = metric;
     this.tags.replaceChildren();
-    for (const name of this.list.querySelectorAll('.name')) name.setAttribute('aria-current', String(name.textContent === metric));
+    for (const name of this.list.querySelectorAll('.name'))
+      name.setAttribute('aria-current', String(name.textContent === metric));
     if (metric === '') return;
-    const counts = await api.tagCounts(metric, VALUES_MAX).catch(() => null);  // the graph's query says what is wrong
+    // The graph's query says what is wrong, if anything is.
+    const counts = await api.tagCounts(metric, VALUES_MAX).catch(() => null);
     if (counts === null || this.metric !== metric) return;
-    this.tags.append(element('b', {}, metric), element('p', { class: 'soft' }, `${counts.series} series`),
-      ...counts.tags.map((tag) => this.tag(tag, counts.series)));
+    this.tags.append(
+      element('b', {}, metric),
+      element('p', { class: 'soft' }, `${counts.series} series`),
+      ...counts.tags.map((tag) => this.tag(tag, counts.series)),
+    );
   }
 
   tag({ key, series, values, largest }, all) {
     const part = series === all ? '' : `, in ${series} series`;
     const more = values - largest.length;
-    return element('details', { 'data-key': key, open: values <= 10 },
-      element('summary', {}, element('button', { class: 'key', title: 'A line for each value', onclick: () => this.onTag(key, null) }, key),
-        element('span', { class: 'soft' }, ` ${values} ${values === 1 ? 'value' : 'values'}${part}`)),
-      element('ul', { class: 'values' }, ...largest.map(({ value, series: count }) => element('li', {},
-        element('button', { class: 'value', title: 'Only this value', onclick: () => this.onTag(key, value) }, value),
-        element('span', { class: 'soft' }, String(count)))),
-      more > 0 ? element('li', { class: 'soft' }, `and ${more} more`) : null));
+    return element(
+      'details',
+      { 'data-key': key, open: values <= 10 },
+      element(
+        'summary',
+        {},
+        element(
+          'button',
+          { class: 'key', title: 'A line for each value', onclick: () => this.onTag(key, null) },
+          key,
+        ),
+        element(
+          'span',
+          { class: 'soft' },
+          ` ${values} ${values === 1 ? 'value' : 'values'}${part}`,
+        ),
+      ),
+      element(
+        'ul',
+        { class: 'values' },
+        ...largest.map(({ value, series: count }) =>
+          element(
+            'li',
+            {},
+            element(
+              'button',
+              { class: 'value', title: 'Only this value', onclick: () => this.onTag(key, value) },
+              value,
+            ),
+            element('span', { class: 'soft' }, String(count)),
+          ),
+        ),
+        more > 0 ? element('li', { class: 'soft' }, `and ${more} more`) : null,
+      ),
+    );
   }
 
   /** Arrows walk through the list. */
   move(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
-    const stops = [this.search, ...this.list.querySelectorAll('.name'), ...this.tags.querySelectorAll('.key, details[open] .value')];
+    const stops = [
+      this.search,
+      ...this.list.querySelectorAll('.name'),
+      ...this.tags.querySelectorAll('.key, details[open] .value'),
+    ];
     const next = stops[stops.indexOf(document.activeElement) + step];
     if (!next) return;
     event.preventDefault();

@@ -1,11 +1,24 @@
 // A sub-query as one text, in the grammar of m= in /api/query (spec http-api.md §10.2), and back:
 //   aggregator:[downsample:][rate…:]metric{grouping filters}{other filters}
-// What a filter says may hold , { } : and %: they are written as %XX here, which OpenTSDB's grammar has no word for. Such
-// texts are for the address of the page; isPlain tells whether a server understands one, too.
+// What a filter says may hold , { } : and %: they are written as %XX here, which OpenTSDB's grammar
+// has no word for. Such texts are for the address of the page; isPlain tells whether a server
+// understands one, too.
 
-/** valueFilter: of docs/extensions.md, such as ">90". downsample: as in m=, or auto-FUNCTION[-FILL]. right: drawn against the axis on the right, of which m= knows nothing. */
+/**
+ * valueFilter: of docs/extensions.md, such as ">90". downsample: as in m=, or auto-FUNCTION[-FILL].
+ * right: drawn against the axis on the right, of which m= knows nothing.
+ */
 export function newSubQuery(metric = '') {
-  return { metric, aggregator: 'sum', downsample: 'auto-avg', rate: null, filters: [], explicitTags: false, valueFilter: '', right: false };
+  return {
+    metric,
+    aggregator: 'sum',
+    downsample: 'auto-avg',
+    rate: null,
+    filters: [],
+    explicitTags: false,
+    valueFilter: '',
+    right: false,
+  };
 }
 
 /** Those that say something: one that is being typed does not yet. */
@@ -49,7 +62,9 @@ function escape(text) {
 }
 
 function unescape(text) {
-  return text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
+  return text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits) =>
+    String.fromCharCode(parseInt(digits, 16)),
+  );
 }
 
 export function isPlain(expression) {
@@ -78,8 +93,10 @@ function readOption(piece, sub) {
   if (rate) {
     const [word = '', max = '', reset = ''] = (rate[1] ?? '').split(',');
     sub.rate = {
-      counter: word.endsWith('counter'), drop: word === 'dropcounter',
-      max: Number(max) || null, reset: Number(reset) || null,
+      counter: word.endsWith('counter'),
+      drop: word === 'dropcounter',
+      max: Number(max) || null,
+      reset: Number(reset) || null,
     };
   } else if (/^(\d|auto-)/i.test(piece)) {
     sub.downsample = piece;
@@ -88,17 +105,26 @@ function readOption(piece, sub) {
   } else if (/^value[<>=!]/i.test(piece)) {
     sub.valueFilter = piece.slice(5);
   }
-  // Others are for histograms and rollups, which this page does not ask for; OpenTSDB passes over unknown ones, too.
+  // Others are for histograms and rollups, which this page does not ask for; OpenTSDB passes over
+  // unknown ones, too.
 }
 
 function parseFilters(text, groupBy) {
-  return text.split(',').filter((part) => part !== '').map((part) => {
-    const equals = part.indexOf('=');
-    if (equals < 1) throw new Error(`"${part}" is no tag=filter`);
-    const tagk = unescape(part.slice(0, equals));
-    const value = unescape(part.slice(equals + 1));
-    const typed = FILTER.exec(value);
-    if (typed) return { tagk, type: typed[1].toLowerCase(), filter: typed[2], groupBy };
-    return { tagk, type: value.includes('*') ? 'wildcard' : 'literal_or', filter: value, groupBy };
-  });
+  return text
+    .split(',')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const equals = part.indexOf('=');
+      if (equals < 1) throw new Error(`"${part}" is no tag=filter`);
+      const tagk = unescape(part.slice(0, equals));
+      const value = unescape(part.slice(equals + 1));
+      const typed = FILTER.exec(value);
+      if (typed) return { tagk, type: typed[1].toLowerCase(), filter: typed[2], groupBy };
+      return {
+        tagk,
+        type: value.includes('*') ? 'wildcard' : 'literal_or',
+        filter: value,
+        groupBy,
+      };
+    });
 }

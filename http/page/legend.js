@@ -20,20 +20,36 @@ export class Legend {
   show(columns) {
     const shown = columns.series.slice(0, LINES_MAX);
     this.lines = shown.map((one, i) => this.line(one, i));
-    const head = element('tr', {}, element('th', { scope: 'col' }, `${columns.series.length} series`),
-      ...FIGURES.map((name) => element('th', { scope: 'col' }, name)));
+    const head = element(
+      'tr',
+      {},
+      element('th', { scope: 'col' }, `${columns.series.length} series`),
+      ...FIGURES.map((name) => element('th', { scope: 'col' }, name)),
+    );
     const rest = columns.series.length - shown.length;
-    this.container.replaceChildren(element('table', {}, element('thead', {}, head), element('tbody', {}, ...this.lines)),
-      rest > 0 ? `and ${rest} more` : '');
+    this.container.replaceChildren(
+      element('table', {}, element('thead', {}, head), element('tbody', {}, ...this.lines)),
+      rest > 0 ? `and ${rest} more` : '',
+    );
     this.paint();
   }
 
   line(one, index) {
     const figures = summary(one.values);
-    const name = element('button', { class: 'series', 'aria-pressed': 'true', title: this.titleOf(one) },
-      element('span', { class: 'swatch' }), one.label);
-    const line = element('tr', {}, element('td', {}, name),
-      ...FIGURES.map((figure) => element('td', { title: figures[figure] }, formatNumber(figures[figure]))));
+    const name = element(
+      'button',
+      { class: 'series', 'aria-pressed': 'true', title: this.titleOf(one) },
+      element('span', { class: 'swatch' }),
+      one.label,
+    );
+    const line = element(
+      'tr',
+      {},
+      element('td', {}, name),
+      ...FIGURES.map((figure) =>
+        element('td', { title: figures[figure] }, formatNumber(figures[figure])),
+      ),
+    );
     name.addEventListener('click', (event) => {
       if (event.shiftKey || event.detail === 2) this.chart.only(index);
       else this.chart.toggle(index);
@@ -43,7 +59,8 @@ export class Legend {
   }
 
   titleOf(one) {
-    const folded = one.aggregateTags.length > 0 ? `; over all of ${one.aggregateTags.join(', ')}` : '';
+    const folded =
+      one.aggregateTags.length > 0 ? `; over all of ${one.aggregateTags.join(', ')}` : '';
     return `${one.metric}${folded}. Click hides it, double click or shift leaves it alone`;
   }
 
@@ -61,7 +78,9 @@ export class Legend {
   }
 
   paint() {
-    this.lines.forEach((line, i) => { line.querySelector('.swatch').style.backgroundColor = seriesColor(i); });
+    this.lines.forEach((line, i) => {
+      line.querySelector('.swatch').style.backgroundColor = seriesColor(i);
+    });
   }
 
   clear() {

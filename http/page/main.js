@@ -1,4 +1,5 @@
-// The page: what it shows is one state, kept in its address; this joins the parts that show and change it.
+// The page: what it shows is one state, kept in its address; this joins the parts that show and
+// change it.
 
 import { letterOf, toColumns } from './answer.js';
 import { ApiError, api } from './api.js';
@@ -25,7 +26,10 @@ let running = null;
 let refreshTimer = 0;
 
 startTheme();
-const chart = new Chart(byId('chart'), { onZoom: (from, to) => zoom(from, to), onPoint: (index) => legend.point(index) });
+const chart = new Chart(byId('chart'), {
+  onZoom: (from, to) => zoom(from, to),
+  onPoint: (index) => legend.point(index),
+});
 const legend = new Legend(byId('legend'), chart);
 const builder = new Builder(byId('subs'), () => changed());
 const times = new TimePicker(byId('times'), (change) => changed(change));
@@ -65,12 +69,16 @@ function chooseMetric(name, add) {
   builder.changed();
 }
 
-/** Of the sub-query that was touched last. Another value of the same tag is one more, as long as they are plain. */
+/**
+ * Of the sub-query that was touched last. Another value of the same tag is one more, as long as
+ * they are plain.
+ */
 function chooseTag(key, value) {
   const { filters } = builder.activeSub();
   const found = filters.find((filter) => filter.tagk === key);
   if (value === null || !found || found.type !== 'literal_or') {
-    const wanted = value === null ? { type: 'wildcard', filter: '*' } : { type: 'literal_or', filter: value };
+    const wanted =
+      value === null ? { type: 'wildcard', filter: '*' } : { type: 'literal_or', filter: value };
     if (found) Object.assign(found, wanted, { groupBy: true });
     else filters.push({ tagk: key, groupBy: true, ...wanted });
   } else {
@@ -108,7 +116,10 @@ async function askNow() {
   try {
     const answer = await api.query(queryBody(asked), signal);
     const arrived = performance.now();
-    const subs = askedSubs(asked).map((sub) => ({ letter: letterOf(asked.subs.indexOf(sub)), right: sub.right }));
+    const subs = askedSubs(asked).map((sub) => ({
+      letter: letterOf(asked.subs.indexOf(sub)),
+      right: sub.right,
+    }));
     show(toColumns(answer, subs), range, arrived - began);
     say('');
   } catch (error) {
@@ -124,10 +135,28 @@ function show(columns, range, tookMs) {
   chart.show(columns, range);
   legend.show(columns);
   showNotes(columns.annotations);
-  const points = columns.series.reduce((sum, one) => sum + one.values.filter((value) => value !== undefined).length, 0);
-  const facts = columns.series.length === 0 ? 'No points in this range' : `${columns.series.length} series, ${points} points, ${Math.round(tookMs)} ms`;
-  byId('facts').replaceChildren(facts, element('label', { class: 'check' },
-    element('input', { type: 'checkbox', id: 'logarithmic', checked: chart.logarithmic, onchange: (event) => chart.setLogarithmic(event.target.checked) }), ' logarithmic'));
+  const points = columns.series.reduce(
+    (sum, one) => sum + one.values.filter((value) => value !== undefined).length,
+    0,
+  );
+  const facts =
+    columns.series.length === 0
+      ? 'No points in this range'
+      : `${columns.series.length} series, ${points} points, ${Math.round(tookMs)} ms`;
+  byId('facts').replaceChildren(
+    facts,
+    element(
+      'label',
+      { class: 'check' },
+      element('input', {
+        type: 'checkbox',
+        id: 'logarithmic',
+        checked: chart.logarithmic,
+        onchange: (event) => chart.setLogarithmic(event.target.checked),
+      }),
+      ' logarithmic',
+    ),
+  );
 }
 
 function showNothing() {
@@ -140,8 +169,14 @@ function showNothing() {
 
 function showNotes(notes) {
   if (notes.length === 0) return byId('notes').replaceChildren();
-  byId('notes').replaceChildren(element('b', {}, 'Annotations'),
-    element('ul', {}, ...notes.map(({ startMs, text }) => element('li', {}, `${formatTime(startMs)}  ${text}`))));
+  byId('notes').replaceChildren(
+    element('b', {}, 'Annotations'),
+    element(
+      'ul',
+      {},
+      ...notes.map(({ startMs, text }) => element('li', {}, `${formatTime(startMs)}  ${text}`)),
+    ),
+  );
 }
 
 /** What went wrong; "" takes it away. */
@@ -165,18 +200,21 @@ function goTo(view) {
   showView();
 }
 
-const showHelp = startKeys([
-  { key: '/', title: 'search metrics', run: () => byId('search').focus() },
-  { key: 'r', title: 'ask again', run: ask },
-  { key: 'a', title: 'another sub-query', run: () => builder.add() },
-  { key: '[', title: 'earlier', run: () => times.move(-0.5) },
-  { key: ']', title: 'later', run: () => times.move(0.5) },
-  { key: '-', title: 'a wider range', run: () => times.scale(2) },
-  { key: '+', title: 'a narrower range', run: () => times.scale(0.5) },
-  { key: 'g', title: 'the graph', run: () => goTo('graph') },
-  { key: 's', title: 'the server', run: () => goTo('server') },
-  { key: 't', title: 'dark or light', run: toggleTheme },
-], byId('keys'));
+const showHelp = startKeys(
+  [
+    { key: '/', title: 'search metrics', run: () => byId('search').focus() },
+    { key: 'r', title: 'ask again', run: ask },
+    { key: 'a', title: 'another sub-query', run: () => builder.add() },
+    { key: '[', title: 'earlier', run: () => times.move(-0.5) },
+    { key: ']', title: 'later', run: () => times.move(0.5) },
+    { key: '-', title: 'a wider range', run: () => times.scale(2) },
+    { key: '+', title: 'a narrower range', run: () => times.scale(0.5) },
+    { key: 'g', title: 'the graph', run: () => goTo('graph') },
+    { key: 's', title: 'the server', run: () => goTo('server') },
+    { key: 't', title: 'dark or light', run: toggleTheme },
+  ],
+  byId('keys'),
+);
 
 byId('theme').addEventListener('click', toggleTheme);
 byId('help').addEventListener('click', showHelp);
@@ -189,4 +227,9 @@ const failed = (error) => say(error.message);
 readAddress();
 explore.look().catch(failed);
 builder.load().catch(failed);
-api.version().then(({ version }) => { byId('version').textContent = `OpenTSDB API ${version}`; }).catch(failed);
+api
+  .version()
+  .then(({ version }) => {
+    byId('version').textContent = `OpenTSDB API ${version}`;
+  })
+  .catch(failed);

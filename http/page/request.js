@@ -4,12 +4,16 @@ import { completeFilters, isPlain, printExpression } from './expression.js';
 import { intervalFor, toMs } from './times.js';
 
 /**
- * The state with each "auto-" replaced by an interval: about `points` of them for the range, none shorter than a second.
+ * The state with each "auto-" replaced by an interval: about `points` of them for the range, none
+ * shorter than a second.
  */
 export function resolveAuto(state, nowMs, points) {
   const rangeMs = toMs(state.end, nowMs) - toMs(state.start, nowMs);
   const interval = intervalFor(Number.isFinite(rangeMs) ? rangeMs : 0, points);
-  const resolve = (sub) => ({ ...sub, downsample: sub.downsample.replace(/^auto-/i, `${interval}-`) });
+  const resolve = (sub) => ({
+    ...sub,
+    downsample: sub.downsample.replace(/^auto-/i, `${interval}-`),
+  });
   return { ...state, subs: state.subs.map(resolve) };
 }
 
@@ -25,7 +29,10 @@ export function queryBody(state) {
   return body;
 }
 
-/** The sub-queries that are sent, in the order in which answers count them: of equal ones the first (spec §10.1). */
+/**
+ * The sub-queries that are sent, in the order in which answers count them: of equal ones the first
+ * (spec §10.1).
+ */
 export function askedSubs(state) {
   const seen = new Set();
   return state.subs.filter((sub) => {

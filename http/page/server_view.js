@@ -23,12 +23,20 @@ export class ServerView {
     this.running = element('section', { id: 'running', 'aria-label': 'Queries' });
     this.figures = element('div', { class: 'cards' });
     this.regions = element('section', { id: 'regions', 'aria-label': 'Regions' });
-    container.append(this.message, element('div', { class: 'cards' }, ...this.graphs.map((graph) => graph.card)), this.running,
-      this.meters, this.figures, this.regions);
+    container.append(
+      this.message,
+      element('div', { class: 'cards' }, ...this.graphs.map((graph) => graph.card)),
+      this.running,
+      this.meters,
+      this.figures,
+      this.regions,
+    );
     this.timer = 0;
     this.shown = false;
     document.addEventListener('visibilitychange', () => this.look());
-    document.addEventListener('themechange', () => this.graphs.forEach((graph) => graph.draw(this.history)));
+    document.addEventListener('themechange', () =>
+      this.graphs.forEach((graph) => graph.draw(this.history)),
+    );
   }
 
   setShown(shown) {
@@ -40,7 +48,11 @@ export class ServerView {
     clearTimeout(this.timer);
     if (!this.shown || document.hidden) return;
     try {
-      const [stats, queries, regions] = await Promise.all([api.stats(), api.queries(), regionsOrWhyNot()]);
+      const [stats, queries, regions] = await Promise.all([
+        api.stats(),
+        api.queries(),
+        regionsOrWhyNot(),
+      ]);
       this.history.add(Date.now(), readStats(stats));
       this.show(queries, regions);
     } catch (error) {
@@ -56,10 +68,16 @@ export class ServerView {
   }
 
   show(queries, regions) {
-    this.say(this.history.get(BROKEN) ? 'A flush or a merge has failed: the log says why. Nothing is written to files until it is started again.' : '');
+    this.say(
+      this.history.get(BROKEN)
+        ? 'A flush or a merge has failed: the log of the server says why.'
+        : '',
+    );
     this.graphs.forEach((graph) => graph.draw(this.history));
     this.meters.replaceChildren(...METERS.map((meter) => this.meter(meter)));
-    this.figures.replaceChildren(...FIGURES.map(([title, lines]) => this.group(title, lines)).filter(Boolean));
+    this.figures.replaceChildren(
+      ...FIGURES.map(([title, lines]) => this.group(title, lines)).filter(Boolean),
+    );
     this.showQueries(queries);
     this.showRegions(regions);
   }
@@ -67,33 +85,114 @@ export class ServerView {
   meter({ title, taken, limit }) {
     const [value, most] = [this.history.get(taken), this.history.get(limit)];
     if (value === null || most === null) return '';
-    return element('label', { class: 'meter' }, `${title}: ${formatBytes(value)} of ${formatBytes(most)} `,
-      element('meter', { min: 0, max: most, high: most * 0.85, value }));
+    return element(
+      'label',
+      { class: 'meter' },
+      `${title}: ${formatBytes(value)} of ${formatBytes(most)} `,
+      element('meter', { min: 0, max: most, high: most * 0.85, value }),
+    );
   }
 
   group(title, lines) {
     const known = lines.filter(([, name]) => this.history.get(name) !== null);
     if (known.length === 0) return null;
-    return element('section', { class: 'card' }, element('b', {}, title), element('table', {},
-      ...known.map(([label, name, unit]) => element('tr', {}, element('td', {}, label), element('td', { 'data-name': name }, formatted(this.history.get(name), unit))))));
+    return element(
+      'section',
+      { class: 'card' },
+      element('b', {}, title),
+      element(
+        'table',
+        {},
+        ...known.map(([label, name, unit]) =>
+          element(
+            'tr',
+            {},
+            element('td', {}, label),
+            element('td', { 'data-name': name }, formatted(this.history.get(name), unit)),
+          ),
+        ),
+      ),
+    );
   }
 
   showQueries({ running, completed }) {
     // What asks for this list is no query, so an idle server has none.
-    const head = (...names) => element('thead', {}, element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, name))));
-    const busy = running.map((query) => element('tr', { 'data-id': query.id },
-      element('td', {}, describeQuery(query.query)), element('td', {}, query.remote), element('td', {}, query.phase),
-      element('td', {}, formatBytes(query.memory)), element('td', {}, `${formatNumber(query.elapsed / 1000, 3)} s`),
-      element('td', {}, element('button', { class: 'kill', title: 'Ends this query', onclick: () => this.kill(query.id) }, 'Kill'))));
-    const done = completed.slice().sort((a, b) => b.queryCompletedTimestamp - a.queryCompletedTimestamp).slice(0, FINISHED_SHOWN);
+    const head = (...names) =>
+      element(
+        'thead',
+        {},
+        element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, name))),
+      );
+    const busy = running.map((query) =>
+      element(
+        'tr',
+        { 'data-id': query.id },
+        element('td', {}, describeQuery(query.query)),
+        element('td', {}, query.remote),
+        element('td', {}, query.phase),
+        element('td', {}, formatBytes(query.memory)),
+        element('td', {}, `${formatNumber(query.elapsed / 1000, 3)} s`),
+        element(
+          'td',
+          {},
+          element(
+            'button',
+            { class: 'kill', title: 'Ends this query', onclick: () => this.kill(query.id) },
+            'Kill',
+          ),
+        ),
+      ),
+    );
+    const done = completed
+      .slice()
+      .sort((a, b) => b.queryCompletedTimestamp - a.queryCompletedTimestamp)
+      .slice(0, FINISHED_SHOWN);
     this.running.replaceChildren(
       element('b', {}, running.length === 0 ? 'No query is running' : `${running.length} running`),
-      ...(running.length === 0 ? [] : [element('table', {}, head('query', 'client', 'phase', 'memory', 'for', ''), element('tbody', {}, ...busy))]),
-      element('details', { open: this.running.querySelector('details')?.open ?? false }, element('summary', {}, `the last ${done.length} that ended`),
-        element('table', {}, head('query', 'ended', 'took', 'memory', 'status'), element('tbody', {}, ...done.map((query) => element('tr', {},
-          element('td', {}, describeQuery(query.query)), element('td', {}, formatTime(query.queryCompletedTimestamp)),
-          element('td', {}, `${query.queryCompletedTimestamp - query.queryStartTimestamp} ms`), element('td', {}, formatBytes(query.memory)),
-          element('td', { title: query.exception === 'null' ? null : query.exception }, String(query.httpResponse.code))))))));
+      ...(running.length === 0
+        ? []
+        : [
+            element(
+              'table',
+              {},
+              head('query', 'client', 'phase', 'memory', 'for', ''),
+              element('tbody', {}, ...busy),
+            ),
+          ]),
+      element(
+        'details',
+        { open: this.running.querySelector('details')?.open ?? false },
+        element('summary', {}, `the last ${done.length} that ended`),
+        element(
+          'table',
+          {},
+          head('query', 'ended', 'took', 'memory', 'status'),
+          element(
+            'tbody',
+            {},
+            ...done.map((query) =>
+              element(
+                'tr',
+                {},
+                element('td', {}, describeQuery(query.query)),
+                element('td', {}, formatTime(query.queryCompletedTimestamp)),
+                element(
+                  'td',
+                  {},
+                  `${query.queryCompletedTimestamp - query.queryStartTimestamp} ms`,
+                ),
+                element('td', {}, formatBytes(query.memory)),
+                element(
+                  'td',
+                  { title: query.exception === 'null' ? null : query.exception },
+                  String(query.httpResponse.code),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   async kill(id) {
@@ -107,12 +206,45 @@ export class ServerView {
   }
 
   showRegions(regions) {
-    if (typeof regions === 'string') return this.regions.replaceChildren(element('b', {}, 'Regions '), element('span', { class: 'soft' }, regions));
-    this.regions.replaceChildren(element('b', {}, `${regions.length} regions`), element('table', {},
-      element('thead', {}, element('tr', {}, ...['table', 'from', 'to', 'files', 'in files', 'in memory'].map((name) => element('th', { scope: 'col' }, name)))),
-      element('tbody', {}, ...regions.map((region) => element('tr', {}, element('td', {}, region.table),
-        element('td', {}, region.start || '–'), element('td', {}, region.stop || '–'), element('td', {}, formatNumber(region.files)),
-        element('td', {}, formatBytes(region.file_bytes)), element('td', {}, formatBytes(region.memory_bytes)))))));
+    if (typeof regions === 'string')
+      return this.regions.replaceChildren(
+        element('b', {}, 'Regions '),
+        element('span', { class: 'soft' }, regions),
+      );
+    this.regions.replaceChildren(
+      element('b', {}, `${regions.length} regions`),
+      element(
+        'table',
+        {},
+        element(
+          'thead',
+          {},
+          element(
+            'tr',
+            {},
+            ...['table', 'from', 'to', 'files', 'in files', 'in memory'].map((name) =>
+              element('th', { scope: 'col' }, name),
+            ),
+          ),
+        ),
+        element(
+          'tbody',
+          {},
+          ...regions.map((region) =>
+            element(
+              'tr',
+              {},
+              element('td', {}, region.table),
+              element('td', {}, region.start || '–'),
+              element('td', {}, region.stop || '–'),
+              element('td', {}, formatNumber(region.files)),
+              element('td', {}, formatBytes(region.file_bytes)),
+              element('td', {}, formatBytes(region.memory_bytes)),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 }
 
@@ -121,7 +253,8 @@ async function regionsOrWhyNot() {
   try {
     return await api.regions();
   } catch (error) {
-    if (error.status === 403) return 'are shown to browsers on the same machine only (tsd.http.admin.remote lets others in)';
+    if (error.status === 403)
+      return 'are shown to browsers on the same machine only (tsd.http.admin.remote lets others in)';
     if (error.status) return error.message;
     throw error;
   }
@@ -129,10 +262,18 @@ async function regionsOrWhyNot() {
 
 /** A query of /api/stats/query in the words of m=. */
 function describeQuery({ start, end, queries }) {
-  const expressions = queries.map((query) => printExpression({
-    aggregator: query.aggregator, metric: query.metric ?? (query.tsuids ?? []).join(','), downsample: query.downsample ?? '', explicitTags: query.explicitTags, valueFilter: query.valueFilter ?? '',
-    rate: query.rate ? { counter: query.rateOptions?.counter, drop: query.rateOptions?.dropResets } : null,
-    filters: (query.filters ?? []).map((filter) => ({ ...filter, groupBy: filter.group_by })),
-  }));
+  const expressions = queries.map((query) =>
+    printExpression({
+      aggregator: query.aggregator,
+      metric: query.metric ?? (query.tsuids ?? []).join(','),
+      downsample: query.downsample ?? '',
+      explicitTags: query.explicitTags,
+      valueFilter: query.valueFilter ?? '',
+      rate: query.rate
+        ? { counter: query.rateOptions?.counter, drop: query.rateOptions?.dropResets }
+        : null,
+      filters: (query.filters ?? []).map((filter) => ({ ...filter, groupBy: filter.group_by })),
+    }),
+  );
   return `${expressions.join('  ')}  ${start} – ${end ?? 'now'}`;
 }

@@ -1,5 +1,6 @@
-// What the page shows, as the part of its address behind "#". The words are those of /api/query, and with that those of
-// OpenTSDB's own page: #start=1h-ago&end=now&m=sum:1m-avg:metric{host=*}&m=…  So bookmarks of that one open here.
+// What the page shows, as the part of its address behind "#". The words are those of /api/query,
+// and with that those of OpenTSDB's own page: #start=1h-ago&end=now&m=sum:1m-avg:metric{host=*}&m=…
+// So bookmarks of that one open here.
 
 import { parseExpression, printExpression } from './expression.js';
 
@@ -12,7 +13,10 @@ export function newState() {
   return { view: 'graph', start: '1h-ago', end: '', annotations: true, refresh: 0, subs: [] };
 }
 
-/** "#…" or "…". What cannot be read is left out and told in `wrong`: a shared address should show what it can. */
+/**
+ * "#…" or "…". What cannot be read is left out and told in `wrong`: a shared address should show
+ * what it can.
+ */
 export function parseState(hash) {
   const state = newState();
   const wrong = [];
@@ -50,5 +54,7 @@ export function printState(state) {
 
 // Percent signs only where an address needs them: it is read by people, too.
 function readable(text) {
-  return encodeURIComponent(text).replace(/%(3A|7B|7D|2C|3D|2F|7C|24|40)/gi, (code) => decodeURIComponent(code));
+  return encodeURIComponent(text).replace(/%(3A|7B|7D|2C|3D|2F|7C|24|40)/gi, (code) =>
+    decodeURIComponent(code),
+  );
 }

@@ -1,12 +1,18 @@
-// The range of time: one of the usual ones up to now, or from one moment to another; moved and widened by buttons.
+// The range of time: one of the usual ones up to now, or from one moment to another; moved and
+// widened by buttons.
 
 import { element, select } from './dom.js';
 import { RANGES, describeRange, toInput, toMs } from './times.js';
 
-const REFRESH = [{ value: '0', text: 'refresh: off' }, ...[5, 10, 30, 60, 300].map((s) => ({ value: String(s), text: `every ${s} s` }))];
+const REFRESH = [
+  { value: '0', text: 'refresh: off' },
+  ...[5, 10, 30, 60, 300].map((s) => ({ value: String(s), text: `every ${s} s` })),
+];
 
 export class TimePicker {
-  /** onChange({ start, end } or { refresh } or { annotations }): what the state is to have instead. */
+  /**
+   * onChange({ start, end } or { refresh } or { annotations }): what the state is to have instead.
+   */
   constructor(container, onChange) {
     this.container = container;
     this.onChange = onChange;
@@ -18,19 +24,41 @@ export class TimePicker {
     const own = describeRange(state.start, state.end);
     const ranges = RANGES.map((range) => ({ value: `${range}-ago`, text: `last ${range}` }));
     const value = state.end === '' ? state.start : own;
-    const options = ranges.some((range) => range.value === value) ? ranges : [{ value, text: own }, ...ranges];
+    const options = ranges.some((range) => range.value === value)
+      ? ranges
+      : [{ value, text: own }, ...ranges];
     const range = select([...options, { value: 'custom', text: 'from … to …' }], value, {
-      class: 'range', 'aria-label': 'Range of time',
-      onchange: (event) => (event.target.value === 'custom' ? this.openCustom() : this.onChange({ start: event.target.value, end: '' })),
+      class: 'range',
+      'aria-label': 'Range of time',
+      onchange: (event) =>
+        event.target.value === 'custom'
+          ? this.openCustom()
+          : this.onChange({ start: event.target.value, end: '' }),
     });
     this.container.replaceChildren(
-      this.button('‹', 'Earlier ([)', () => this.move(-0.5)), range, this.button('›', 'Later (])', () => this.move(0.5)),
-      this.button('−', 'Wider (-)', () => this.scale(2)), this.button('+', 'Narrower (+)', () => this.scale(0.5)),
+      this.button('‹', 'Earlier ([)', () => this.move(-0.5)),
+      range,
+      this.button('›', 'Later (])', () => this.move(0.5)),
+      this.button('−', 'Wider (-)', () => this.scale(2)),
+      this.button('+', 'Narrower (+)', () => this.scale(0.5)),
       this.customFields(),
-      select(REFRESH, String(state.refresh), { class: 'refresh', 'aria-label': 'Asked anew',
-        onchange: (event) => this.onChange({ refresh: Number(event.target.value) }) }),
-      element('label', { class: 'check' }, element('input', { type: 'checkbox', class: 'annotations', checked: state.annotations,
-        onchange: (event) => this.onChange({ annotations: event.target.checked }) }), ' annotations'));
+      select(REFRESH, String(state.refresh), {
+        class: 'refresh',
+        'aria-label': 'Asked anew',
+        onchange: (event) => this.onChange({ refresh: Number(event.target.value) }),
+      }),
+      element(
+        'label',
+        { class: 'check' },
+        element('input', {
+          type: 'checkbox',
+          class: 'annotations',
+          checked: state.annotations,
+          onchange: (event) => this.onChange({ annotations: event.target.checked }),
+        }),
+        ' annotations',
+      ),
+    );
   }
 
   button(text, title, onclick) {
@@ -44,14 +72,23 @@ export class TimePicker {
   }
 
   customFields() {
-    this.custom = element('form', { class: 'row', hidden: true, onsubmit: (event) => {
-      event.preventDefault();
-      const [from, to] = [...this.custom.querySelectorAll('input')].map((input) => new Date(input.value).getTime());
-      if (from < to) this.onChange({ start: String(from), end: String(to) });
-    } },
-    element('input', { type: 'datetime-local', step: 1, class: 'from', 'aria-label': 'From' }),
-    element('input', { type: 'datetime-local', step: 1, class: 'to', 'aria-label': 'To' }),
-    element('button', {}, 'Show'));
+    this.custom = element(
+      'form',
+      {
+        class: 'row',
+        hidden: true,
+        onsubmit: (event) => {
+          event.preventDefault();
+          const [from, to] = [...this.custom.querySelectorAll('input')].map((input) =>
+            new Date(input.value).getTime(),
+          );
+          if (from < to) this.onChange({ start: String(from), end: String(to) });
+        },
+      },
+      element('input', { type: 'datetime-local', step: 1, class: 'from', 'aria-label': 'From' }),
+      element('input', { type: 'datetime-local', step: 1, class: 'to', 'aria-label': 'To' }),
+      element('button', {}, 'Show'),
+    );
     return this.custom;
   }
 
@@ -73,7 +110,8 @@ export class TimePicker {
   scale(factor) {
     const [from, to] = this.bounds();
     const now = Date.now();
-    const middle = (from + to) / 2, half = ((to - from) * factor) / 2;
+    const middle = (from + to) / 2,
+      half = ((to - from) * factor) / 2;
     const end = Math.min(middle + half, now);
     this.set(Math.max(0, end - 2 * half), end);
   }

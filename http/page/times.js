@@ -1,10 +1,22 @@
-// Times as /api/query takes them (spec http-api.md §10.4), and as people read them. Milliseconds since the epoch.
+// Times as /api/query takes them (spec http-api.md §10.4), and as people read them. Milliseconds
+// since the epoch.
 
-const UNIT_MS = { ms: 1, s: 1000, m: 60e3, h: 3600e3, d: 86400e3, w: 7 * 86400e3, n: 30 * 86400e3, y: 365 * 86400e3 };
+const UNIT_MS = {
+  ms: 1,
+  s: 1000,
+  m: 60e3,
+  h: 3600e3,
+  d: 86400e3,
+  w: 7 * 86400e3,
+  n: 30 * 86400e3,
+  y: 365 * 86400e3,
+};
 
 export const RANGES = ['5m', '15m', '1h', '3h', '6h', '12h', '1d', '2d', '7d', '30d', '90d', '1y'];
 
-/** Of "1h-ago", "now", "1700000000", "2024/01/31-12:00"; NaN for what is none of them. "" is now. */
+/**
+ * Of "1h-ago", "now", "1700000000", "2024/01/31-12:00"; NaN for what is none of them. "" is now.
+ */
 export function toMs(text, nowMs) {
   const word = String(text).trim();
   if (word === '' || word.toLowerCase() === 'now') return nowMs;
@@ -24,8 +36,28 @@ export function durationMs(text) {
 }
 
 // What a reader of an axis can count in.
-const INTERVALS = ['1s', '2s', '5s', '10s', '15s', '30s', '1m', '2m', '5m', '10m', '15m', '30m', '1h', '2h', '3h', '6h',
-  '12h', '1d', '7d', '30d'];
+const INTERVALS = [
+  '1s',
+  '2s',
+  '5s',
+  '10s',
+  '15s',
+  '30s',
+  '1m',
+  '2m',
+  '5m',
+  '10m',
+  '15m',
+  '30m',
+  '1h',
+  '2h',
+  '3h',
+  '6h',
+  '12h',
+  '1d',
+  '7d',
+  '30d',
+];
 
 /** The shortest interval that leaves no more than `points` of them in a range. */
 export function intervalFor(rangeMs, points) {

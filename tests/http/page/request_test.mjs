@@ -2,20 +2,45 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 
-import { askedSubs, curlGet, curlPost, queryBody, resolveAuto } from '../../../http/page/request.js';
+import {
+  askedSubs,
+  curlGet,
+  curlPost,
+  queryBody,
+  resolveAuto,
+} from '../../../http/page/request.js';
 import { parseState } from '../../../http/page/state.js';
 
 const stateOf = (hash) => parseState(hash).state;
 const BASE = 'http://127.0.0.1:4242/';
 
 test('the body asks for what the state shows', () => {
-  assert.deepEqual(queryBody(stateOf('#start=1h-ago&end=5&m=avg:1m-max:rate{counter,100,7}:explicit_tags:a{host=*}&m=sum:b')), {
-    start: '1h-ago', end: '5', msResolution: true, showQuery: true, globalAnnotations: true,
-    queries: [
-      { metric: 'a', aggregator: 'avg', downsample: '1m-max', rate: true, rateOptions: { counter: true, counterMax: 100, resetValue: 7 },
-        explicitTags: true, filters: [{ tagk: 'host', type: 'wildcard', filter: '*', groupBy: true }] },
-      { metric: 'b', aggregator: 'sum' }],
-  });
+  assert.deepEqual(
+    queryBody(
+      stateOf(
+        '#start=1h-ago&end=5&m=avg:1m-max:rate{counter,100,7}:explicit_tags:a{host=*}&m=sum:b',
+      ),
+    ),
+    {
+      start: '1h-ago',
+      end: '5',
+      msResolution: true,
+      showQuery: true,
+      globalAnnotations: true,
+      queries: [
+        {
+          metric: 'a',
+          aggregator: 'avg',
+          downsample: '1m-max',
+          rate: true,
+          rateOptions: { counter: true, counterMax: 100, resetValue: 7 },
+          explicitTags: true,
+          filters: [{ tagk: 'host', type: 'wildcard', filter: '*', groupBy: true }],
+        },
+        { metric: 'b', aggregator: 'sum' },
+      ],
+    },
+  );
   assert.equal(queryBody(stateOf('#no_annotations&m=sum:b')).noAnnotations, true);
 });
 
@@ -28,19 +53,29 @@ test('points by value are asked for in both ways', () => {
 test('equal sub-queries are sent once, as answers count them', () => {
   const state = stateOf('#m=sum:a&m=sum:a&m=sum:b&o=&o=axis%20x1y2&o=');
   state.subs.push({ ...state.subs[0], metric: '' });
-  assert.deepEqual(askedSubs(state).map((sub) => state.subs.indexOf(sub)), [0, 2]);
+  assert.deepEqual(
+    askedSubs(state).map((sub) => state.subs.indexOf(sub)),
+    [0, 2],
+  );
   assert.equal(queryBody(state).queries.length, 2);
 });
 
 test('a filter that is being typed is not asked for yet', () => {
   const state = stateOf('#m=sum:m{a=b}');
-  state.subs[0].filters.push({ tagk: '', type: 'wildcard', filter: '*', groupBy: true }, { tagk: 'c', type: 'regexp', filter: '', groupBy: true });
-  assert.deepEqual(queryBody(state).queries[0].filters.map(({ tagk }) => tagk), ['a']);
+  state.subs[0].filters.push(
+    { tagk: '', type: 'wildcard', filter: '*', groupBy: true },
+    { tagk: 'c', type: 'regexp', filter: '', groupBy: true },
+  );
+  assert.deepEqual(
+    queryBody(state).queries[0].filters.map(({ tagk }) => tagk),
+    ['a'],
+  );
   assert.match(curlGet(BASE, state), /m=sum%3Am%7Ba%3Db%7D'/);
 });
 
 test('automatic downsampling follows the range', () => {
-  const interval = (start) => resolveAuto(stateOf(`#start=${start}&m=sum:auto-max-nan:m`), 1.7e12, 500).subs[0].downsample;
+  const interval = (start) =>
+    resolveAuto(stateOf(`#start=${start}&m=sum:auto-max-nan:m`), 1.7e12, 500).subs[0].downsample;
   assert.equal(interval('5m-ago'), '1s-max-nan');
   assert.equal(interval('1h-ago'), '10s-max-nan');
   assert.equal(interval('1d-ago'), '5m-max-nan');
@@ -50,7 +85,10 @@ test('automatic downsampling follows the range', () => {
 });
 
 // printf instead of curl: its arguments are what curl would be given.
-const words = (command) => execFileSync('bash', ['-c', command.replace(/^curl/, "printf '%s\\n'")]).toString().split('\n');
+const words = (command) =>
+  execFileSync('bash', ['-c', command.replace(/^curl/, "printf '%s\\n'")])
+    .toString()
+    .split('\n');
 
 test('a shell hands curl the body as it is', () => {
   const state = stateOf("#m=sum:m{host=regexp(it's $HOME `x` \\d)}");
@@ -58,7 +96,9 @@ test('a shell hands curl the body as it is', () => {
 });
 
 test('as an address it is the same query, or none where that has no words for it', () => {
-  const url = new URL(words(curlGet(BASE, stateOf('#start=2h-ago&m=sum:a{x=*}{y=b|c}&m=avg:1m-avg:ü')))[0]);
+  const url = new URL(
+    words(curlGet(BASE, stateOf('#start=2h-ago&m=sum:a{x=*}{y=b|c}&m=avg:1m-avg:ü')))[0],
+  );
   assert.deepEqual(url.searchParams.getAll('m'), ['sum:a{x=*}{y=b|c}', 'avg:1m-avg:ü']);
   assert.equal(url.searchParams.get('start'), '2h-ago');
   assert.equal(curlGet(BASE, stateOf('#m=sum:m{a=regexp(%257B)}')), null);

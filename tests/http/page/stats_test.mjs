@@ -3,13 +3,33 @@ import { test } from 'node:test';
 
 import { GRAPHS, History, readStats } from '../../../http/page/stats.js';
 
-const point = (metric, value, tags = {}) => ({ metric: `tsd.${metric}`, timestamp: 1, value: String(value), tags: { host: 'db', ...tags } });
-const stats = (points, requests = 0) => readStats([
-  point('datapoints.added', points, { type: 'all', class: 'TSDB' }), point('rpc.received', requests, { type: 'http' })]);
+const point = (metric, value, tags = {}) => ({
+  metric: `tsd.${metric}`,
+  timestamp: 1,
+  value: String(value),
+  tags: { host: 'db', ...tags },
+});
+const stats = (points, requests = 0) =>
+  readStats([
+    point('datapoints.added', points, { type: 'all', class: 'TSDB' }),
+    point('rpc.received', requests, { type: 'http' }),
+  ]);
 
 test('statistics are known by name and their own tag', () => {
-  assert.deepEqual([...readStats([point('rpc.received', 5, { type: 'put' }), point('storage.files', 7), point('uid.ids-used', 3, { kind: 'tagk' })])],
-    [['rpc.received type=put', 5], ['storage.files', 7], ['uid.ids-used kind=tagk', 3]]);
+  assert.deepEqual(
+    [
+      ...readStats([
+        point('rpc.received', 5, { type: 'put' }),
+        point('storage.files', 7),
+        point('uid.ids-used', 3, { kind: 'tagk' }),
+      ]),
+    ],
+    [
+      ['rpc.received type=put', 5],
+      ['storage.files', 7],
+      ['uid.ids-used kind=tagk', 3],
+    ],
+  );
 });
 
 test('totals are shown as rates, from the second sample on', () => {
@@ -19,7 +39,10 @@ test('totals are shown as rates, from the second sample on', () => {
   assert.equal(written.value(history), null);
   history.add(12000, stats(500));
   assert.equal(written.value(history), 200);
-  assert.deepEqual(written.column(history), [[10, 12], [null, 200]]);
+  assert.deepEqual(written.column(history), [
+    [10, 12],
+    [null, 200],
+  ]);
 });
 
 test('a server that was started again has no negative rates', () => {

@@ -1,0 +1,65 @@
+"""A daemon with known points, and a browser that looks at it: what the cases of in_chromium.py are told."""
+import json
+import time
+import urllib.parse
+
+HOSTS = 4
+MINUTES = 60
+WIDE = 4
+MANY = 500
+DATA = "document.querySelector('#chart').chart.data"
+
+
+def check(good, what):
+    if not good:
+        raise AssertionError(what)
+
+
+def equal(one, other):
+    check(one == other, f"{one!r} is not {other!r}")
+
+
+class Visit:
+    """fill() writes an hour of points, and two metrics that have many: by their series, by their times."""
+
+    def __init__(self, daemon, browser):
+        self.daemon, self.browser = daemon, browser
+        self.base = f"http://127.0.0.1:{daemon.port}/"
+        self.now = int(time.time()) // 60 * 60
+
+    def send(self, method, path, body):
+        connection = self.daemon.connection()
+        connection.request(method, path, json.dumps(body))
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def fill(self):
+        points = [{"metric": "room.temp", "timestamp": self.now - 60 * i, "value": self.temperature(host, i),
+                   "tags": {"host": f"s{host}", "site": "b1" if host < 2 else "b2"}}
+                  for i in range(MINUTES) for host in range(HOSTS)]
+        points += [{"metric": "net.bytes", "timestamp": self.now - 60 * i, "value": 6000 * (MINUTES - i), "tags": {"host": "s0"}}
+                   for i in range(MINUTES)]
+        points += [{"metric": "many", "timestamp": 1000000000 + at, "value": host, "tags": {"host": f"h{host:03}"}}
+                   for host in range(MANY) for at in (0, 999)]
+        points += [{"metric": "wide", "timestamp": 1000000000 + at, "value": 1, "tags": {"host": str(host)}}
+                   for host in range(WIDE) for at in (0, 600000)]
+        equal(self.send("POST", "/api/put", points), 204)
+        equal(self.send("POST", "/api/annotation", {"startTime": self.now - 600, "description": "deploy <b>9</b>"}), 200)
+
+    @staticmethod
+    def temperature(host, minutes_ago):
+        return 20 + host + minutes_ago % 7 / 2
+
+    def open(self, address=""):
+        self.browser.open(self.base + address)
+        self.browser.wait("document.querySelectorAll('.names .name').length > 0")
+
+    def hash(self):
+        return urllib.parse.unquote(self.browser.run("location.hash"))
+
+    def series(self, count):
+        """Waits for a graph of that many series; their values, undefined as None."""
+        self.browser.wait(f"document.querySelector('#chart').chart?.data.length === {count + 1}"
+                          " && !document.querySelector('#chart').classList.contains('busy')")
+        return self.browser.run(f"{DATA}.slice(1).map((column) => [...column])")
