@@ -1,0 +1,74 @@
+"""The test bed that TESTBED_DIR names, for the scripts of this folder: tables, OpenTSDB's daemons, ours."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "compat" / "conformance"), str(HERE.parent / "support"), str(HERE.parent / "testbed")]
+import daemon  # noqa: E402
+
+TABLES = {"data": "tsdb", "uid": "tsdb-uid", "tree": "tsdb-tree", "meta": "tsdb-meta"}
+ROLLUP_TABLE = re.compile(r'("(?:table|preAggregationTable)"\s*:\s*"[^"]*)"')
+
+
+def testbed(*words, may_fail=False):
+    done = subprocess.run([HERE.parent / "testbed" / "testbed", *words], capture_output=True, text=True)
+    if done.returncode and not may_fail:
+        raise RuntimeError(f"testbed {' '.join(words)}: {done.stderr[-500:]}")
+    return done.stdout
+
+
+def admin(*words):
+    """HBase's own administration, which the gateway does not have."""
+    folder, library = os.environ["TESTBED_DIR"], testbed("fetch").splitlines()[0]
+    done = subprocess.run(["java", "-Xmx128m", "--add-modules=jdk.unsupported", "-cp", f"{folder}/thrift:{library}/*",
+                           HERE / "admin/Regions.java", *words], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"admin {' '.join(words)}: {(done.stderr or done.stdout)[-600:]}")
+    return done.stdout
+
+
+def gateway_port():
+    return int(os.environ["TESTBED_THRIFT_PORT"])
+
+
+def with_suffix(config, suffix):
+    """A suite's settings, its rollup tables under names of their own."""
+    return {key: ROLLUP_TABLE.sub(rf'\g<1>{suffix}"', value) if key == "tsd.rollups.config" else value
+            for key, value in config.items()}
+
+
+def table_words(config, suffix):
+    buckets = config.get("tsd.storage.salt.buckets", "0") if config.get("tsd.storage.salt.width", "0") != "0" else "0"
+    return [f"--suffix={suffix}", "--salt", buckets] + (["--rollups"] if "tsd.rollups.config" in config else [])
+
+
+class OpenTsdb:
+    """A daemon of OpenTSDB's, on tables with the suffix, which are created."""
+
+    def __init__(self, name, config, suffix):
+        self.part = f"opentsdb-{name}"
+        settings = {key: value for key, value in with_suffix(config, suffix).items()
+                    if not key.startswith("tsd.storage.salt")}
+        if config.get("tsd.storage.salt.width", "0") != "0":
+            settings |= {key: config[key] for key in config if key.startswith("tsd.storage.salt")}
+        sets = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        self.port = int(testbed("opentsdb", name, *table_words(config, suffix), *sets).strip().rpartition("=")[2])
+
+    def stop(self):
+        testbed("stop", self.part)
+
+
+class Hourglass(daemon.Daemon):
+    """A daemon of ours on the same tables."""
+
+    def __init__(self, config, suffix, tsdb=None):
+        self.own = tempfile.TemporaryDirectory(prefix="cluster-")
+        tables = {f"tsd.storage.hbase.{key}_table": name + suffix for key, name in TABLES.items()}
+        super().__init__(tsdb or os.environ["HOURGLASS_TSDB"], self.own.name,
+                         {"tsd.storage.backend": "hbase", "tsd.storage.hbase.thrift": f"127.0.0.1:{gateway_port()}",
+                          **tables, **with_suffix(config, suffix)})

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""A cluster's failures under writers and scans: nothing acknowledged is lost, nothing invented.
+
+    ../testbed/testbed run --heap 1g -- faults.py [--only TEXT]      needs HOURGLASS_TSDB, the program
+
+Each failure happens while four clients write points of their own series through /api/put, noting what was acknowledged, and
+one reads all series again and again. Afterwards each acknowledged point is there with its value, and each point that is
+there was sent. HBase's administration from Java divides and moves regions (admin/). The last line reads "N passed, N failed".
+"""
+import argparse
+import http.client
+import json
+import os
+import sys
+import threading
+import time
+
+import bed
+
+START = 1699999200
+POINTS_OF_A_PUT = 20
+WRITERS = 4
+
+
+class Load:
+    """Writers and a reader of one daemon, until stopped."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.ending = threading.Event()
+        self.sent = [0] * WRITERS           # points of each writer: value n at START + n
+        self.acknowledged = [set() for _ in range(WRITERS)]
+        self.refusals = self.reads = self.failed_reads = 0
+        self.threads = [threading.Thread(target=self.write, args=(i,)) for i in range(WRITERS)]
+        self.threads.append(threading.Thread(target=self.read))
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ending.set()
+        for thread in self.threads:
+            thread.join()
+
+    def write(self, i):
+        while not self.ending.is_set():
+            first = self.sent[i]
+            numbers = range(first, first + POINTS_OF_A_PUT)
+            self.sent[i] = numbers.stop
+            body = json.dumps([{"metric": f"fault.{n % 3}", "timestamp": START + n, "value": n,
+                                "tags": {"writer": str(i)}} for n in numbers])
+            if self.post(body) == 204:
+                self.acknowledged[i].update(numbers)
+            else:
+                self.refusals += 1
+                time.sleep(0.2)
+
+    def post(self, body):
+        connection = self.daemon.connection(timeout=120)
+        try:
+            connection.request("POST", "/api/put", body)
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return None
+        finally:
+            connection.close()
+
+    def read(self):
+        while not self.ending.is_set():
+            try:
+                points_of(self.daemon)
+                self.reads += 1
+            except (OSError, RuntimeError):
+                self.failed_reads += 1
+                time.sleep(0.2)
+
+    def count(self):
+        return sum(len(numbers) for numbers in self.acknowledged)
+
+    def wait_for_more(self, points, patience_s=150):
+        """So many more are acknowledged."""
+        aim, end = self.count() + points, time.monotonic() + patience_s
+        while self.count() < aim:
+            if time.monotonic() > end:
+                raise RuntimeError(f"{aim - self.count()} points short of {points} after {patience_s} s")
+            time.sleep(0.05)
+
+    def wait_for_refusal(self, patience_s=150):
+        """A write is refused, or has been on its way since before the failure for too long to be counted on."""
+        before, end = self.refusals, time.monotonic() + patience_s
+        while self.refusals == before and time.monotonic() < end:
+            time.sleep(0.05)
+
+
+def points_of(daemon):
+    """[{second: value}] of each writer"""
+    found = [{} for _ in range(WRITERS)]
+    for metric in range(3):
+        try:
+            series = daemon.query(START - 1, f"none:fault.{metric}{{writer=*}}", START + 10_000_000)
+        except RuntimeError as refused:
+            if getattr(refused, "status", None) == 400:  # nobody has written the metric yet
+                continue
+            raise
+        for one in series:
+            found[int(one["tags"]["writer"])].update({int(at) - START: value for at, value in one["dps"].items()})
+    return found
+
+
+def difference(load, daemon):
+    for i, found in enumerate(points_of(daemon)):
+        lost = [n for n in load.acknowledged[i] if found.get(n) != n]
+        invented = [n for n, value in found.items() if n >= load.sent[i] or value != n]
+        if lost or invented:
+            return f"writer {i}: {len(lost)} acknowledged points lost ({lost[:3]}), {len(invented)} invented ({invented[:3]})"
+    return None
+
+
+def gateway_killed(load):
+    bed.testbed("stop", "thrift", "--kill")
+    load.wait_for_refusal()
+    bed.testbed("start", "thrift")
+    load.wait_for_more(400)
+
+
+def hbase_killed(load):
+    bed.testbed("stop", "hbase", "--kill")
+    time.sleep(2)
+    bed.testbed("start", "hbase")
+    load.wait_for_more(400)
+
+
+def regions_divided(load):
+    for second in (0, 1):
+        bed.admin("split", "tsdb-f", *(["000001"] if second == 0 else ["000002"]))
+        load.wait_for_more(400)
+    if int(bed.admin("count", "tsdb-f").split()[-1]) < 3:
+        raise RuntimeError("the table was not divided")
+
+
+def regions_moved(load):
+    for _ in range(3):
+        bed.admin("reopen", "tsdb-f")
+        load.wait_for_more(400)
+
+
+FAULTS = [gateway_killed, regions_divided, regions_moved, hbase_killed]
+
+
+def table_missing():
+    config = {"tsd.storage.hbase.create_tables": "false"}
+    daemon = bed.Hourglass(config, "-nosuch")
+    try:
+        daemon.start(20)
+    except RuntimeError as error:
+        return None if "tsdb-uid-nosuch" in str(error) else f"the table is not named: {error}"
+    daemon.stop()
+    return "the daemon started without its tables"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="")
+    only = parser.parse_args().only
+    os.environ.setdefault("HOURGLASS_TSDB", str(bed.HERE.parent.parent / "build/release/tsdb"))
+    passed = failed = 0
+
+    def tell(name, why, more=""):
+        nonlocal passed, failed
+        passed, failed = passed + (why is None), failed + (why is not None)
+        print(f"{'ok  ' if why is None else 'FAIL'} {name}{more}" + (f"\n     {why}" if why else ""), flush=True)
+
+    bed.testbed("tables", "--suffix=-f")
+    daemon = bed.Hourglass({}, "-f")
+    daemon.start()
+    try:
+        for fault in FAULTS:
+            if only not in fault.__name__:
+                continue
+            load = Load(daemon)
+            try:
+                with load:
+                    load.wait_for_more(200)
+                    fault(load)
+                why = difference(load, daemon)
+            except (OSError, RuntimeError, ValueError) as error:
+                why = f"{type(error).__name__}: {error}"
+            tell(fault.__name__.replace("_", " "), why, f": {load.count()} points acknowledged, {load.refusals} requests "
+                 f"refused, {load.reads} reads, {load.failed_reads} failed")
+    finally:
+        daemon.stop()
+        bed.testbed("drop", "--suffix=-f")
+    if only in "table_missing":
+        tell("table missing", table_missing())
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
