@@ -43,8 +43,9 @@ class Backend {
 
 /// What a store is opened for.
 enum class StoreUse : uint8_t {
-  kWork,  // it flushes, merges and divides by itself
-  kLook,  // its files stay as they are, but for what is asked of it
+  kServe,  // by the daemon: as kWork, and writes may be kept until the store can take them
+  kWork,   // it flushes, merges and divides by itself
+  kLook,   // its files stay as they are, but for what is asked of it
 };
 
 /// Opens the store that the settings name, with all tables of tsd/tables.h. `words` tell others

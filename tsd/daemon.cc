@@ -260,7 +260,7 @@ Status RunDaemon(Invocation& call) {
   options.http.connections_max = ConnectionsWithin(open_files_max, options.http.connections_max);
   LogInfo("up to " + std::to_string(options.http.connections_max) + " connections, of " +
           std::to_string(open_files_max) + " open files");
-  RETURN_IF_ERROR(call.Open());
+  RETURN_IF_ERROR(call.Open(StoreUse::kServe));
   options.fold.native_points = call.session.backend().native_points();
   options.ingest.append_blocks = call.session.backend().remote();
   if (options.ingest.append_blocks) options.http.write_threads = kRemoteWriteThreads;

@@ -204,12 +204,12 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackend(const Config& config, const
 Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const Config& config,
                                                        const std::string& words, StoreUse use) {
   ASSIGN_OR_RETURN(EmbeddedOptions options, ReadOptions(config, words));
-  options.background = use == StoreUse::kWork;
+  options.background = use != StoreUse::kLook;
   options.observers.push_back(std::make_shared<TableWatcher>());
   ASSIGN_OR_RETURN(auto store, Embedded::Open(options, PosixFileSystem(), clock));
   ASSIGN_OR_RETURN(const auto tables, store->cells().ListTables());
   for (const TableDescriptor& table : tables) WarnOfFamilies(table);
-  if (use == StoreUse::kWork) RETURN_IF_ERROR(SetTtl(config, store->cells()));
+  if (use != StoreUse::kLook) RETURN_IF_ERROR(SetTtl(config, store->cells()));
   const EmbeddedStats stats = store->Stats();
   const uint64_t advised = region::RegionsAdvised(stats.memory_limit_bytes);
   if (stats.regions > advised) {

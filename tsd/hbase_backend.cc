@@ -96,6 +96,17 @@ void ShowHbaseStats(const hbase::HbaseStats& stats, const StatVisitor& visit) {
     show("connections.opened", tags, gateway.opened);
     show("away", tags, gateway.away ? 1 : 0);
   }
+  if (stats.spool) {
+    const auto wait = [&](const std::string& name, int64_t value) {
+      visit("hbase.spool." + name, "", value);
+    };
+    wait("bytes", static_cast<int64_t>(stats.spool->bytes));
+    wait("age", stats.spool->age_ms);
+    wait("taken", static_cast<int64_t>(stats.spool->rows_taken));
+    wait("replayed", static_cast<int64_t>(stats.spool->rows_replayed));
+    wait("refused", static_cast<int64_t>(stats.spool->rows_refused));
+    wait("replay_rate", static_cast<int64_t>(stats.spool->replay_rows_per_s));
+  }
   show("puts.waiting", "", stats.puts_waiting);
   show("puts.batches", "", stats.put_batches);
   show("puts.rows", "", stats.put_rows);
@@ -110,6 +121,12 @@ class HbaseBackend : public Backend {
   Points& points() override { return points_; }
   [[nodiscard]] bool remote() const override { return true; }
   void CollectStats(const StatVisitor& visit) override { ShowHbaseStats(store_->Stats(), visit); }
+  /// Why points wait on this machine, while they do.
+  Status Health() override {
+    const auto spool = store_->Stats().spool;
+    if (!spool || spool->failure.empty()) return {};
+    return Status::Unavailable("points wait in the spool: " + spool->failure);
+  }
   Status Close() override { return store_->Sync(); }
 
  private:
@@ -167,6 +184,30 @@ Result<hbase::HbaseOptions> ReadHbaseOptions(const Config& config) {
   return options;
 }
 
+Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config) {
+  hbase::SpoolOptions spool;
+  ASSIGN_OR_RETURN(const int64_t bytes,
+                   config.Int("tsd.storage.hbase.spool.size", 1 << 30, 0, int64_t{1} << 50));
+  if (bytes == 0 || config.String("tsd.mode") == "ro") return std::optional<hbase::SpoolOptions>();
+  spool.bytes_max = static_cast<uint64_t>(bytes);
+  ASSIGN_OR_RETURN(const int64_t patience_ms,
+                   config.Int("tsd.storage.hbase.spool.patience", 2000, 1, 3'600'000));
+  spool.patience_ms = static_cast<int>(patience_ms);
+  spool.folder = config.String("tsd.storage.hbase.spool.path");
+  if (spool.folder.empty()) spool.folder = config.String("tsd.storage.path") + "/spool";
+  const std::string& durability = config.String("tsd.storage.durability");
+  spool.write_on_commit = durability == "synced" || durability == "logged";
+  spool.sync_on_commit = durability == "synced";
+  // What other processes change as well, ids and metadata, does not wait.
+  ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
+  for (const TableDescriptor& table : tables) spool.tables.push_back(table.name);
+  for (const char* other : {"tsd.storage.hbase.uid_table", "tsd.storage.hbase.tree_table",
+                            "tsd.storage.hbase.meta_table"}) {
+    std::erase(spool.tables, config.String(other));
+  }
+  return std::optional(std::move(spool));
+}
+
 Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
                                                   const std::string& /*words*/, StoreUse use) {
   ASSIGN_OR_RETURN(hbase::HbaseOptions options, ReadHbaseOptions(config));
@@ -176,6 +217,9 @@ Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
   points.use_otsdb_timestamp = config.Bool("tsd.storage.use_otsdb_timestamp");
   points.enable_appends = config.Bool("tsd.storage.enable_appends");
   points.remote = true;
+  if (use == StoreUse::kServe) {
+    ASSIGN_OR_RETURN(options.spool, ReadSpoolOptions(config));
+  }
   ASSIGN_OR_RETURN(auto store, hbase::HbaseStore::Connect(options));
   RETURN_IF_ERROR(EnsureHbaseTables(config, *store, use));
   return std::unique_ptr<Backend>(

@@ -95,7 +95,8 @@ Status Call(GatewayPool& pool, const HbaseOptions& options, const CallOptions& c
             const std::function<void(wire::THBaseServiceClient&)>& send, CallTrace* trace) {
   const GatewayPool::Entry entry = pool.Enter();
   if (!entry.refusal().ok()) return Prepend(entry.refusal(), Context(call));
-  const Deadline deadline = steady_clock::now() + milliseconds(options.deadline_ms);
+  const int patience_ms = call.deadline_ms > 0 ? call.deadline_ms : options.deadline_ms;
+  const Deadline deadline = steady_clock::now() + milliseconds(patience_ms);
   for (int n = 1;; ++n) {
     trace->attempts = n;
     Attempt attempt;

@@ -16,6 +16,7 @@ struct CallOptions {
   std::string what;   // of the service's method, for messages
   std::string table;  // "" = of none
   Repeat repeat = Repeat::kAlways;
+  int deadline_ms = 0;  // 0 = as the options say
 };
 
 /// What is known when a call has ended.

@@ -1,12 +1,20 @@
 #pragma once
 // What the store and its scans share. Inside of this folder only.
 
+#include <algorithm>
 #include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "storage/hbase/call.h"
 #include "storage/hbase/call_counters.h"
 
 namespace hg::hbase {
+
+// HBase takes a put of the millisecond of a delete for an older one, whatever came first: whoever
+// hears that something was deleted may put it again at once.
+inline void LetDeleteGrowOld() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 /// Thread-safe.
 struct Client {
@@ -25,6 +33,15 @@ struct Client {
       counters.CountRefused(call.what);
     }
     return status;
+  }
+
+  /// Of a write with its repetitions: others wait behind it, and it may go to the spool.
+  [[nodiscard]] int PutDeadlineMs(const std::string& table) const {
+    if (!options.spool) return options.deadline_ms;
+    const std::vector<std::string>& tables = options.spool->tables;
+    return std::find(tables.begin(), tables.end(), table) == tables.end()
+               ? options.deadline_ms
+               : std::min(options.spool->patience_ms, options.deadline_ms);
   }
 
   const HbaseOptions options;

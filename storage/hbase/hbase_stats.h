@@ -4,10 +4,21 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace hg::hbase {
+
+/// Of writes that wait for HBase (spool.h).
+struct SpoolStats {
+  uint64_t bytes = 0;                          // that wait, as they stand in the log
+  int64_t age_ms = 0;                          // of the oldest of them
+  uint64_t rows_taken = 0, rows_replayed = 0;  // since the start
+  uint64_t rows_refused = 0;                   // it was full
+  uint64_t replay_rows_per_s = 0;              // lately; 0: nothing waits
+  std::string failure;                         // why replaying does not get on; "" = it does
+};
 
 struct HbaseStats {
   static constexpr std::array kPercentiles = {50, 75, 90, 95};
@@ -31,6 +42,8 @@ struct HbaseStats {
     bool away = false;          // could not be reached the last time
   };
   std::vector<Connections> gateways;  // as in the options
+
+  std::optional<SpoolStats> spool;  // none: there is none
 
   size_t puts_waiting = 0;   // for a call to go with
   uint64_t put_batches = 0;  // calls that rows of puts went in …

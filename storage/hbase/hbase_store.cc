@@ -1,9 +1,7 @@
 #include "storage/hbase/hbase_store.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "storage/hbase/check_request.h"
@@ -11,6 +9,7 @@
 #include "storage/hbase/filter_bytes.h"
 #include "storage/hbase/put_queue.h"
 #include "storage/hbase/row_changes.h"
+#include "storage/hbase/spool.h"
 #include "storage/hbase/wire_types.h"
 #include "storage/points/filter_row.h"
 
@@ -29,18 +28,6 @@ Status CheckOptions(const HbaseOptions& options) {
     return Status::InvalidArgument("gateways speak the binary protocol over HTTP, not the compact");
   }
   return {};
-}
-
-// HBase takes a put of the millisecond of a delete for an older one, whatever came first: whoever
-// hears that something was deleted may put it again at once.
-void LetDeleteGrowOld() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
-
-size_t BytesOf(const RowMutation& row) {
-  size_t bytes = 0;
-  for (const CellChange& change : row.changes) {
-    bytes += row.key.size() + change.family.size() + change.qualifier.size() + change.value.size();
-  }
-  return bytes;
 }
 
 bool Selects(const CellSelection& wanted, wire::TGet* get) {
@@ -65,133 +52,21 @@ Row Chosen(Bytes key, wire::TResult result, const CellSelection& wanted) {
   return row;
 }
 
-// Without a time it is the newest version that goes: a second time, the one below it.
-bool DeletesMoreAgain(const CellChange& change) {
-  return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
-}
-
-// Rows of puts that are sent together.
-class PutBatch {
- public:
-  PutBatch(PutQueue* queue, const HbaseOptions& options, const std::string& table,
-           std::vector<Status>* statuses)
-      : queue_(queue), options_(options), table_(table), statuses_(statuses) {}
-
-  void Add(size_t place, wire::TPut put, size_t bytes) {
-    if (puts_.size() == options_.batch_rows || bytes_ + bytes > options_.batch_bytes) Send();
-    puts_.push_back({std::move(put), bytes});
-    places_.push_back(place);
-    bytes_ += bytes;
-  }
-
-  void Send() {
-    if (puts_.empty()) return;
-    std::vector<Status> sent = queue_->Send(table_, std::exchange(puts_, {}));
-    for (size_t i = 0; i < sent.size(); ++i) (*statuses_)[places_[i]] = std::move(sent[i]);
-    places_.clear();
-    bytes_ = 0;
-  }
-
- private:
-  PutQueue* const queue_;
-  const HbaseOptions& options_;
-  const std::string& table_;
-  std::vector<Status>* const statuses_;
-  std::vector<PutQueue::Put> puts_;
-  std::vector<size_t> places_;  // of their statuses
-  size_t bytes_ = 0;
-};
-
 }  // namespace
 
 HbaseStore::HbaseStore(std::unique_ptr<Client> client)
     : client_(std::move(client)), puts_(std::make_unique<PutQueue>(client_.get())) {}
 HbaseStore::~HbaseStore() = default;
 
-Result<std::unique_ptr<HbaseStore>> HbaseStore::Connect(const HbaseOptions& options) {
+Result<std::unique_ptr<HbaseStore>> HbaseStore::Connect(const HbaseOptions& options,
+                                                        FileSystem& files) {
   RETURN_IF_ERROR(CheckOptions(options));
   auto client = std::make_unique<Client>(options);
   const auto greet = [](Service& service) { (void)service.getThriftServerType(); };
   RETURN_IF_ERROR(client->Send({"getThriftServerType", ""}, greet));
-  return std::unique_ptr<HbaseStore>(new HbaseStore(std::move(client)));
-}
-
-Result<std::vector<CellChange>> HbaseStore::Settle(const std::string& table,
-                                                   const RowMutation& row) {
-  RETURN_IF_ERROR(CheckMutation(row));
-  return SettleOrder(row.changes, [&](const Bytes& family) -> Result<std::vector<Bytes>> {
-    CellSelection names;
-    names.family = family;
-    names.keys_only = true;
-    ASSIGN_OR_RETURN(const Row present, GetCells(table, row.key, names));
-    std::vector<Bytes> qualifiers;
-    for (const Cell& cell : present.cells) qualifiers.push_back(cell.qualifier);
-    return qualifiers;
-  });
-}
-
-Status HbaseStore::MutateRow(const std::string& table, const RowMutation& row) {
-  ASSIGN_OR_RETURN(const std::vector<CellChange> changes, Settle(table, row));
-  if (changes.empty()) return {};
-  const wire::TRowMutations mutations =
-      WriteChanges(row.key, changes, DurabilityOf(client_->options.write_ahead));
-  const bool again = std::none_of(changes.begin(), changes.end(), DeletesMoreAgain);
-  RETURN_IF_ERROR(client_->Send({"mutateRow", table, again ? Repeat::kAlways : Repeat::kIfNotDone},
-                                [&](Service& service) { service.mutateRow(table, mutations); }));
-  if (DeletesNow(changes)) LetDeleteGrowOld();
-  return {};
-}
-
-std::vector<Status> HbaseStore::MutateRows(const std::string& table,
-                                           const std::vector<RowMutation>& rows) {
-  std::vector<Status> statuses(rows.size());
-  PutBatch batch(puts_.get(), client_->options, table, &statuses);
-  bool refused = false;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const RowMutation& row = rows[i];
-    const auto is_put = [](const CellChange& c) { return c.kind == CellChange::Kind::kPut; };
-    if (row.changes.empty() || !std::all_of(row.changes.begin(), row.changes.end(), is_put)) {
-      batch.Send();
-      statuses[i] = MutateRow(table, row);
-      continue;
-    }
-    RowMutation settled{row.key, {}};
-    auto changes = Settle(table, row);
-    if (!changes.ok()) {
-      statuses[i] = changes.status();
-      refused = true;
-      continue;
-    }
-    settled.changes = std::move(*changes);
-    wire::TPut put;
-    if (WritePut(settled, DurabilityOf(client_->options.write_ahead), &put)) {
-      batch.Add(i, std::move(put), BytesOf(settled));
-    } else {
-      batch.Send();
-      statuses[i] = MutateRow(table, row);
-    }
-  }
-  batch.Send();
-  // What was refused here was not asked about; without its table nothing can be.
-  const bool missing = std::any_of(statuses.begin(), statuses.end(), [](const Status& status) {
-    return status.code() == StatusCode::kNotFound;
-  });
-  if (refused && missing) {
-    const Status there = DescribeTable(table).status();
-    if (there.code() == StatusCode::kNotFound) std::fill(statuses.begin(), statuses.end(), there);
-  }
-  return statuses;
-}
-
-Status HbaseStore::DeleteRow(const std::string& table, ByteView key) {
-  RETURN_IF_ERROR(CheckKey(key));
-  wire::TDelete gone;
-  gone.row = Bytes(key);
-  gone.__set_durability(DurabilityOf(client_->options.write_ahead));
-  RETURN_IF_ERROR(client_->Send({"deleteSingle", table},
-                                [&](Service& service) { service.deleteSingle(table, gone); }));
-  LetDeleteGrowOld();
-  return {};
+  std::unique_ptr<HbaseStore> store(new HbaseStore(std::move(client)));
+  if (options.spool) RETURN_IF_ERROR(store->OpenSpool(files));
+  return store;
 }
 
 Result<Row> HbaseStore::Get(const std::string& table, ByteView key, ByteView family,
@@ -315,23 +190,6 @@ Result<std::vector<int64_t>> HbaseStore::IncrementColumns(
   return sums;
 }
 
-Status HbaseStore::Append(const std::string& table, ByteView key, ByteView family,
-                          ByteView qualifier, ByteView value) {
-  RETURN_IF_ERROR(CheckKey(key));
-  wire::TAppend append;
-  append.row = Bytes(key);
-  append.__set_durability(DurabilityOf(client_->options.write_ahead));
-  append.__set_returnResults(false);
-  wire::TColumnValue& cell = append.columns.emplace_back();
-  cell.family = Bytes(family);
-  cell.qualifier = Bytes(qualifier);
-  cell.value = Bytes(value);
-  return client_->Send({"append", table, Repeat::kIfNotDone}, [&](Service& service) {
-    wire::TResult unused;
-    service.append(unused, table, append);
-  });
-}
-
 Result<bool> HbaseStore::MutationHolds(const std::string& table, const RowMutation& row) {
   ASSIGN_OR_RETURN(const Row now, GetCells(table, row.key, {}));
   return std::all_of(row.changes.begin(), row.changes.end(), [&](const CellChange& change) {
@@ -416,8 +274,11 @@ HbaseStats HbaseStore::Stats() const {
   stats.calls = client_->counters.Read();
   stats.gateways = client_->pool.Connections();
   puts_->AddStats(&stats);
+  if (spool_) stats.spool = spool_->Stats();
   return stats;
 }
+
+Status HbaseStore::Sync() { return spool_ ? spool_->Sync() : Status(); }
 
 Status HbaseStore::Flush() {
   return Status::Unsupported("HBase's gateway cannot flush; in HBase's shell: flush 'TABLE'");

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/base/file.h"
 #include "storage/hbase/hbase_stats.h"
 #include "storage/hbase/options.h"
 #include "storage/store.h"
@@ -20,12 +21,15 @@ namespace hg::hbase {
 
 struct Client;
 class PutQueue;
+class Spool;
 
 /// Thread-safe. Calls block: as long as the options' deadline, and once more the receive timeout.
 class HbaseStore : public Store {
  public:
   /// InvalidArgument: the options cannot be. Unavailable: no gateway answers.
-  static Result<std::unique_ptr<HbaseStore>> Connect(const HbaseOptions& options);
+  /// With a spool also what Spool::Open says; `files` are its disk, and outlive the store.
+  static Result<std::unique_ptr<HbaseStore>> Connect(const HbaseOptions& options,
+                                                     FileSystem& files = PosixFileSystem());
   ~HbaseStore() override;
 
   Status CreateTable(const TableDescriptor& table) override;
@@ -35,7 +39,9 @@ class HbaseStore : public Store {
   /// Without HBase's own.
   Result<std::vector<TableDescriptor>> ListTables() override;
 
-  /// Puts go together with those of other callers (put_queue.h).
+  /// Puts go together with those of other callers (put_queue.h). Where the options have a spool,
+  /// those of its tables wait there when HBase is away, and are ok; so do Appends. Busy then: it is
+  /// full.
   std::vector<Status> MutateRows(const std::string& table,
                                  const std::vector<RowMutation>& rows) override;
   Status DeleteRow(const std::string& table, ByteView key) override;
@@ -68,8 +74,8 @@ class HbaseStore : public Store {
   Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
   Status Flush() override;
   Status Compact() override;
-  /// Nothing is held back here.
-  Status Sync() override { return {}; }
+  /// Of what waits in the spool.
+  Status Sync() override;
 
   [[nodiscard]] HbaseStats Stats() const;
 
@@ -79,6 +85,11 @@ class HbaseStore : public Store {
   /// The changes as HBase must be told them.
   Result<std::vector<CellChange>> Settle(const std::string& table, const RowMutation& row);
   Status MutateRow(const std::string& table, const RowMutation& row);
+  Status OpenSpool(FileSystem& files);
+  /// As MutateRows and Append, by HBase or not at all.
+  std::vector<Status> WriteRows(const std::string& table, const std::vector<RowMutation>& rows);
+  Status AppendNow(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                   ByteView value);
   /// Fetches rows of keys that can be; nothing else than they are asked for.
   Result<std::vector<Row>> GetBatch(const std::string& table, const std::vector<Bytes>& keys,
                                     const CellSelection& wanted);
@@ -86,6 +97,7 @@ class HbaseStore : public Store {
 
   const std::unique_ptr<Client> client_;
   const std::unique_ptr<PutQueue> puts_;
+  std::unique_ptr<Spool> spool_;  // null: there is none. Ends first: it writes through the others
 };
 
 }  // namespace hg::hbase

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,20 @@ enum class WriteAhead : uint8_t {
   kSkip,     // in memory only
   kAsync,    // the log follows
   kSynced,   // the log is on disk
+};
+
+/// Where writes of some tables wait while HBase is away (spool.h).
+struct SpoolOptions {
+  std::string folder;
+  std::vector<std::string> tables;           // whose puts and appends may wait
+  uint64_t bytes_max = uint64_t{1} << 30;    // that wait; more are refused
+  uint64_t file_bytes = uint64_t{16} << 20;  // of its log: written and forgotten by whole files
+  bool write_on_commit = true;               // acknowledged when the machine's kernel has it …
+  bool sync_on_commit = false;               // … when the disk has it
+  int patience_ms = 2000;     // of a write with its repetitions, until HBase counts as away
+  int retry_ms = 500;         // between two tries to replay
+  size_t replay_rows = 1024;  // of one call, about
+  size_t replay_bytes = 1536 * 1024;
 };
 
 struct HbaseOptions {
@@ -57,6 +72,9 @@ struct HbaseOptions {
   size_t fetch_rows = 128;            // rows of one fetch of a scan, at most
   size_t fetch_bytes = 4 << 20;       // … and bytes, as wide as the rows before them were
   int message_bytes_max = 256 << 20;  // of an answer
+
+  /// None: writes fail while HBase is away.
+  std::optional<SpoolOptions> spool;
 
   /// Tables of points are created with a region for each of its salt buckets.
   KeyLayout layout;

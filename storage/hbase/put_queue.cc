@@ -96,13 +96,16 @@ void PutQueue::FailWaiting(Lane* lane, const Status& away) {
 }
 
 std::vector<Status> PutQueue::SendBatch(const std::string& table, const Batch& batch) {
+  const int deadline_ms = client_->PutDeadlineMs(table);
   const auto send_one = [&](const wire::TPut& put) {
-    return client_->Send({"put", table}, [&](Service& service) { service.put(table, put); });
+    const CallOptions call{"put", table, Repeat::kAlways, deadline_ms};
+    return client_->Send(call, [&](Service& service) { service.put(table, put); });
   };
   try {
     if (batch.puts.size() == 1) return {send_one(batch.puts[0])};
-    const Status sent = client_->Send(
-        {"putMultiple", table}, [&](Service& service) { service.putMultiple(table, batch.puts); });
+    const Status sent =
+        client_->Send({"putMultiple", table, Repeat::kAlways, deadline_ms},
+                      [&](Service& service) { service.putMultiple(table, batch.puts); });
     std::vector<Status> statuses(batch.puts.size(), sent);
     // HBase does not say which of the rows it means, and has written the others. Where it is away
     // or busy it means none: asked for each, it would be waited for as often.

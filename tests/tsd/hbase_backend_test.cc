@@ -1,8 +1,11 @@
 #include "tsd/hbase_backend.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <map>
+#include <thread>
 
 #include "storage/codec/row_key.h"
 #include "tests/support/hbase/gateway.h"
@@ -69,6 +72,67 @@ TEST_CASE("statistics tell of calls by method and of connections by gateway") {
   CHECK(shown.at("hbase.gateway.connections{" + gateway + " state=open}") == 1);
   CHECK(shown.at("hbase.gateway.away{" + gateway + "}") == 0);
   CHECK(shown.at("hbase.gateway.puts.waiting{}") == 0);
+}
+
+TEST_CASE("the daemon acknowledges points while HBase is away, and writes them when it is back") {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("hg_hbase_backend_" + std::to_string(getpid()));
+  Cluster cluster;
+  cluster.config.Set("tsd.storage.path", folder.string());
+  cluster.config.Set("tsd.storage.hbase.spool.patience", "1");
+  auto backend = OpenBackend(cluster.config, "", StoreUse::kServe);
+  REQUIRE(backend.ok());
+  Points& points = (*backend)->points();
+  const auto series = points.Register(kTsuid);
+  REQUIRE(series.ok());
+  hbase::GatewayOptions again;
+  again.port = cluster.gateway.port();
+  cluster.gateway.Stop();
+  const PointEntry entry = MakePointEntry(*series, Timestamp{1356998405}, PointValue::Int(7));
+  REQUIRE(points.Append({&entry, 1}).ok());
+  const auto shown = [&](const std::string& wanted) {
+    int64_t shown = -1;
+    (*backend)->CollectStats([&](const std::string& name, const std::string&, int64_t value) {
+      if (name == wanted) shown = value;
+    });
+    return shown;
+  };
+  CHECK(shown("hbase.spool.taken") == 1);
+  CHECK(shown("hbase.spool.bytes") > 0);
+  while ((*backend)->Health().ok()) std::this_thread::yield();
+  CHECK((*backend)->Health().message().find("points wait") != std::string_view::npos);
+  const hbase::FakeGateway back([&]() -> Store& { return cluster.model; }, again);
+  while (shown("hbase.spool.bytes") > 0) std::this_thread::yield();
+  CHECK((*backend)->Health().ok());
+  CHECK(cluster.model.Get("tsdb", codec::MakeRowKey(KeyLayout(), kTsuid, 1356998400), "t")
+            ->cells.size() == 1);
+  CHECK((*backend)->Close().ok());
+  backend->reset();
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("points wait below the data directory, ids and metadata nowhere") {
+  Config config;
+  config.Set("tsd.storage.path", "/there");
+  auto spool = ReadSpoolOptions(config);
+  REQUIRE(spool.ok());
+  REQUIRE(*spool);
+  CHECK((*spool)->folder == "/there/spool");
+  CHECK((*spool)->tables == std::vector<std::string>{"tsdb"});
+  CHECK((*spool)->write_on_commit);
+  CHECK_FALSE((*spool)->sync_on_commit);
+  config.Set("tsd.storage.durability", "synced");
+  config.Set("tsd.storage.hbase.spool.path", "/elsewhere");
+  spool = ReadSpoolOptions(config);
+  CHECK((*spool)->sync_on_commit);
+  CHECK((*spool)->folder == "/elsewhere");
+  config.Set("tsd.mode", "ro");
+  CHECK_FALSE(*ReadSpoolOptions(config));
+  config.Set("tsd.mode", "rw");
+  config.Set("tsd.storage.hbase.spool.size", "0");
+  CHECK_FALSE(*ReadSpoolOptions(config));
+  config.Set("tsd.storage.hbase.spool.size", "-1");
+  CHECK(ReadSpoolOptions(config).status().code() == StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("tables of others are taken as they are, unless a family is missing") {

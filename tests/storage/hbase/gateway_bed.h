@@ -29,7 +29,7 @@ inline HbaseOptions Hasty(HbaseOptions options) {
 
 /// A gateway over the model, with table "g", and a client.
 struct Bed {
-  explicit Bed(GatewayOptions options = {}) {
+  explicit Bed(GatewayOptions with = {}) : options(std::move(with)) {
     options.hook = [this](const std::string& method, Stage stage) {
       std::unique_lock lock(mutex);
       ++calls[method];
@@ -61,6 +61,22 @@ struct Bed {
     };
   }
 
+  /// Every connection is dropped at its next call, new ones at their first, or no longer.
+  void SetAway(bool away) {
+    const std::lock_guard lock(mutex);
+    hook = nullptr;
+    if (away) hook = [](const std::string&, Stage) { return Fate::kDrop; };
+  }
+  /// The gateway is gone, with all that it knew but the tables …
+  void StopGateway() {
+    options.port = gateway->port();
+    gateway->Stop();
+  }
+  /// … and another one is there, on the same port.
+  void StartGateway() {
+    gateway = std::make_unique<FakeGateway>([this]() -> Store& { return model; }, options);
+  }
+
   /// Calls of the method are not carried out until Release. Returns at once.
   void Hold(const std::string& method) {
     const std::lock_guard lock(mutex);
@@ -82,6 +98,7 @@ struct Bed {
     return calls[method] / 2;
   }
 
+  GatewayOptions options;
   ModelStore model;
   std::mutex mutex;
   std::function<Fate(const std::string&, Stage)> hook;  // guarded by mutex

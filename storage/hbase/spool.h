@@ -1,0 +1,110 @@
+#pragma once
+// Writes that wait for HBase: a bounded log on this machine's disk, replayed in its order when
+// HBase is back (ARCHITECTURE.md "Over HBase").
+//
+// From the first write that it takes until it is empty again it holds: every write of its tables
+// goes to its end, so that no write overtakes an older one. Before it lets go, its folder says that
+// nothing is left of it, and survives a power cut saying so: what was replayed once is never
+// replayed over newer writes. A kill in between makes it replay what HBase has already, and
+// everything that came behind it, in the same order.
+//
+// The folder: the log (storage/lsm/FORMAT.md "Log"; bodies in spool_record.h), REPLAYED (from which
+// file on it counts), LOCK.
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/base/clock.h"
+#include "storage/base/file.h"
+#include "storage/hbase/hbase_stats.h"
+#include "storage/hbase/options.h"
+#include "storage/hbase/spool_record.h"
+#include "storage/lsm/log.h"
+
+namespace hg::hbase {
+
+/// Thread-safe.
+class Spool {
+ public:
+  /// Writes what a record holds; ok: HBase has acknowledged all of it. Blocks. Called again with
+  /// the same after a failure.
+  using Send = std::function<Status(const SpoolRecord&)>;
+
+  /// Holds from the start if anything is left. Busy: another process has the folder. Corruption: a
+  /// file is damaged; the message names it. `files` and `clock` outlive it.
+  static Result<std::unique_ptr<Spool>> Open(FileSystem& files, SpoolOptions options,
+                                             const Clock& clock);
+  /// Stops.
+  ~Spool();
+
+  /// Starts to replay, on a thread of its own.
+  void Start(Send send);
+  /// Ends that thread, writes what was taken to the disk. Later writes are Unavailable. Idempotent.
+  Status Stop();
+
+  /// Whether writes to the table come here when HBase is away.
+  [[nodiscard]] bool Takes(const std::string& table) const;
+  /// Whether writes must come here.
+  [[nodiscard]] bool holding() const;
+  /// Takes a write. Blocks until the log has it at the options' level. From the call on it holds.
+  /// Busy: it is full. Unavailable: its disk fails; whether the write is kept is not known.
+  Status Hold(SpoolRecord record);
+  /// Blocks until everything taken survives a power cut.
+  Status Sync();
+
+  [[nodiscard]] SpoolStats Stats() const;
+
+ private:
+  /// What REPLAYED says.
+  struct Mark {
+    uint64_t file_number = 1;
+    lsm::LogPosition position = 0;  // where that file begins
+    uint64_t sequence = 0;          // of the last record before it
+  };
+
+  Spool(FileSystem& files, SpoolOptions options, const Clock& clock);
+  Status Recover();
+  Result<Mark> ReadMark() const;
+  Status SaveMark(const Mark& mark);
+
+  void ReplayLoop();
+  /// Replays what was taken so far; lets go if nothing came meanwhile.
+  Status ReplayTaken();
+  Status ReplayFile(uint64_t number);
+  /// Sends until HBase has it; then everything before `end` is there. Unavailable: stop.
+  Status SendPatiently(const SpoolRecord& record, lsm::LogPosition end);
+  /// False: stop.
+  bool WaitBeforeRetry(const Status& why);
+
+  FileSystem& files_;
+  const SpoolOptions options_;
+  const Clock& clock_;
+  std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<lsm::Log> log_;
+  Send send_;  // set before the thread
+
+  Mark mark_;  // of the replaying thread, once it runs
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  bool holding_ = false;
+  bool stopping_ = false;
+  uint64_t sequence_ = 0;          // of the last record taken
+  lsm::LogPosition replayed_ = 0;  // everything before it is in HBase
+  SpoolStats stats_;               // but for bytes and age
+  int64_t oldest_ms_ = 0;          // of what is left, while it holds
+  int64_t rate_since_ms_ = 0;      // the replay rate is that of the rows since
+  uint64_t rate_rows_ = 0;
+
+  std::thread replayer_;
+};
+
+}  // namespace hg::hbase

@@ -1,0 +1,232 @@
+// The store with a spool: what is acknowledged while HBase is away, and what is there afterwards.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "storage/hbase/hbase_store.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/storage/hbase/gateway_bed.h"
+
+namespace hg::hbase {
+namespace {
+
+/// A gateway that comes and goes, and stores with a spool for table "g" on one disk.
+struct SpooledBed : Bed {
+  std::unique_ptr<HbaseStore> Open(uint64_t bytes_max = 1 << 20) {
+    HbaseOptions options = Hasty(gateway->ClientOptions());
+    options.deadline_ms = 50;  // of what does not wait
+    options.spool.emplace();
+    options.spool->folder = "/spool";
+    options.spool->tables = {"g"};
+    options.spool->bytes_max = bytes_max;
+    options.spool->patience_ms = 5;
+    options.spool->retry_ms = 1;
+    auto connected = HbaseStore::Connect(options, disk);
+    INFO(connected.status().ToString());
+    REQUIRE(connected.ok());
+    return std::move(*connected);
+  }
+
+  FaultyFileSystem disk{1};
+};
+
+Status Write(HbaseStore& store, const Bytes& key, const Bytes& value) {
+  return store.Mutate("g", {{key, {PutCell("a", "q", value)}}});
+}
+
+Bytes Read(Store& store, const Bytes& key) {
+  auto row = store.Get("g", key, "a", {"q"});
+  REQUIRE(row.ok());
+  return row->cells.empty() ? Bytes() : row->cells[0].value;
+}
+
+void WaitEmpty(const HbaseStore& store) {
+  while (store.Stats().spool->bytes > 0) std::this_thread::yield();
+}
+
+TEST_CASE("what HBase cannot take is acknowledged, and is there when it is back") {
+  SpooledBed bed;
+  auto store = bed.Open();
+  REQUIRE(Write(*store, "k", "1").ok());
+  CHECK(store->Stats().spool->rows_taken == 0);
+  bed.SetAway(true);
+  CHECK(Write(*store, "k", "2").ok());
+  CHECK(Write(*store, "l", "2").ok());
+  CHECK(Write(*store, "k", "3").ok());
+  CHECK(store->Stats().spool->rows_taken == 3);
+  CHECK(store->Sync().ok());
+  CHECK(Read(bed.model, "k") == "1");
+  bed.SetAway(false);
+  WaitEmpty(*store);
+  CHECK(Read(bed.model, "k") == "3");
+  CHECK(Read(bed.model, "l") == "2");
+  // What comes now goes to HBase itself: at the latest when its last mark is on the disk.
+  while (store->Stats().spool->rows_taken == store->Stats().spool->rows_replayed &&
+         store->Stats().spool->rows_taken < 1000) {
+    const uint64_t taken = store->Stats().spool->rows_taken;
+    REQUIRE(Write(*store, "k", "4").ok());
+    if (store->Stats().spool->rows_taken == taken) break;
+    WaitEmpty(*store);
+  }
+  CHECK(Read(bed.model, "k") == "4");
+}
+
+TEST_CASE("what waits when the daemon stops is written by the next one before anything newer") {
+  SpooledBed bed;
+  auto store = bed.Open();
+  bed.SetAway(true);
+  REQUIRE(Write(*store, "k", "1").ok());
+  REQUIRE(store->Append("g", "k", "a", "n", "1").ok());
+  REQUIRE(store->Append("g", "k", "a", "n", "2").ok());
+  store.reset();
+  bed.SetAway(false);
+  bed.Hold("put");
+  store = bed.Open();
+  REQUIRE(Write(*store, "k", "2").ok());
+  bed.Release();
+  WaitEmpty(*store);
+  CHECK(Read(bed.model, "k") == "2");
+  CHECK(bed.model.Get("g", "k", "a", {"n"})->cells[0].value == "12");
+}
+
+TEST_CASE("what the spool does not take fails while HBase is away") {
+  SpooledBed bed;
+  REQUIRE(bed.model.CreateTable({"h", {{"a"}}, false}).ok());
+  auto store = bed.Open();
+  bed.SetAway(true);
+  const auto code = [&](const std::string& table, const CellChange& change) {
+    return store->Mutate(table, {{"k", {change}}}).code();
+  };
+  CHECK(code("h", PutCell("a", "q", "1")) == StatusCode::kUnavailable);
+  CHECK(code("g", DeleteColumn("a", "q")) == StatusCode::kUnavailable);
+  CHECK(store->Append("h", "k", "a", "q", "1").code() == StatusCode::kUnavailable);
+  CHECK(store->Increment("g", "k", "a", "q", 1).status().code() == StatusCode::kUnavailable);
+  CHECK(store->Stats().spool->rows_taken == 0);
+  REQUIRE(Write(*store, "k", "1").ok());
+  // Nor does it take what HBase would refuse.
+  CellChange before_time = PutCell("a", "q", "1");
+  before_time.timestamp_ms = -1;
+  CHECK(code("g", before_time) == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("rows are not deleted while older writes of them may wait") {
+  SpooledBed bed;
+  auto store = bed.Open();
+  bed.SetAway(true);
+  REQUIRE(Write(*store, "k", "1").ok());
+  bed.Hold("put");
+  bed.SetAway(false);
+  const Status refused = store->DeleteRow("g", "k");
+  CHECK(refused.code() == StatusCode::kUnavailable);
+  CHECK(refused.message().find("wait for HBase") != std::string_view::npos);
+  bed.Release();
+  Status deleted;
+  do {
+    deleted = store->DeleteRow("g", "k");
+  } while (deleted.code() == StatusCode::kUnavailable);
+  CHECK(deleted.ok());
+  CHECK(Read(bed.model, "k").empty());
+}
+
+TEST_CASE("where spool and disk have no room the writer hears it, and nothing stays refused") {
+  SpooledBed bed;
+  auto store = bed.Open(500);
+  bed.SetAway(true);
+  Status status;
+  int taken = 0;
+  while ((status = Write(*store, "k" + std::to_string(taken), "1")).ok()) ++taken;
+  CHECK(status.code() == StatusCode::kBusy);
+  bed.SetAway(false);
+  WaitEmpty(*store);
+  for (int i = 0; i < taken; ++i) CHECK(Read(bed.model, "k" + std::to_string(i)) == "1");
+  bed.SetAway(true);
+  CHECK(Write(*store, "k", "2").ok());
+}
+
+TEST_CASE("a table that is missing when its writes are replayed is waited for") {
+  SpooledBed bed;
+  auto store = bed.Open();
+  bed.SetAway(true);
+  REQUIRE(Write(*store, "k", "1").ok());
+  REQUIRE(bed.model.DropTable("g").ok());
+  bed.SetAway(false);
+  while (store->Stats().spool->failure.find("no such table") == std::string::npos) {
+    std::this_thread::yield();
+  }
+  REQUIRE(bed.model.CreateTable(kTable).ok());
+  WaitEmpty(*store);
+  CHECK(Read(bed.model, "k") == "1");
+}
+
+/// Writes rising numbers to cells of its own, until told to stop.
+class Writer {
+ public:
+  Writer(HbaseStore* store, int number)
+      : key_("w" + std::to_string(number)), thread_([this, store] { Work(store); }) {}
+
+  void Stop() {
+    stop_ = true;
+    thread_.join();
+  }
+  [[nodiscard]] int written() const { return written_; }
+
+  /// The last number that was acknowledged, or one that was tried later.
+  void Check(Store& there) const {
+    const Bytes value = Read(there, key_);
+    REQUIRE(!value.empty());
+    CHECK(std::stoi(value) >= acknowledged_);
+    CHECK(std::stoi(value) <= written_);
+  }
+
+ private:
+  void Work(HbaseStore* store) {
+    while (!stop_) {
+      const int n = written_ + 1;
+      if (Write(*store, key_, std::to_string(n)).ok()) acknowledged_ = n;
+      written_ = n;
+    }
+  }
+
+  const Bytes key_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<int> written_ = 0;
+  int acknowledged_ = 0;
+  std::thread thread_;
+};
+
+TEST_CASE("gateways that come and go lose and turn round nothing that was acknowledged") {
+  SpooledBed bed;
+  auto store = bed.Open(64 << 20);
+  std::vector<std::unique_ptr<Writer>> writers;
+  for (int i = 0; i < 4; ++i) writers.push_back(std::make_unique<Writer>(store.get(), i));
+  const auto wait = [&](int more) {
+    for (const auto& writer : writers) {
+      const int before = writer->written();
+      while (writer->written() < before + more) std::this_thread::yield();
+    }
+  };
+  for (int round = 0; round < 5; ++round) {
+    wait(20);
+    bed.StopGateway();
+    wait(20);
+    bed.StartGateway();
+    wait(20);
+    bed.Drop(round % 2 == 0 ? "put" : "putMultiple",
+             round % 3 == 0 ? Stage::kBefore : Stage::kAfter);
+    wait(20);
+  }
+  for (const auto& writer : writers) writer->Stop();
+  bed.SetAway(false);
+  WaitEmpty(*store);
+  for (const auto& writer : writers) writer->Check(bed.model);
+  CHECK(store->Stats().spool->rows_taken > 0);
+  CHECK(store->Stats().spool->rows_refused == 0);
+}
+
+}  // namespace
+}  // namespace hg::hbase

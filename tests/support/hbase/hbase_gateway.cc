@@ -1,0 +1,31 @@
+// A gateway of HBase without HBase, over a store in memory, as a process of its own: the daemon
+// over it can be killed while "HBase" lives on, and HBase can be away while the daemon lives.
+//
+//   hbase_gateway AWAY      says its port and serves until the end of its standard input; while the
+//                           file AWAY is there, each call loses its connection
+
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "tests/support/hbase/gateway.h"
+#include "tests/support/model_store.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: hbase_gateway AWAY\n";
+    return 2;
+  }
+  const std::filesystem::path away = argv[1];
+  hg::ModelStore model;
+  hg::hbase::GatewayOptions options;
+  options.hook = [&](const std::string&, hg::hbase::Stage) {
+    std::error_code ignored;
+    return std::filesystem::exists(away, ignored) ? hg::hbase::Fate::kDrop : hg::hbase::Fate::kGoOn;
+  };
+  hg::hbase::FakeGateway gateway([&]() -> hg::Store& { return model; }, options);
+  std::cout << gateway.port() << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+  }
+  return 0;
+}
