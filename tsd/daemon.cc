@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "compaction/row_fold.h"
+#include "compaction/row_queue.h"
 #include "http/server.h"
 #include "query/engine.h"
 #include "tsd/ingest/histogram_ingest.h"
@@ -37,6 +37,7 @@ struct DaemonOptions {
   uid::AnnotationsOptions annotations;
   uid::MetadataOptions metadata;
   compaction::RowFoldOptions fold;
+  std::optional<compaction::RowQueueOptions> row_queue;
   std::optional<RollupIngestOptions> rollups;
   std::optional<size_t> preloaded_rows;
 };
@@ -50,6 +51,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.annotations, ReadAnnotationsOptions(config));
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
   ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
+  ASSIGN_OR_RETURN(options.row_queue, ReadRowQueueOptions(config));
   ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
   ASSIGN_OR_RETURN(options.preloaded_rows, ReadPreloadedRows(config));
   return options;
@@ -144,6 +146,11 @@ class Daemon {
                   SetLogLevelByName,
                   session.backend().maintenance()},
         server_(options_.http, services_) {
+    if (options_.row_queue) {
+      row_queue_ = std::make_unique<compaction::RowQueue>(&fold_, *options_.row_queue, clock);
+      session.backend().ListenForWrittenRows(
+          [this](ByteView key, uint32_t base) { row_queue_->Written(key, base); });
+    }
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
     queries_.running().ListenForEnds([this](const query::CompletedQuery& query) {
@@ -157,11 +164,13 @@ class Daemon {
                               "tsd.core.preload_uid_cache"));
     RETURN_IF_ERROR(server_.Start());
     fold_.Start();
+    if (row_queue_) row_queue_->Start();
     return {};
   }
   /// Clients first: what their last queries found is folded still.
   void Stop() {
     server_.Stop();
+    if (row_queue_) row_queue_->Stop();
     fold_.Stop();
   }
 
@@ -198,7 +207,9 @@ class Daemon {
     show("count", "", merges_.merges);
     show("duplicates", "type=identical", merges_.identical);
     show("duplicates", "type=variant", merges_.variant);
-    show("queue.size", "", fold.queued);
+    const compaction::RowQueueStats waiting =
+        row_queue_ ? row_queue_->Stats() : compaction::RowQueueStats();
+    show("queue.size", "", fold.queued + waiting.rows);
     show("errors", "rpc=read", fold.failed_reads);
     show("errors", "rpc=put", fold.failed_writes);
     show("errors", "rpc=delete", 0);  // part of the put: one change
@@ -206,7 +217,7 @@ class Daemon {
     show("deletes", "", fold.cells_deleted);
     show("rewritten", "", fold.rewritten);
     show("failed", "", fold.failed);
-    show("dropped", "", fold.dropped);
+    show("dropped", "", fold.dropped + waiting.dropped);
     // Points and the scans of queries have a door of their own.
     const bool appends = session_.config().Bool("tsd.storage.enable_appends");
     StoreCalls calls = session_.store_calls();
@@ -235,6 +246,7 @@ class Daemon {
   const DaemonOptions options_;
   const std::map<std::string, std::string> settings_;
   compaction::RowFold fold_;
+  std::unique_ptr<compaction::RowQueue> row_queue_;  // null: rows wait for queries to meet them
   Ingest ingest_;
   uid::SeriesTracker tracker_;
   TrackingIngest tracking_ingest_;

@@ -120,6 +120,9 @@ class HbaseBackend : public Backend {
   Store& cells() override { return *store_; }
   Points& points() override { return points_; }
   [[nodiscard]] bool remote() const override { return true; }
+  void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) override {
+    points_.ListenForWrittenRows(std::move(listener));
+  }
   void CollectStats(const StatVisitor& visit) override { ShowHbaseStats(store_->Stats(), visit); }
   /// Why points wait on this machine, while they do.
   Status Health() override {

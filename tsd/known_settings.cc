@@ -10,8 +10,6 @@ constexpr std::string_view kPlugin = "it is for plug-ins, which are Java classes
 constexpr std::string_view kMultiGet = "scans read only the series that match, by index";
 constexpr std::string_view kHBase =
     "HBase is reached through its Thrift2 gateway, `tsd.storage.hbase.thrift`";
-constexpr std::string_view kFolding =
-    "rows need no rewriting; those that do are folded one after the other as queries meet them";
 constexpr std::string_view kLogging = "the log is written to standard error";
 constexpr std::string_view kService = "the service manager knows the process";
 
@@ -121,10 +119,10 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.flush_interval", "1000",
      "writes are not held back; how soon they are on the disk is tsd.storage.durability"},
     {"tsd.storage.enable_compaction", "true"},
-    {"tsd.storage.compaction.flush_interval", "10", kFolding},
-    {"tsd.storage.compaction.min_flush_threshold", "100", kFolding},
-    {"tsd.storage.compaction.max_concurrent_flushes", "10000", kFolding},
-    {"tsd.storage.compaction.flush_speed", "2", kFolding},
+    {"tsd.storage.compaction.flush_interval", "10"},
+    {"tsd.storage.compaction.min_flush_threshold", "100"},
+    {"tsd.storage.compaction.max_concurrent_flushes", "10000"},
+    {"tsd.storage.compaction.flush_speed", "2"},
     {"tsd.storage.enable_appends", "false"},
     {"tsd.storage.repair_appends", "false"},
     {"tsd.storage.fix_duplicates", "false"},

@@ -249,6 +249,25 @@ uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config) {
   return options;
 }
 
+Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Config& config) {
+  compaction::RowQueueOptions options;
+  const auto read = [&](const char* key, int64_t preset, int64_t least, auto* to) -> Status {
+    ASSIGN_OR_RETURN(const int64_t value, config.Int(key, preset, least, 1'000'000'000));
+    *to = static_cast<std::remove_pointer_t<decltype(to)>>(value);
+    return {};
+  };
+  RETURN_IF_ERROR(read("tsd.storage.compaction.flush_interval", 10, 1, &options.flush_interval_s));
+  RETURN_IF_ERROR(
+      read("tsd.storage.compaction.min_flush_threshold", 100, 0, &options.min_flush_threshold));
+  RETURN_IF_ERROR(read("tsd.storage.compaction.max_concurrent_flushes", 10'000, 1,
+                       &options.max_concurrent_flushes));
+  RETURN_IF_ERROR(read("tsd.storage.compaction.flush_speed", 2, 1, &options.flush_speed));
+  // The row of an append cell is never folded.
+  const bool wanted =
+      config.Bool("tsd.storage.enable_compaction") && !config.Bool("tsd.storage.enable_appends");
+  return wanted ? std::optional(options) : std::nullopt;
+}
+
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config) {
   compaction::RowFoldOptions options;
   ASSIGN_OR_RETURN(options.layout, ReadKeyLayout(config));

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "compaction/row_fold.h"
+#include "compaction/row_queue.h"
 #include "http/options.h"
 #include "query/options.h"
 #include "storage/model/key_layout.h"
@@ -36,6 +36,8 @@ Result<uid::AnnotationsOptions> ReadAnnotationsOptions(const Config& config);
 Result<uid::MetadataOptions> ReadMetadataOptions(const Config& config);
 uid::SeriesTrackerOptions ReadSeriesTrackerOptions(const Config& config);
 Result<compaction::RowFoldOptions> ReadRowFoldOptions(const Config& config);
+/// None: rows that were written are not folded by themselves.
+Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Config& config);
 Result<query::Options> ReadQueryOptions(const Config& config);
 /// tsd.query.slow_log in milliseconds; 0 = slow queries are not logged.
 Result<int64_t> ReadSlowQueryMs(const Config& config);

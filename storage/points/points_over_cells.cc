@@ -110,7 +110,13 @@ Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
     }
     rows[at->second].changes.push_back(std::move(put));
   }
-  return store_->Mutate(options_.table, rows);
+  RETURN_IF_ERROR(store_->Mutate(options_.table, rows));
+  if (written_) {
+    for (const auto& [series_and_base, place] : index) {
+      written_(rows[place].key, static_cast<uint32_t>(series_and_base));
+    }
+  }
+  return {};
 }
 
 Result<LogPosition> PointsOverCells::Append(std::span<const PointEntry> batch) {

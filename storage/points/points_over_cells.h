@@ -3,6 +3,7 @@
 // of the points door in the tests. It keeps no state but the numbers of the series it was told of.
 
 #include <deque>
+#include <functional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -49,6 +50,11 @@ class PointsOverCells : public Points {
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);
   }
+  /// Told of each row that points were put into, on the writer's thread; thread-safe. At most once,
+  /// before the first write.
+  void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {
+    written_ = std::move(listener);
+  }
 
  private:
   Status CheckBatch(std::span<const PointEntry> batch) const;
@@ -58,7 +64,8 @@ class PointsOverCells : public Points {
 
   Store* const store_;
   const PointsOverCellsOptions options_;
-  UnsettledRowListener unsettled_;  // set before the first scan
+  UnsettledRowListener unsettled_;                            // set before the first scan
+  std::function<void(ByteView key, uint32_t base)> written_;  // set before the first write
 
   mutable std::shared_mutex mutex_;
   std::deque<Bytes> tsuids_;                            // by number; guarded by mutex_

@@ -1,0 +1,136 @@
+#include "compaction/row_queue.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/away_store.h"
+#include "tests/support/hex.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/model_store.h"
+
+namespace hg::compaction {
+namespace {
+
+constexpr uint32_t kBase = 1356998400;
+constexpr int64_t kOldMs = (int64_t{kBase} + 3601) * 1000;
+
+Bytes Key(int series, uint32_t base = kBase) {
+  Bytes key = Hex("000001");
+  AppendBig(&key, base, 4);
+  key += Hex("000001");
+  AppendBig(&key, static_cast<uint64_t>(series), 3);
+  return key;
+}
+
+/// Rows of two points each, written through the queue's eyes.
+struct Rig {
+  explicit Rig(RowQueueOptions options = {}) : queue(&fold, options, clock) {
+    REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
+  }
+
+  void Write(int count, uint32_t base = kBase) {
+    for (int series = 1; series <= count; ++series) {
+      const Bytes key = Key(series, base);
+      RowMutation row{key,
+                      {PutCell("t", Hex("0000"), Hex("2A")), PutCell("t", Hex("0010"), Hex("18"))}};
+      REQUIRE(store.Mutate("tsdb", {row}).ok());
+      queue.Written(key, base);
+      queue.Written(key, base);
+    }
+  }
+  /// A round whose rows are folded.
+  size_t Round() {
+    const size_t rows = queue.Round();
+    fold.Drain();
+    return rows;
+  }
+
+  ManualClock clock{kOldMs};
+  ModelStore store{clock};
+  RowFold fold{&store, {}, clock};
+  RowQueue queue;
+};
+
+TEST_CASE("rows that were written are folded once their hour is over, each once") {
+  Rig rig;
+  rig.clock.SetMs(kOldMs - 1000);
+  rig.Write(101);
+  CHECK(rig.queue.Stats().rows == 101);
+  CHECK(rig.Round() == 0);
+  rig.clock.SetMs(kOldMs);
+  CHECK(rig.Round() == 100);
+  CHECK(rig.fold.Stats().rewritten == 100);
+  CHECK(rig.queue.Stats().rows == 1);
+  size_t folded = 0;
+  for (int series = 1; series <= 101; ++series) {
+    const auto row = rig.store.Get("tsdb", Key(series), "t");
+    REQUIRE(row.ok());
+    if (row->cells.size() > 1) continue;
+    CHECK(ToHexUpper(row->cells[0].qualifier) == "00000010");
+    CHECK(ToHexUpper(row->cells[0].value) == "2A1800");
+    ++folded;
+  }
+  CHECK(folded == 100);
+}
+
+TEST_CASE("few rows wait for more") {
+  Rig rig;
+  rig.Write(100);
+  CHECK(rig.Round() == 0);
+  rig.Write(1, kBase - 3600);
+  CHECK(rig.Round() == 100);
+}
+
+TEST_CASE("the rows of an hour are spread over half of the next one") {
+  RowQueueOptions options;
+  options.min_flush_threshold = 1;
+  Rig rig(options);
+  rig.Write(1800);
+  // 1800 rows · 10 s · 2 / 3600 s.
+  CHECK(rig.Round() == 10);
+  options.max_concurrent_flushes = 7;
+  Rig fewer(options);
+  fewer.Write(1800);
+  CHECK(fewer.Round() == 7);
+}
+
+TEST_CASE("the oldest hours come first, the hour that is not over waits") {
+  RowQueueOptions options;
+  options.min_flush_threshold = 2;
+  Rig rig(options);
+  rig.Write(2, kBase + 3600);
+  rig.Write(2, kBase - 3600);
+  rig.Write(1, kBase);
+  CHECK(rig.Round() == 2);
+  CHECK(rig.store.Get("tsdb", Key(1, kBase - 3600), "t")->cells.size() == 1);
+  CHECK(rig.store.Get("tsdb", Key(2, kBase - 3600), "t")->cells.size() == 1);
+  CHECK(rig.Round() == 1);
+  CHECK(rig.Round() == 0);
+  CHECK(rig.store.Get("tsdb", Key(1, kBase + 3600), "t")->cells.size() == 2);
+}
+
+TEST_CASE("a round waits for the one before it, and while the store cannot be reached") {
+  AwayStore away;
+  const ManualClock clock{kOldMs};
+  RowFold fold(&away, {}, clock);
+  RowQueueOptions options;
+  options.min_flush_threshold = 1;
+  RowQueue queue(&fold, options, clock);
+  for (int series = 1; series <= 9; ++series) queue.Written(Key(series), kBase);
+  CHECK(queue.Round() == 1);
+  CHECK(queue.Round() == 0);
+  fold.Drain();
+  REQUIRE(fold.Stats().failed_reads == 1);
+  CHECK(queue.Round() == 0);
+  CHECK(queue.Round() == 1);
+}
+
+TEST_CASE("a stop ends the rounds") {
+  Rig rig;
+  rig.queue.Start();
+  rig.queue.Stop();
+  rig.queue.Stop();
+  CHECK(rig.queue.Stats().rows == 0);
+}
+
+}  // namespace
+}  // namespace hg::compaction
