@@ -25,8 +25,9 @@ WRITERS = 4
 class Load:
     """Writers and a reader of one daemon, until stopped."""
 
-    def __init__(self, daemon):
+    def __init__(self, daemon, name):
         self.daemon = daemon
+        self.name = name  # of its metrics: each failure has its own
         self.ending = threading.Event()
         self.sent = [0] * WRITERS           # points of each writer: value n at START + n
         self.acknowledged = [set() for _ in range(WRITERS)]
@@ -49,7 +50,7 @@ class Load:
             first = self.sent[i]
             numbers = range(first, first + POINTS_OF_A_PUT)
             self.sent[i] = numbers.stop
-            body = json.dumps([{"metric": f"fault.{n % 3}", "timestamp": START + n, "value": n,
+            body = json.dumps([{"metric": f"{self.name}.{n % 3}", "timestamp": START + n, "value": n,
                                 "tags": {"writer": str(i)}} for n in numbers])
             if self.post(body) == 204:
                 self.acknowledged[i].update(numbers)
@@ -70,7 +71,7 @@ class Load:
     def read(self):
         while not self.ending.is_set():
             try:
-                points_of(self.daemon)
+                points_of(self.daemon, self.name)
                 self.reads += 1
             except (OSError, RuntimeError):
                 self.failed_reads += 1
@@ -94,12 +95,12 @@ class Load:
             time.sleep(0.05)
 
 
-def points_of(daemon):
+def points_of(daemon, name):
     """[{second: value}] of each writer"""
     found = [{} for _ in range(WRITERS)]
     for metric in range(3):
         try:
-            series = daemon.query(START - 1, f"none:fault.{metric}{{writer=*}}", START + 10_000_000)
+            series = daemon.query(START - 1, f"none:{name}.{metric}{{writer=*}}", START + 10_000_000)
         except RuntimeError as refused:
             if getattr(refused, "status", None) == 400:  # nobody has written the metric yet
                 continue
@@ -110,7 +111,7 @@ def points_of(daemon):
 
 
 def difference(load, daemon):
-    for i, found in enumerate(points_of(daemon)):
+    for i, found in enumerate(points_of(daemon, load.name)):
         lost = [n for n in load.acknowledged[i] if found.get(n) != n]
         invented = [n for n, value in found.items() if n >= load.sent[i] or value != n]
         if lost or invented:
@@ -179,7 +180,7 @@ def main():
         for fault in FAULTS:
             if only not in fault.__name__:
                 continue
-            load = Load(daemon)
+            load = Load(daemon, fault.__name__)
             try:
                 with load:
                     load.wait_for_more(200)
