@@ -3,7 +3,7 @@
 
 import { letterOf } from './answer.js';
 import { api } from './api.js';
-import { element, select, settled } from './dom.js';
+import { element, keepFocus, select, settled } from './dom.js';
 import { newSubQuery } from './expression.js';
 
 const INTERVALS = [
@@ -39,12 +39,15 @@ export class Builder {
     this.state = state;
     if (state.subs.length === 0) state.subs.push(newSubQuery());
     this.active = Math.min(this.active, state.subs.length - 1);
-    this.container.replaceChildren(...state.subs.map((sub, i) => this.block(sub, i)));
+    keepFocus(this.container, () =>
+      this.container.replaceChildren(...state.subs.map((sub, i) => this.block(sub, i))),
+    );
   }
 
   changed() {
-    this.show(this.state);
     this.onChange();
+    // After the event that changed it: Tab moves on to a field of the form as it was.
+    setTimeout(() => this.show(this.state));
   }
 
   /** The sub-query that clicks elsewhere mean. */
@@ -55,7 +58,8 @@ export class Builder {
   add(sub = newSubQuery()) {
     this.state.subs.push(sub);
     this.active = this.state.subs.length - 1;
-    this.changed();
+    this.show(this.state);
+    this.onChange();
     if (!sub.metric) this.container.lastElementChild.querySelector('input').focus();
   }
 
@@ -124,7 +128,11 @@ export class Builder {
           ' ',
           element(
             'button',
-            { title: 'Copy this sub-query', onclick: () => this.add(structuredClone(sub)) },
+            {
+              class: 'copy',
+              title: 'Copy this sub-query',
+              onclick: () => this.add(structuredClone(sub)),
+            },
             'copy',
           ),
           ' ',
@@ -290,6 +298,7 @@ function checkbox(text, checked, onChange) {
     { class: 'check' },
     element('input', {
       type: 'checkbox',
+      class: text.replaceAll(' ', '-'),
       checked,
       onchange: (event) => onChange(event.target.checked),
     }),

@@ -91,7 +91,10 @@ export class Chart {
   }
 
   resize() {
-    if (this.plot) this.plot.setSize({ width: this.container.clientWidth, height: HEIGHT_PX });
+    const width = this.container.clientWidth;
+    if (this.plot && width > 0 && width !== this.plot.width) {
+      this.plot.setSize({ width, height: HEIGHT_PX });
+    }
   }
 
   draw() {

@@ -32,6 +32,21 @@ export function select(options, value, attributes = {}) {
   return made;
 }
 
+/**
+ * Runs render, which makes the content of a container anew, and gives the focus back to what now
+ * stands where it was: the same class, and the same data-id or the same place among its like.
+ */
+export function keepFocus(container, render) {
+  const active = document.activeElement;
+  const name = container.contains(active) ? active.classList[0] : undefined;
+  if (name === undefined) return render();
+  const { id } = active.dataset;
+  const like = `.${CSS.escape(name)}${id === undefined ? '' : `[data-id="${CSS.escape(id)}"]`}`;
+  const place = [...container.querySelectorAll(like)].indexOf(active);
+  render();
+  container.querySelectorAll(like)[place]?.focus();
+}
+
 /** Calls f once the calls have stopped for that long. */
 export function settled(f, ms) {
   let timer = 0;

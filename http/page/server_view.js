@@ -1,7 +1,7 @@
 // How the server is: asked every other second while somebody looks.
 
 import { api } from './api.js';
-import { element } from './dom.js';
+import { element, keepFocus } from './dom.js';
 import { printExpression } from './expression.js';
 import { formatBytes, formatNumber } from './numbers.js';
 import { SmallGraph } from './small_graph.js';
@@ -78,7 +78,7 @@ export class ServerView {
     this.figures.replaceChildren(
       ...FIGURES.map(([title, lines]) => this.group(title, lines)).filter(Boolean),
     );
-    this.showQueries(queries);
+    keepFocus(this.running, () => this.showQueries(queries));
     this.showRegions(regions);
   }
 
@@ -137,7 +137,12 @@ export class ServerView {
           {},
           element(
             'button',
-            { class: 'kill', title: 'Ends this query', onclick: () => this.kill(query.id) },
+            {
+              class: 'kill',
+              'data-id': query.id,
+              title: 'Ends this query',
+              onclick: () => this.kill(query.id),
+            },
             'Kill',
           ),
         ),

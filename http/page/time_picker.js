@@ -1,7 +1,7 @@
 // The range of time: one of the usual ones up to now, or from one moment to another; moved and
 // widened by buttons.
 
-import { element, select } from './dom.js';
+import { element, keepFocus, select } from './dom.js';
 import { RANGES, describeRange, toInput, toMs } from './times.js';
 
 const REFRESH = [
@@ -21,6 +21,11 @@ export class TimePicker {
 
   show(state) {
     this.state = state;
+    // After the event that changed it, as in the builder.
+    setTimeout(() => keepFocus(this.container, () => this.render(state)));
+  }
+
+  render(state) {
     const own = describeRange(state.start, state.end);
     const ranges = RANGES.map((range) => ({ value: `${range}-ago`, text: `last ${range}` }));
     const value = state.end === '' ? state.start : own;
@@ -62,7 +67,8 @@ export class TimePicker {
   }
 
   button(text, title, onclick) {
-    return element('button', { title, 'aria-label': title, onclick }, text);
+    const name = title.split(' ')[0].toLowerCase();
+    return element('button', { class: name, title, 'aria-label': title, onclick }, text);
   }
 
   /** [startMs, endMs] as of now. */

@@ -147,11 +147,16 @@ class Chromium:
         return self.run(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'nearest'}});
             const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; }})()""")
 
+    def settle(self):
+        """What the page put off until after the event before is done: nobody clicks in between."""
+        self.run("new Promise((done) => setTimeout(done))")
+
     def mouse(self, kind, x, y, clicks=1, modifiers=0):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left",
                   clickCount=clicks, modifiers=modifiers)
 
     def click(self, selector):
+        self.settle()
         self.wait(f"document.querySelector({json.dumps(selector)})?.getClientRects().length > 0")
         left, top, width, height = self.box(selector)
         x, y = left + width / 2, top + height / 2
@@ -161,6 +166,7 @@ class Chromium:
 
     def drag(self, selector, from_part, to_part):
         """Along the middle of an element, parts of its width."""
+        self.settle()
         left, top, width, height = self.box(selector)
         y = top + height / 2
         self.mouse("mouseMoved", left + width * from_part, y)
@@ -171,6 +177,7 @@ class Chromium:
 
     def choose(self, selector, value):
         """An option of a <select>, as the list would on a click."""
+        self.settle()
         self.run(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.value = {json.dumps(value)};
             if (e.value !== {json.dumps(value)}) throw new Error('no option ' + {json.dumps(value)});
             e.dispatchEvent(new Event('change', {{bubbles: true}})); }})()""")
@@ -180,6 +187,7 @@ class Chromium:
 
     def key(self, key):
         """A printable key or "Enter", "Tab", "Escape", "ArrowDown", "ArrowUp"."""
+        self.settle()
         codes = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38}
         text = "\r" if key == "Enter" else "" if key in codes else key
         code = codes.get(key, ord(key.upper()[0]))

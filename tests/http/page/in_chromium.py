@@ -192,7 +192,8 @@ def an_address_shows_what_was_shared(visit):
     equal({value for value in series[2] if value is not None}, {100})
     equal(browser.run("[...document.querySelectorAll('.metric')].map((e) => e.value)"), ["room.temp", "net.bytes"])
     equal(browser.run("document.querySelectorAll('.sub')[1].querySelectorAll('[type=checkbox]')[1].checked"), True)
-    browser.run("history.replaceState(null, '', location.hash), location.reload()")
+    browser.run("window.before = true, location.reload()")
+    browser.wait("!window.before && document.readyState === 'complete'")
     visit.series(3)
 
 
@@ -280,6 +281,19 @@ def the_keyboard_is_enough(visit):
     browser.key("ArrowDown")
     browser.key("Enter")
     visit.series(1)
+    # What is changed is shown anew; whoever types stays where he was, or where Tab takes him.
+    at = "document.activeElement.className"
+    browser.run("document.querySelector('.aggregator').focus()")
+    browser.choose(".aggregator", "max")
+    browser.wait("location.hash.includes('max:')")
+    visit.series(1)
+    equal(browser.run(at), "aggregator")
+    browser.run("document.querySelector('.metric').focus(), document.querySelector('.metric').select()")
+    browser.type("net.bytes")
+    browser.key("Tab")
+    browser.wait("location.hash.includes('net.bytes')")
+    visit.series(1)
+    equal(browser.run(at), "aggregator")
     browser.run("document.activeElement.blur()")
     browser.key("-")
     browser.wait("location.hash.includes('end=')")
