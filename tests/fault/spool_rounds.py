@@ -46,6 +46,14 @@ class Gateway:
         self.process.wait()
 
 
+class SlowWriter(Writer):
+    """Pauses, for a spool takes more than the small gateway reads back in good time."""
+
+    def batch(self):
+        time.sleep(0.02)
+        return super().batch()
+
+
 def wait_for(what, condition):
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
@@ -61,7 +69,7 @@ def spooled(daemon, name):
 def one_round(daemon, gateway, number, chance):
     """(ledgers, errors)"""
     ledgers = [Ledger() for _ in range(WRITERS)]
-    writers = [Writer(daemon, ledger, number, i, chance.random()) for i, ledger in enumerate(ledgers)]
+    writers = [SlowWriter(daemon, ledger, number, i, chance.random()) for i, ledger in enumerate(ledgers)]
     for writer in writers:
         writer.start()
     # Every name has its id.
@@ -109,7 +117,8 @@ def main():
         gateway = Gateway(args.gateway, folder)
         daemon = Daemon(args.tsdb, folder, {
             "tsd.storage.backend": "hbase", "tsd.storage.hbase.thrift": f"127.0.0.1:{gateway.port}",
-            "tsd.storage.hbase.spool.patience": 100, "tsd.storage.durability": args.durability})
+            "tsd.storage.hbase.thrift.deadline": 1000, "tsd.storage.hbase.spool.patience": 100,
+            "tsd.storage.durability": args.durability})
         rounds = []
         try:
             daemon.start()
