@@ -235,16 +235,23 @@ Status Engine::LoadSeries(const Version& version) {
     sources.push_back(lsm::ScanRows(run->cells(), "", "", lsm::CacheUse::kPast));
   }
   const auto rows = lsm::MergeSources(lsm::CellOrder::kByArrival, std::move(sources));
+  constexpr size_t kTogether = 256;
+  std::vector<Bytes> tsuids;  // read and not added yet
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, rows->Next());
+    if (!more || tsuids.size() == kTogether) {
+      registry_.AddAll(tsuids);
+      tsuids.clear();
+    }
     if (!more) return {};
-    const lsm::CellRow row = rows->TakeRow();
-    if (rows->key().size() != 4 || ReadBig32(rows->key().data()) != registry_.size() ||
+    lsm::CellRow row = rows->TakeRow();
+    const size_t number = registry_.size() + tsuids.size();
+    if (rows->key().size() != 4 || ReadBig32(rows->key().data()) != number ||
         row.cells.size() != 1 || !codec::CheckTsuid(layout(), row.cells[0].value).ok()) {
-      return Status::Corruption(options_.path + ": series " + std::to_string(registry_.size()) +
+      return Status::Corruption(options_.path + ": series " + std::to_string(number) +
                                 " is missing in the files of the series table");
     }
-    registry_.Add(row.cells[0].value);
+    tsuids.push_back(std::move(row.cells[0].value));
   }
 }
 

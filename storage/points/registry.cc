@@ -1,6 +1,7 @@
 #include "storage/points/registry.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 
@@ -60,16 +61,40 @@ void Registry::Rehash(size_t slots) {
 }
 
 void Registry::Add(ByteView tsuid) {
-  INVARIANT(tsuid.size() <= UINT16_MAX);
   std::unique_lock lock(mutex_);
+  MakeRoom(1);
+  AddLocked(tsuid, Hash(tsuid));
+}
+
+void Registry::AddAll(std::span<const Bytes> tsuids) {
+  constexpr size_t kTogether = 32;
+  std::array<uint32_t, kTogether> hashes;
+  std::unique_lock lock(mutex_);
+  for (; !tsuids.empty(); tsuids = tsuids.subspan(std::min(kTogether, tsuids.size()))) {
+    const auto some = tsuids.first(std::min(kTogether, tsuids.size()));
+    MakeRoom(some.size());
+    for (size_t i = 0; i < some.size(); ++i) {
+      hashes[i] = Hash(some[i]);
+      __builtin_prefetch(&slots_[hashes[i] & (slots_.size() - 1)], 1);
+    }
+    for (size_t i = 0; i < some.size(); ++i) AddLocked(some[i], hashes[i]);
+  }
+}
+
+void Registry::MakeRoom(size_t series) {
+  while (size() + series > slots_.size() / 10 * 7)
+    Rehash(std::max<size_t>(1024, slots_.size() * 2));
+}
+
+void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
+  INVARIANT(tsuid.size() <= UINT16_MAX);
   const uint32_t number = size();
-  if (number + 1 > slots_.size() / 10 * 7) Rehash(std::max<size_t>(1024, slots_.size() * 2));
   auto* name = reinterpret_cast<Name*>(arena_.Take(sizeof(Name) + tsuid.size()));
   name->size = static_cast<uint16_t>(tsuid.size());
   std::memcpy(name->bytes, tsuid.data(), tsuid.size());
   names_.Set(number, name);
   index_.Add(number, {name->bytes, name->size});
-  Insert({Hash(tsuid), number + 1}, &slots_);
+  Insert({hash, number + 1}, &slots_);
   size_.store(number + 1, std::memory_order_release);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
 #include "storage/base/bytes.h"
@@ -33,6 +34,9 @@ class Registry {
   [[nodiscard]] ByteView Tsuid(uint32_t number) const;
   /// The TSUID, not known yet, gets the number size().
   void Add(ByteView tsuid);
+  /// The same for some, one after the other: each by itself would wait for memory where there are
+  /// many.
+  void AddAll(std::span<const Bytes> tsuids);
 
   /// Numbers of the metric ("" = all) that match, in the order of their TSUIDs.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
@@ -55,6 +59,8 @@ class Registry {
   [[nodiscard]] std::optional<uint32_t> FindLocked(ByteView tsuid) const;
   static void Insert(Slot slot, std::vector<Slot>* slots);
   void Rehash(size_t slots);
+  void MakeRoom(size_t series);
+  void AddLocked(ByteView tsuid, uint32_t hash);
 
   const KeyLayout layout_;
   SlotTable<const Name> names_;

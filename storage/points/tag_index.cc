@@ -88,17 +88,26 @@ uint32_t TagIndex::SetOf(ByteView pairs) {
 }
 
 void TagIndex::AddSet(uint32_t set, ByteView pairs) {
-  const auto add = [&](std::unordered_map<Bytes, Postings>* to, const Bytes& name) {
-    auto [found, made] = to->try_emplace(name);
-    found->second.Add(set);
-    bytes_ += kPostingBytes + (made ? kNodeBytes : 0);
-  };
   const auto key_width = static_cast<size_t>(layout_.tagk_width);
   const auto width = static_cast<size_t>(layout_.pair_width());
-  for (size_t at = 0; at + width <= pairs.size(); at += width) {
-    add(&keys_, Bytes(pairs.substr(at, key_width)));
-    add(&pairs_, Bytes(pairs.substr(at, width)));
+  const size_t count = pairs.size() / width;
+  if (recent_keys_.size() < count) recent_keys_.resize(count);
+  if (recent_pairs_.size() < count) recent_pairs_.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    AddTo(&keys_, &recent_keys_[i], pairs.substr(i * width, key_width), set);
+    AddTo(&pairs_, &recent_pairs_[i], pairs.substr(i * width, width), set);
   }
+}
+
+void TagIndex::AddTo(std::unordered_map<Bytes, Postings>* postings, Recent* recent, ByteView name,
+                     uint32_t set) {
+  if (recent->postings == nullptr || recent->name != name) {
+    const auto [found, made] = postings->try_emplace(Bytes(name));
+    if (made) bytes_ += kNodeBytes;
+    *recent = {Bytes(name), &found->second};
+  }
+  recent->postings->Add(set);
+  bytes_ += kPostingBytes;
 }
 
 void TagIndex::Rehash() {

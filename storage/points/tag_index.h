@@ -76,6 +76,12 @@ class TagIndex {
   };
   [[nodiscard]] uint32_t SetOf(ByteView pairs);
   void AddSet(uint32_t set, ByteView pairs);
+  struct Recent {
+    Bytes name;
+    Postings* postings = nullptr;
+  };
+  void AddTo(std::unordered_map<Bytes, Postings>* postings, Recent* recent, ByteView name,
+             uint32_t set);
   void Rehash();
   [[nodiscard]] Roaring MatchSets(const std::vector<TagClause>& clauses) const;
 
@@ -87,7 +93,9 @@ class TagIndex {
   uint32_t last_set_ = kNone;
   std::unordered_map<Bytes, Postings> keys_;   // their tag sets
   std::unordered_map<Bytes, Postings> pairs_;  // their tag sets
-  size_t bytes_ = 0;                           // of maps, an estimate
+  // Of the set added last, by place in it: the next one mostly shares some.
+  std::vector<Recent> recent_keys_, recent_pairs_;
+  size_t bytes_ = 0;  // of maps, an estimate
 };
 
 }  // namespace hg::points

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "storage/points/match_series.h"
@@ -80,6 +81,31 @@ TEST_CASE("the series that match are those that pass one by one, in the order of
     found += matched.size();
   }
   CHECK(found > 1000);
+}
+
+TEST_CASE("series that are added together are those that are added one by one") {
+  Random random(21);
+  std::set<Bytes> known;
+  while (known.size() < 3000) known.insert(RandomTsuid(random));
+  std::vector<Bytes> tsuids(known.begin(), known.end());
+  std::shuffle(tsuids.begin(), tsuids.end(), std::mt19937(1));
+  Registry one_by_one(kLayout), together(kLayout);
+  for (const Bytes& tsuid : tsuids) one_by_one.Add(tsuid);
+  for (std::span<const Bytes> rest = tsuids; !rest.empty();) {
+    const size_t some = std::min<size_t>(random() % 100, rest.size());
+    together.AddAll(rest.first(some));
+    rest = rest.subspan(some);
+    REQUIRE(together.size() == tsuids.size() - rest.size());
+  }
+  for (uint32_t i = 0; i < tsuids.size(); ++i) {
+    REQUIRE(together.Tsuid(i) == tsuids[i]);
+    REQUIRE(together.Find(tsuids[i]) == i);
+  }
+  CHECK(together.bytes() == one_by_one.bytes());
+  for (int i = 0; i < 100; ++i) {
+    const SeriesMatcher matcher = RandomMatcher(random);
+    REQUIRE(together.Match("", matcher) == one_by_one.Match("", matcher));
+  }
 }
 
 TEST_CASE("series that share their tags take few bytes each beside their own") {
