@@ -70,7 +70,7 @@ export class ServerView {
   show(queries, regions) {
     this.say(
       this.history.get(BROKEN)
-        ? 'A flush or a merge has failed: the log of the server says why.'
+        ? 'A flush or a merge has failed and is tried again: the log of the server says why.'
         : '',
     );
     this.graphs.forEach((graph) => graph.draw(this.history));

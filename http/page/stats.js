@@ -157,5 +157,5 @@ export const FIGURES = [
   ],
 ];
 
-/** 1 once a flush or a merge has failed: the log says why. */
+/** 1 while the last flush or merge has failed: the log says why, and it is tried again. */
 export const BROKEN = 'storage.background_errors';
