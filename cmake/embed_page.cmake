@@ -1,8 +1,8 @@
-# cmake -DOUTPUT=files.cc "-DFILES=a;b" -P embed_page.cmake: writes http/page/files.h's table. A file is known by its name without
-# folders; @page@ in the HTML becomes the folder under which the others are asked for. That has their sum in its name, so
-# that browsers may keep them for ever.
+# cmake -DOUTPUT=files.cc "-DFILES=a;b" -DSENT_BY=c.cc -P embed_page.cmake: writes http/page/files.h's table. A file is known by its
+# name without folders; @page@ in the HTML becomes the folder under which the others are asked for. That has their sum in its
+# name, and that of the source that says their headers, so that browsers may keep both for ever.
 set(sums "")
-foreach(file IN LISTS FILES)
+foreach(file IN LISTS FILES SENT_BY)
   file(SHA256 ${file} sum)
   get_filename_component(name ${file} NAME)
   string(APPEND sums "${name} ${sum}\n")

@@ -32,7 +32,9 @@ std::string_view TypeOf(std::string_view name) {
   return "text/plain; charset=UTF-8";
 }
 
-// Weak, since the same content is sent packed or not (RFC 9110 §8.8.1).
+// The sum is of this source, too: a browser that is told it has this build's page goes by headers
+// that it kept, some of which a 304 does not replace. Weak, since the same content is sent packed
+// or not (RFC 9110 §8.8.1).
 std::string EntityTag() { return "W/\"" + std::string(page::FilesSum()) + "\""; }
 
 void Send(const page::File& file, const Request& request, std::string_view cache_control,
@@ -40,14 +42,14 @@ void Send(const page::File& file, const Request& request, std::string_view cache
   out.AddHeader("ETag", EntityTag());
   out.AddHeader("Cache-Control", cache_control);
   out.AddHeader("Vary", "Accept-Encoding");
+  out.AddHeader("Content-Security-Policy", kContentSecurityPolicy);
+  out.AddHeader("X-Content-Type-Options", "nosniff");
+  out.AddHeader("Referrer-Policy", "no-referrer");
   const std::string* known = request.Header("if-none-match");
   if (known != nullptr && request.method == Method::kGet &&
       known->find(page::FilesSum()) != std::string::npos) {
     return SendEmpty(out, 304);
   }
-  out.AddHeader("Content-Security-Policy", kContentSecurityPolicy);
-  out.AddHeader("X-Content-Type-Options", "nosniff");
-  out.AddHeader("Referrer-Policy", "no-referrer");
   SendBody(out, 200, TypeOf(file.name), file.bytes);
 }
 

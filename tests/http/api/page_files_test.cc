@@ -66,6 +66,13 @@ TEST_CASE("nothing but this server's own files may run in the page, nor be asked
     CHECK(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';"));
     CHECK(policy.find("unsafe") == std::string::npos);
     CHECK(*reply.Header("X-Content-Type-Options") == "nosniff");
+    // A browser that kept an older build's headers is told these.
+    const BufferResponse known = f.Ask("GET", path, "", {{"if-none-match", *reply.Header("ETag")}});
+    REQUIRE(known.status == 304);
+    for (const char* name : {"Content-Security-Policy", "X-Content-Type-Options"}) {
+      REQUIRE(known.Header(name) != nullptr);
+      CHECK(*known.Header(name) == *reply.Header(name));
+    }
   }
 }
 
