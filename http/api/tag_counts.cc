@@ -5,23 +5,32 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/asked_query.h"
 #include "http/api/series_search.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "query/name_memo.h"
+#include "query/running.h"
+#include "storage/base/work_watch.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
 
 constexpr int32_t kValuesShown = 25;
-// A client that is gone is noticed after so many series.
-constexpr uint64_t kSeriesPerLook = 4096;
+constexpr int32_t kValuesMax = 10000;
+// What one more value takes in a table that is half full, its growth counted in.
+constexpr int64_t kValueBytes = 64;
+// A name may be asked of another machine: after so many the query looks whether it still is wanted.
+constexpr uint64_t kStepsPerName = 1 << 10;
 
 // An id as a number: widths are at most 8 bytes, and a million values should take little room.
 using Id = uint64_t;
@@ -44,14 +53,19 @@ Bytes ToBytes(Id id, int width) {
   return bytes;
 }
 
-void Add(ByteView tsuid, const KeyLayout& layout, Counts* counts) {
+Status Add(ByteView tsuid, const KeyLayout& layout, MemoryTally* memory, Counts* counts) {
+  RETURN_IF_ERROR(memory->Step(1));
   ++counts->series;
   for (size_t at = static_cast<size_t>(layout.metric_width); at < tsuid.size();
        at += static_cast<size_t>(layout.pair_width())) {
     const ByteView pair = tsuid.substr(at, static_cast<size_t>(layout.pair_width()));
     const auto width = static_cast<size_t>(layout.tagk_width);
-    ++counts->by_key[ToId(pair.substr(0, width))][ToId(pair.substr(width))];
+    const auto [value, fresh] =
+        counts->by_key[ToId(pair.substr(0, width))].try_emplace(ToId(pair.substr(width)), 0);
+    ++value->second;
+    if (fresh) RETURN_IF_ERROR(memory->Add(kValueBytes));
   }
+  return {};
 }
 
 /// Those of most series first, equal ones by id; no more than `limit`.
@@ -68,44 +82,92 @@ std::vector<std::pair<uint64_t, Id>> Largest(const ValueCounts& values, size_t l
   return sorted;
 }
 
-Result<std::string> CountsJson(const std::string& metric, const Counts& counts, size_t limit,
-                               const KeyLayout& layout, uid::Names& names) {
-  std::map<std::string, const ValueCounts*> by_name;
+// A name, or the id of one that was deleted.
+struct Shown {
+  std::string name;
+  bool deleted = false;
+  uint64_t series = 0;
+};
+
+struct ShownTag {
+  Shown key;
+  uint64_t values = 0;
+  std::vector<Shown> largest;
+};
+
+Result<Shown> Named(UidKind kind, ByteView id, uint64_t series, query::NameMemo* names,
+                    query::RunningQuery* running) {
+  RETURN_IF_ERROR(running->Step(kStepsPerName));
+  const Result<const Bytes*> name = names->NameOf(kind, id);
+  if (name.ok()) return Shown{**name, false, series};
+  if (name.status().code() != StatusCode::kNotFound) return name.status();
+  return Shown{ToHexUpper(id), true, series};
+}
+
+/// By name of the key, deleted ones by id behind them.
+Result<std::vector<ShownTag>> Name(const Counts& counts, size_t limit, const KeyLayout& layout,
+                                   query::NameMemo* names, query::RunningQuery* running) {
+  std::vector<ShownTag> tags;
   for (const auto& [key, values] : counts.by_key) {
-    ASSIGN_OR_RETURN(std::string name,
-                     names.NameOf(UidKind::kTagk, ToBytes(key, layout.tagk_width)));
-    by_name.emplace(std::move(name), &values);
-  }
-  std::string text;
-  JsonWriter json(&text);
-  json.BeginObject();
-  json.Member("metric", metric);
-  json.Member("series", static_cast<int64_t>(counts.series));
-  json.Key("tags");
-  json.BeginArray();
-  for (const auto& [name, values] : by_name) {
     uint64_t series = 0;
-    for (const auto& [id, count] : *values) series += count;
-    json.BeginObject();
-    json.Member("key", name);
-    json.Member("series", static_cast<int64_t>(series));
-    json.Member("values", static_cast<int64_t>(values->size()));
-    json.Key("largest");
-    json.BeginArray();
-    for (const auto& [count, id] : Largest(*values, limit)) {
-      ASSIGN_OR_RETURN(const std::string value,
-                       names.NameOf(UidKind::kTagv, ToBytes(id, layout.tagv_width)));
-      json.BeginObject();
-      json.Member("value", value);
-      json.Member("series", static_cast<int64_t>(count));
-      json.EndObject();
+    for (const auto& [id, count] : values) series += count;
+    ShownTag& tag = tags.emplace_back();
+    tag.values = values.size();
+    ASSIGN_OR_RETURN(
+        tag.key, Named(UidKind::kTagk, ToBytes(key, layout.tagk_width), series, names, running));
+    for (const auto& [count, id] : Largest(values, limit)) {
+      ASSIGN_OR_RETURN(Shown value, Named(UidKind::kTagv, ToBytes(id, layout.tagv_width), count,
+                                          names, running));
+      tag.largest.push_back(std::move(value));
     }
-    json.EndArray();
-    json.EndObject();
   }
-  json.EndArray();
-  json.EndObject();
-  return text;
+  std::sort(tags.begin(), tags.end(), [](const ShownTag& a, const ShownTag& b) {
+    return std::tie(a.key.deleted, a.key.name) < std::tie(b.key.deleted, b.key.name);
+  });
+  return tags;
+}
+
+void Write(std::string_view word, const Shown& shown, JsonWriter* json) {
+  json->Member(word, shown.name);
+  if (shown.deleted) json->Member("deleted", true);
+  json->Member("series", static_cast<int64_t>(shown.series));
+}
+
+void Write(const std::string& metric, uint64_t series, const std::vector<ShownTag>& tags,
+           JsonWriter* json) {
+  json->BeginObject();
+  json->Member("metric", metric);
+  json->Member("series", static_cast<int64_t>(series));
+  json->Key("tags");
+  json->BeginArray();
+  for (const ShownTag& tag : tags) {
+    json->BeginObject();
+    Write("key", tag.key, json);
+    json->Member("values", static_cast<int64_t>(tag.values));
+    json->Key("largest");
+    json->BeginArray();
+    for (const Shown& value : tag.largest) {
+      json->BeginObject();
+      Write("value", value, json);
+      json->EndObject();
+    }
+    json->EndArray();
+    json->EndObject();
+  }
+  json->EndArray();
+  json->EndObject();
+}
+
+/// As /api/stats/query lists it, among requests with times and functions.
+query::Request AsQuery(const SeriesExpression& asked) {
+  query::Request out;
+  out.start = "tags";
+  query::SubQuery& sub = out.queries.emplace_back();
+  sub.metric = asked.metric;
+  for (const TagWish& wish : asked.tags)
+    sub.filters.push_back(
+        {"literal_or", wish.key.value_or("*"), wish.value.value_or("*"), false, false});
+  return out;
 }
 
 }  // namespace
@@ -116,8 +178,10 @@ void HandleTagCounts(const Request& request, Services& services, ResponseWriter&
   int32_t limit = kValuesShown;
   if (const std::string* text = request.parameters.Find("limit")) {
     const std::optional<int32_t> parsed = ParseInt32(*text);
-    if (!parsed || *parsed < 0)
-      return SendError(out, request, 400, "limit is a number from 0 on, not \"" + *text + "\"");
+    if (!parsed || *parsed < 0 || *parsed > kValuesMax)
+      return SendError(
+          out, request, 400,
+          "limit is a number from 0 to " + std::to_string(kValuesMax) + ", not \"" + *text + "\"");
     limit = *parsed;
   }
   const Result<SeriesExpression> parsed = ParseSeriesExpression(*expression);
@@ -129,17 +193,25 @@ void HandleTagCounts(const Request& request, Services& services, ResponseWriter&
   const Result<SeriesWanted> wanted = ResolveSeries(parsed->metric, parsed->tags, services.names);
   if (!wanted.ok()) return SendStatus(out, request, wanted.status());
 
-  out.TakesLong();
+  const auto running = services.queries.running().Begin(AsQuery(*parsed), ClientOf(request, out));
+  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
+  query::RunningQuery& query = **running;
+  const KeyLayout& layout = services.points.layout();
+  MemoryTally memory(&query);
   Counts counts;
-  const Status counted = VisitSeries(*wanted, services.points, [&](ByteView tsuid) {
-    Add(tsuid, services.points.layout(), &counts);
-    return counts.series % kSeriesPerLook != 0 || !out.Cancelled();
+  Status counted;
+  const Status visited = VisitSeries(*wanted, services.points, [&](ByteView tsuid) {
+    counted = Add(tsuid, layout, &memory, &counts);
+    return counted.ok();
   });
-  if (!counted.ok()) return SendStatus(out, request, counted);
-  const Result<std::string> text = CountsJson(*parsed->metric, counts, static_cast<size_t>(limit),
-                                              services.points.layout(), services.names);
-  if (!text.ok()) return SendStatus(out, request, text.status());
-  SendJson(out, request, *text);
+  const Status failure = visited.ok() ? counted : visited;
+  if (!failure.ok()) return FailQuery(request, services, failure, query, out);
+  query::NameMemo names(services.names, &query);
+  const Result<std::vector<ShownTag>> tags =
+      Name(counts, static_cast<size_t>(limit), layout, &names, &query);
+  if (!tags.ok()) return FailQuery(request, services, tags.status(), query, out);
+  SendJsonAnswer(request, services, query, out,
+                 [&](JsonWriter* json) { Write(*parsed->metric, counts.series, *tags, json); });
 }
 
 }  // namespace hg::http

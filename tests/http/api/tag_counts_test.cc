@@ -2,13 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <utility>
+
+#include "http/router.h"
 #include "tests/http/api/api_fixture.h"
 
 namespace hg::http {
 namespace {
 
 struct Counted : ApiFixture {
-  Counted() {
+  explicit Counted(query::Options query_options = UtcQueries())
+      : ApiFixture(std::move(query_options)) {
     AddSeries("sys.cpu", {{"dc", "lga"}, {"host", "a"}});
     AddSeries("sys.cpu", {{"dc", "lga"}, {"host", "b"}});
     AddSeries("sys.cpu", {{"dc", "fra"}, {"host", "b"}, {"core", "0"}});
@@ -68,6 +73,7 @@ TEST_CASE("what cannot be counted is refused by name") {
       {"?m=sys.cpu{host=z}", 404, "z"},
       {"?m=sys.cpu&limit=x", 400, "x"},
       {"?m=sys.cpu&limit=-1", 400, "-1"},
+      {"?m=sys.cpu&limit=10001", 400, "10001"},
   };
   for (const auto& [words, status, named] : cases) {
     const BufferResponse reply = f.Ask("GET", std::string("/api/search/tags") + words);
@@ -76,6 +82,43 @@ TEST_CASE("what cannot be counted is refused by name") {
     CHECK(reply.status == status);
     CHECK(reply.body.find(named) != std::string::npos);
   }
+}
+
+TEST_CASE("a tag whose name was deleted is shown by its id, the others as ever") {
+  Counted f;
+  REQUIRE(f.names.Delete(UidKind::kTagv, "b").ok());
+  REQUIRE(f.names.Delete(UidKind::kTagk, "core").ok());
+  CHECK(
+      f.Ask("GET", "/api/search/tags?m=sys.cpu").body ==
+      R"({"metric":"sys.cpu","series":3,"tags":[)"
+      R"({"key":"dc","series":3,"values":2,"largest":[{"value":"lga","series":2},{"value":"fra","series":1}]},)"
+      R"({"key":"host","series":3,"values":2,"largest":[{"value":"000003","deleted":true,"series":2},{"value":"a","series":1}]},)"
+      R"({"key":"000003","deleted":true,"series":1,"values":1,"largest":[{"value":"0","series":1}]}]})");
+}
+
+TEST_CASE("counting holds no more memory than a query may, and is listed as one") {
+  query::Options options = ApiFixture::UtcQueries();
+  options.query_memory_bytes_max = 1000;
+  Counted f(options);
+  const BufferResponse refused = f.Ask("GET", "/api/search/tags?m=sys.cpu{host=b}");
+  CHECK(refused.status == 413);
+  CHECK(refused.body.find("memory") != std::string::npos);
+  CHECK(f.queries.running().budget().taken() == 0);
+  const std::string list = f.Ask("GET", "/api/stats/query").body;
+  CAPTURE(list);
+  CHECK(list.find(R"("start":"tags")") != std::string::npos);
+  CHECK(list.find(R"("metric":"sys.cpu")") != std::string::npos);
+  CHECK(list.find(R"("code":413)") != std::string::npos);
+}
+
+TEST_CASE("a client that has gone ends the counting") {
+  Counted f;
+  const auto request = MakeRequest("GET", "/api/search/tags?m=sys.cpu");
+  BufferResponse reply;
+  reply.cancelled = true;
+  Dispatch(request, f.services, reply);
+  CHECK(reply.body.find("series") == std::string::npos);
+  CHECK(f.Ask("GET", "/api/stats/query").body.find(R"("sentToClient":false)") != std::string::npos);
 }
 
 TEST_CASE("a page of this server is no foreign one, whichever domains are let in") {
