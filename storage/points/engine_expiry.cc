@@ -70,7 +70,8 @@ Status Engine::DropExpired() {
       if (closed_ || work_.contains(place)) continue;
       work_[place].held = true;
     }
-    const Status status = Survive([&] { return DropExpiredHeld(*table, place, oldest_ms); });
+    const Status status =
+        Survive([&, at = place] { return DropExpiredHeld(*table, at, oldest_ms); });
     ReleaseRegions(places);
     RETURN_IF_ERROR(status);
   }
