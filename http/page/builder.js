@@ -17,10 +17,14 @@ const FILLS = [{ value: '', text: 'no fill' }, 'nan', 'null', 'zero'];
 const SUGGESTED_MAX = 50;
 
 export class Builder {
-  /** onChange(): the state that was shown has changed, and is to be asked for. */
-  constructor(container, onChange) {
+  /**
+   * onChange(): the state that was shown has changed, and is to be asked for. onActive(): another
+   * sub-query is meant now.
+   */
+  constructor(container, { onChange, onActive }) {
     this.container = container;
     this.onChange = onChange;
+    this.onActive = onActive;
     this.aggregators = ['sum', 'avg', 'min', 'max', 'count', 'none'];
     this.filterTypes = ['literal_or', 'wildcard', 'regexp'];
     this.state = null;
@@ -44,6 +48,10 @@ export class Builder {
     );
   }
 
+  /**
+   * Other fields belong to it now. What is only said differently, as by typing, needs onChange
+   * alone: its field is as it should be, and the pointer may be down on another.
+   */
   changed() {
     this.onChange();
     // After the event that changed it: Tab moves on to a field of the form as it was.
@@ -70,8 +78,8 @@ export class Builder {
 
   block(sub, index) {
     const set = (name) => (event) => {
-      sub[name] = event.target.value.trim();
-      this.changed();
+      sub[name] = event.target.value = event.target.value.trim();
+      this.onChange();
     };
     const block = element(
       'fieldset',
@@ -149,7 +157,9 @@ export class Builder {
       ),
     );
     block.addEventListener('focusin', () => {
+      if (this.active === index) return;
       this.active = index;
+      this.onActive();
     });
     return block;
   }
@@ -221,11 +231,12 @@ export class Builder {
   }
 
   filter(sub, filter, index) {
+    const isComplete = () => filter.tagk !== '' && filter.filter !== '';
     const set = (name) => (event) => {
-      filter[name] = event.target.value.trim();
+      const before = isComplete();
+      filter[name] = event.target.value = event.target.value.trim();
       // Nothing to ask for before the tag has a name.
-      if (filter.tagk === '' || filter.filter === '') this.show(this.state);
-      else this.changed();
+      if (before || isComplete()) this.onChange();
     };
     const values = filter.type === 'literal_or' ? 'tagv' : null;
     return element(
@@ -240,7 +251,10 @@ export class Builder {
       select(this.filterTypes, filter.type, {
         class: 'type',
         'aria-label': 'Kind of filter',
-        onchange: set('type'),
+        onchange: (event) => {
+          set('type')(event);
+          setTimeout(() => this.show(this.state));
+        },
       }),
       this.named(filter.filter, values, {
         class: 'value',
@@ -271,8 +285,12 @@ export class Builder {
   named(value, kind, attributes) {
     if (kind === null) return element('input', { value, ...attributes });
     const list = element('datalist', { id: `names-${(this.lists = (this.lists ?? 0) + 1)}` });
+    let asked = null;
     const propose = settled(async (typed) => {
-      const names = await api.suggest(kind, typed, SUGGESTED_MAX).catch(() => []);
+      asked?.abort();
+      const { signal } = (asked = new AbortController());
+      const names = await api.suggest(kind, typed, SUGGESTED_MAX, signal).catch(() => []);
+      if (signal.aborted) return;
       list.replaceChildren(...names.map((name) => element('option', { value: name })));
     }, 120);
     const input = element('input', {

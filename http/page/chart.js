@@ -32,6 +32,11 @@ export function seriesColor(index) {
   return `hsl(${hue} 65% ${themeColor('--line-lightness')})`;
 }
 
+/** What a series is known by from one answer to the next. */
+function keyOf({ sub, metric, tags }) {
+  return JSON.stringify([sub, metric, Object.entries(tags).sort()]);
+}
+
 export class Chart {
   /**
    * onZoom(startMs, endMs): a range was dragged over. onPoint(series index or null): what the
@@ -44,7 +49,8 @@ export class Chart {
     this.onPoint = onPoint;
     this.plot = null;
     this.columns = null;
-    this.hidden = new Set();
+    this.keys = []; // of the series shown last
+    this.hidden = new Set(); // of their indexes
     this.logarithmic = false;
     this.tip = element('div', { class: 'tip', hidden: true });
     container.chart = this;
@@ -61,7 +67,11 @@ export class Chart {
   show(columns, range) {
     this.columns = columns;
     this.range = range;
-    this.hidden.clear();
+    // Who looks at a few of them goes on to, also where the answer is a newer one.
+    const keys = columns.series.map(keyOf);
+    const before = new Set([...this.hidden].map((index) => this.keys[index]));
+    this.keys = keys;
+    this.hidden = new Set([...keys.keys()].filter((index) => before.has(keys[index])));
     this.draw();
   }
 

@@ -47,6 +47,36 @@ export function keepFocus(container, render) {
   container.querySelectorAll(like)[place]?.focus();
 }
 
+let pointerDown = false;
+let afterRelease = [];
+
+function release() {
+  pointerDown = false;
+  const waiting = afterRelease;
+  afterRelease = [];
+  // The click comes after the button is up.
+  setTimeout(() => waiting.forEach((go) => go()));
+}
+
+// Of what opens a list or a menu nobody hears when the button is up.
+const OPENS = 'select, input:not([type=checkbox])';
+addEventListener(
+  'pointerdown',
+  (event) => {
+    pointerDown = event.button === 0 && !event.target.closest?.(OPENS);
+  },
+  true,
+);
+for (const end of ['pointerup', 'pointercancel', 'dragend']) addEventListener(end, release, true);
+
+/**
+ * Once no button of the pointer is down: what is replaced between its two halves of a click, or
+ * while it drags, takes that away.
+ */
+export function released() {
+  return pointerDown ? new Promise((go) => afterRelease.push(go)) : Promise.resolve();
+}
+
 /** Calls f once the calls have stopped for that long. */
 export function settled(f, ms) {
   let timer = 0;

@@ -9,14 +9,19 @@ const NAMES_MAX = 5000;
 const SHOWN_MAX = 300;
 const VALUES_MAX = 50;
 
+const DELETED = 'The id of a name that was deleted';
+
 export class Explore {
   /**
-   * onMetric(name, add): it was clicked; add: as another sub-query. onTag(key, value): a tag of the
-   * metric that is looked at; value null: all of them, one line each.
+   * onMetric(name, add): it was clicked; add: as another sub-query. onTag(sub, key, value): a tag of
+   * the sub-query whose tags are shown; value null: all of them, one line each.
    */
   constructor(container, { onMetric, onTag }) {
     this.onMetric = onMetric;
     this.onTag = onTag;
+    this.sub = null;
+    this.looking = null;
+    this.counting = null;
     this.names = [];
     this.whole = false;
     this.search = element('input', {
@@ -38,7 +43,16 @@ export class Explore {
 
   async look() {
     const typed = this.whole ? '' : this.search.value.trim();
-    const names = await api.suggest('metrics', typed, NAMES_MAX);
+    this.looking?.abort();
+    const { signal } = (this.looking = new AbortController());
+    let names;
+    try {
+      names = await api.suggest('metrics', typed, NAMES_MAX, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    if (signal.aborted) return;
     this.names = names;
     this.whole = typed === '' && names.length < NAMES_MAX;
     this.listNames();
@@ -82,17 +96,32 @@ export class Explore {
     );
   }
 
-  /** Shows how many series a metric has, and how they spread over its tags; "": of none. */
-  async showTags(metric) {
+  /**
+   * Shows how many series a sub-query's metric has, and how they spread over its tags; nothing if it
+   * has none.
+   */
+  async showTags(sub) {
+    this.sub = sub;
+    const { metric } = sub;
     if (metric === this.metric) return;
     this.metric = metric;
+    this.counting?.abort();
     this.tags.replaceChildren();
     for (const name of this.list.querySelectorAll('.name'))
       name.setAttribute('aria-current', String(name.textContent === metric));
     if (metric === '') return;
-    // The graph's query says what is wrong, if anything is.
-    const counts = await api.tagCounts(metric, VALUES_MAX).catch(() => null);
-    if (counts === null || this.metric !== metric) return;
+    const { signal } = (this.counting = new AbortController());
+    let counts;
+    try {
+      counts = await api.tagCounts(metric, VALUES_MAX, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      return this.tags.append(
+        element('b', {}, metric),
+        element('p', { class: 'soft', role: 'status' }, `Its tags: ${error.message}`),
+      );
+    }
+    if (signal.aborted) return;
     this.tags.append(
       element('b', {}, metric),
       element('p', { class: 'soft' }, `${counts.series} series`),
@@ -100,7 +129,7 @@ export class Explore {
     );
   }
 
-  tag({ key, series, values, largest }, all) {
+  tag({ key, deleted, series, values, largest }, all) {
     const part = series === all ? '' : `, in ${series} series`;
     const more = values - largest.length;
     return element(
@@ -111,7 +140,12 @@ export class Explore {
         {},
         element(
           'button',
-          { class: 'key', title: 'A line for each value', onclick: () => this.onTag(key, null) },
+          {
+            class: 'key',
+            disabled: deleted,
+            title: deleted ? DELETED : 'A line for each value',
+            onclick: () => this.onTag(this.sub, key, null),
+          },
           key,
         ),
         element(
@@ -123,13 +157,18 @@ export class Explore {
       element(
         'ul',
         { class: 'values' },
-        ...largest.map(({ value, series: count }) =>
+        ...largest.map(({ value, deleted: gone, series: count }) =>
           element(
             'li',
             {},
             element(
               'button',
-              { class: 'value', title: 'Only this value', onclick: () => this.onTag(key, value) },
+              {
+                class: 'value',
+                disabled: deleted || gone,
+                title: gone ? DELETED : 'Only this value',
+                onclick: () => this.onTag(this.sub, key, value),
+              },
               value,
             ),
             element('span', { class: 'soft' }, String(count)),

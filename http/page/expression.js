@@ -46,9 +46,9 @@ export function printExpression(sub) {
 
 function printRateOptions(rate) {
   if (!rate.counter) return '';
-  if (rate.drop) return '{dropcounter}';
-  if (rate.reset) return `{counter,${rate.max ?? ''},${rate.reset}}`;
-  return rate.max ? `{counter,${rate.max}}` : '{counter}';
+  const word = rate.drop ? 'dropcounter' : 'counter';
+  if (rate.reset) return `{${word},${rate.max ?? ''},${rate.reset}}`;
+  return rate.max ? `{${word},${rate.max}}` : `{${word}}`;
 }
 
 function printFilter({ tagk, type, filter }) {

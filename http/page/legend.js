@@ -31,6 +31,7 @@ export class Legend {
       element('table', {}, element('thead', {}, head), element('tbody', {}, ...this.lines)),
       rest > 0 ? `and ${rest} more` : '',
     );
+    this.mark();
     this.paint();
   }
 
@@ -51,8 +52,9 @@ export class Legend {
       ),
     );
     name.addEventListener('click', (event) => {
+      // The second of two takes back what the first one did.
+      if (!event.shiftKey) this.chart.toggle(index);
       if (event.shiftKey || event.detail === 2) this.chart.only(index);
-      else this.chart.toggle(index);
       this.mark();
     });
     return line;

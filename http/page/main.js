@@ -5,23 +5,24 @@ import { letterOf, toColumns } from './answer.js';
 import { ApiError, api } from './api.js';
 import { Builder } from './builder.js';
 import { Chart } from './chart.js';
-import { byId, element, settled } from './dom.js';
+import { byId, element, released, settled } from './dom.js';
 import { Explore } from './explore.js';
 import { newSubQuery } from './expression.js';
 import { startKeys } from './keys.js';
 import { Legend } from './legend.js';
-import { askedSubs, queryBody, resolveAuto } from './request.js';
+import { askedSubs, queryBody, rangeOf, resolve } from './request.js';
 import { showRequest } from './request_panel.js';
 import { ServerView } from './server_view.js';
 import { VIEWS, parseState, printState } from './state.js';
 import { TimePicker } from './time_picker.js';
 import { startTheme, toggleTheme } from './theme.js';
-import { formatTime, toMs } from './times.js';
+import { formatTime } from './times.js';
 
 // As many as a screen can show side by side; fewer pixels show no more.
 const POINTS_WISHED = 500;
 
 let state;
+let notRead = ''; // of the address: what is wrong with it
 let running = null;
 let refreshTimer = 0;
 
@@ -31,7 +32,10 @@ const chart = new Chart(byId('chart'), {
   onPoint: (index) => legend.point(index),
 });
 const legend = new Legend(byId('legend'), chart);
-const builder = new Builder(byId('subs'), () => changed());
+const builder = new Builder(byId('subs'), {
+  onChange: () => changed(),
+  onActive: () => explore.showTags(builder.activeSub()),
+});
 const times = new TimePicker(byId('times'), (change) => changed(change));
 const explore = new Explore(byId('explore'), { onMetric: chooseMetric, onTag: chooseTag });
 const server = new ServerView(byId('view-server'));
@@ -45,15 +49,16 @@ function readAddress() {
   builder.show(state);
   times.show(state);
   showView();
-  say(read.wrong.join('; '));
-  if (read.wrong.length === 0) ask();
+  notRead = read.wrong.join('; ');
+  ask();
 }
 
 /** The state was changed, or is by this: it is kept in the address and asked for. */
 function changed(change = {}) {
   Object.assign(state, change);
   const address = printState(state);
-  if (address !== location.hash) history.pushState(null, '', address);
+  notRead = '';
+  if (address !== location.hash) history.pushState({ pushed: true }, '', address);
   times.show(state);
   ask();
 }
@@ -70,11 +75,11 @@ function chooseMetric(name, add) {
 }
 
 /**
- * Of the sub-query that was touched last. Another value of the same tag is one more, as long as
- * they are plain.
+ * Of the sub-query whose tags are shown. Another value of the same tag is one more, as long as they
+ * are plain.
  */
-function chooseTag(key, value) {
-  const { filters } = builder.activeSub();
+function chooseTag(sub, key, value) {
+  const { filters } = sub;
   const found = filters.find((filter) => filter.tagk === key);
   if (value === null || !found || found.type !== 'literal_or') {
     const wanted =
@@ -92,7 +97,7 @@ function chooseTag(key, value) {
 
 // ---- Asking and showing ----
 
-const askSoon = settled(() => askNow(), 30);
+const askSoon = settled(() => released().then(askNow), 30);
 
 function ask() {
   clearTimeout(refreshTimer);
@@ -104,31 +109,45 @@ async function askNow() {
   running?.abort();
   clearTimeout(refreshTimer);
   if (state.view !== 'graph') return;
-  explore.showTags(builder.activeSub().metric);
-  const asked = resolveAuto(state, Date.now(), POINTS_WISHED);
-  showRequest(byId('request-texts'), asked);
-  if (!asked.subs.some((sub) => sub.metric)) return showNothing();
+  explore.showTags(builder.activeSub());
   const now = Date.now();
-  const range = [toMs(asked.start, now), toMs(asked.end, now)];
+  const asked = resolve(state, now, POINTS_WISHED);
+  showRequest(byId('request-texts'), asked);
+  if (!asked.subs.some((sub) => sub.metric)) {
+    showNothing();
+    return say(notRead);
+  }
   running = new AbortController();
   const { signal } = running;
   const began = performance.now();
   try {
     const answer = await api.query(queryBody(asked), signal);
     const arrived = performance.now();
+    await released();
+    if (signal.aborted) return;
     const subs = askedSubs(asked).map((sub) => ({
       letter: letterOf(asked.subs.indexOf(sub)),
       right: sub.right,
     }));
-    show(toColumns(answer, subs), range, arrived - began);
-    say('');
+    const columns = toColumns(answer, subs);
+    show(columns, rangeOf(asked, now, columns.times), arrived - began);
+    say(notRead);
   } catch (error) {
     if (signal.aborted) return;
     showNothing();
-    say(error instanceof ApiError ? error.message : `The server does not answer: ${error.message}`);
+    const why =
+      error instanceof ApiError ? error.message : `The server does not answer: ${error.message}`;
+    say([notRead, why].filter(Boolean).join('; '));
   }
   byId('chart').classList.remove('busy');
-  if (state.refresh > 0) refreshTimer = setTimeout(ask, state.refresh * 1000);
+  if (state.refresh > 0) refreshTimer = setTimeout(refresh, state.refresh * 1000);
+}
+
+/** Once somebody looks. */
+function refresh() {
+  if (state.refresh === 0) return;
+  if (!document.hidden) return ask();
+  document.addEventListener('visibilitychange', refresh, { once: true });
 }
 
 function show(columns, range, tookMs) {
@@ -219,7 +238,10 @@ const showHelp = startKeys(
 byId('theme').addEventListener('click', toggleTheme);
 byId('help').addEventListener('click', showHelp);
 byId('add-sub').addEventListener('click', () => builder.add());
-byId('chart').addEventListener('dblclick', () => history.back());
+byId('chart').addEventListener('dblclick', () => {
+  // Not out of this page, which the first address of it would be.
+  if (history.state !== null) history.back();
+});
 for (const view of VIEWS) byId(`to-${view}`).addEventListener('click', () => goTo(view));
 addEventListener('popstate', readAddress);
 

@@ -1,20 +1,37 @@
 // From what the page shows to the request that asks for it, and to what a shell would say.
 
 import { completeFilters, isPlain, printExpression } from './expression.js';
-import { intervalFor, toMs } from './times.js';
+import { intervalFor, toMs, withoutZone } from './times.js';
 
 /**
- * The state with each "auto-" replaced by an interval: about `points` of them for the range, none
- * shorter than a second.
+ * The state as every server reads it: dates are milliseconds, and each "auto-" is an interval: about
+ * `points` of them for the range, none shorter than a second.
  */
-export function resolveAuto(state, nowMs, points) {
+export function resolve(state, nowMs, points) {
   const rangeMs = toMs(state.end, nowMs) - toMs(state.start, nowMs);
   const interval = intervalFor(Number.isFinite(rangeMs) ? rangeMs : 0, points);
-  const resolve = (sub) => ({
+  const resolved = (sub) => ({
     ...sub,
     downsample: sub.downsample.replace(/^auto-/i, `${interval}-`),
   });
-  return { ...state, subs: state.subs.map(resolve) };
+  return {
+    ...state,
+    start: withoutZone(state.start),
+    end: withoutZone(state.end),
+    subs: state.subs.map(resolved),
+  };
+}
+
+const HOUR_MS = 3600e3;
+
+/**
+ * [startMs, endMs] of an axis: what the state says, or where only the server could read that, what
+ * it answered. times: in seconds.
+ */
+export function rangeOf(state, nowMs, times) {
+  const known = (ms, other, last) => (Number.isNaN(ms) ? (other ?? NaN) * 1000 || last : ms);
+  const end = known(toMs(state.end, nowMs), times.at(-1), nowMs);
+  return [known(toMs(state.start, nowMs), times[0], end - HOUR_MS), end];
 }
 
 /** The body of POST /api/query (spec http-api.md §10.5). The state has no "auto-" left. */
@@ -78,6 +95,7 @@ export function curlGet(base, state) {
   if (!expressions.every(isPlain)) return null;
   const words = [`start=${encodeURIComponent(state.start)}`];
   if (state.end) words.push(`end=${encodeURIComponent(state.end)}`);
-  words.push('ms', 'arrays', ...expressions.map((text) => `m=${encodeURIComponent(text)}`));
+  words.push('ms', 'show_query', state.annotations ? 'global_annotations' : 'no_annotations');
+  words.push('arrays', ...expressions.map((text) => `m=${encodeURIComponent(text)}`));
   return `curl ${quoted(`${base}api/query?${words.join('&')}`)}`;
 }

@@ -31,6 +31,7 @@ export class ServerView {
       this.figures,
       this.regions,
     );
+    this.notEnded = null; // { id, text }: why
     this.timer = 0;
     this.shown = false;
     document.addEventListener('visibilitychange', () => this.look());
@@ -68,11 +69,12 @@ export class ServerView {
   }
 
   show(queries, regions) {
-    this.say(
-      this.history.get(BROKEN)
-        ? 'A flush or a merge has failed and is tried again: the log of the server says why.'
-        : '',
-    );
+    // Why a query could not be ended stays as long as it runs.
+    if (!queries.running.some((query) => query.id === this.notEnded?.id)) this.notEnded = null;
+    const broken = this.history.get(BROKEN)
+      ? 'A flush or a merge has failed and is tried again: the log of the server says why.'
+      : '';
+    this.say([this.notEnded?.text, broken].filter(Boolean).join(' '));
     this.graphs.forEach((graph) => graph.draw(this.history));
     this.meters.replaceChildren(...METERS.map((meter) => this.meter(meter)));
     this.figures.replaceChildren(
@@ -85,6 +87,8 @@ export class ServerView {
   meter({ title, taken, limit }) {
     const [value, most] = [this.history.get(taken), this.history.get(limit)];
     if (value === null || most === null) return '';
+    if (most === 0)
+      return element('span', { class: 'meter' }, `${title}: ${formatBytes(value)}, no limit`);
     return element(
       'label',
       { class: 'meter' },
@@ -205,7 +209,7 @@ export class ServerView {
       await api.endQuery(id);
     } catch (error) {
       // It may have ended by itself meanwhile.
-      if (error.status !== 404) this.say(error.message);
+      if (error.status !== 404) this.notEnded = { id, text: `Not ended: ${error.message}` };
     }
     this.look();
   }

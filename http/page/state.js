@@ -6,6 +6,9 @@ import { parseExpression, printExpression } from './expression.js';
 
 export const VIEWS = ['graph', 'server'];
 
+// A day: timers of browsers end soon after three weeks.
+const REFRESH_MAX_S = 86400;
+
 // An option of gnuplot, which drew OpenTSDB's graphs.
 const RIGHT_AXIS = 'axis x1y2';
 
@@ -25,7 +28,8 @@ export function parseState(hash) {
   if (words.get('end') && words.get('end') !== 'now') state.end = words.get('end');
   if (VIEWS.includes(words.get('view'))) state.view = words.get('view');
   if (words.has('no_annotations')) state.annotations = false;
-  state.refresh = Math.max(0, Number.parseInt(words.get('refresh') ?? '0', 10) || 0);
+  const refresh = Number.parseInt(words.get('refresh') ?? '0', 10) || 0;
+  state.refresh = Math.min(Math.max(0, refresh), REFRESH_MAX_S);
   // As OpenTSDB's page has it: the first o= belongs to the first m=.
   const options = words.getAll('o');
   words.getAll('m').forEach((text, i) => {

@@ -7,14 +7,34 @@ export function currentTheme() {
   return document.documentElement.dataset.theme;
 }
 
+// What was chosen, where the browser keeps nothing for pages, or lets them not.
+let kept = null;
+
+function chosenTheme() {
+  try {
+    return localStorage.getItem(KEY) ?? kept;
+  } catch {
+    return kept;
+  }
+}
+
+function choose(theme) {
+  kept = theme;
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // For this visit, then.
+  }
+}
+
 function apply() {
-  const chosen = localStorage.getItem(KEY);
+  const chosen = chosenTheme();
   document.documentElement.dataset.theme = chosen ?? (dark.matches ? 'dark' : 'light');
   document.dispatchEvent(new Event('themechange'));
 }
 
 export function toggleTheme() {
-  localStorage.setItem(KEY, currentTheme() === 'dark' ? 'light' : 'dark');
+  choose(currentTheme() === 'dark' ? 'light' : 'dark');
   apply();
 }
 

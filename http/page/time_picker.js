@@ -2,7 +2,8 @@
 // widened by buttons.
 
 import { element, keepFocus, select } from './dom.js';
-import { RANGES, describeRange, toInput, toMs } from './times.js';
+import { rangeOf } from './request.js';
+import { RANGES, describeRange, toInput } from './times.js';
 
 const REFRESH = [
   { value: '0', text: 'refresh: off' },
@@ -21,6 +22,10 @@ export class TimePicker {
 
   show(state) {
     this.state = state;
+    // What stays as it is stays in place, under the pointer of whoever clicks there just now.
+    const shown = [state.start, state.end, state.refresh, state.annotations].join(' ');
+    if (shown === this.shown) return;
+    this.shown = shown;
     // After the event that changed it, as in the builder.
     setTimeout(() => keepFocus(this.container, () => this.render(state)));
   }
@@ -73,8 +78,7 @@ export class TimePicker {
 
   /** [startMs, endMs] as of now. */
   bounds() {
-    const now = Date.now();
-    return [toMs(this.state.start, now), toMs(this.state.end, now)];
+    return rangeOf(this.state, Date.now(), []);
   }
 
   customFields() {

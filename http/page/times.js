@@ -1,5 +1,5 @@
 // Times as /api/query takes them (spec http-api.md §10.4), and as people read them. Milliseconds
-// since the epoch.
+// since the epoch. Dates are in the zone of the browser, as everything it shows.
 
 const UNIT_MS = {
   ms: 1,
@@ -15,19 +15,28 @@ const UNIT_MS = {
 export const RANGES = ['5m', '15m', '1h', '3h', '6h', '12h', '1d', '2d', '7d', '30d', '90d', '1y'];
 
 /**
- * Of "1h-ago", "now", "1700000000", "2024/01/31-12:00"; NaN for what is none of them. "" is now.
+ * Of "1h-ago", "now", "1700000000", "1700000000.500", "2024/01/31-12:00"; NaN for what is none of
+ * them. "" is now. What stands between the number and the last letter of "10min-ago" says nothing.
  */
 export function toMs(text, nowMs) {
   const word = String(text).trim();
   if (word === '' || word.toLowerCase() === 'now') return nowMs;
-  const ago = /^(\d+)(ms|[smhdwny])-ago$/.exec(word);
+  const ago = /^(\d+).*?(ms|[smhdwny])-[aA][gG][oO]$/.exec(word);
   if (ago) return nowMs - Number(ago[1]) * UNIT_MS[ago[2]];
   if (/^\d+ms$/.test(word)) return parseInt(word, 10);
   if (/^\d+$/.test(word)) return word.length <= 10 ? Number(word) * 1000 : Number(word);
+  // The dot alone is left out.
+  if (/^\d{10}\.\d{1,3}$/.test(word)) return Number(word.replace('.', ''));
   const date = /^(\d{4})\/(\d\d)\/(\d\d)(?:[- ](\d\d):(\d\d)(?::(\d\d))?)?$/.exec(word);
   if (!date) return NaN;
   const [, year, month, day, hour = 0, minute = 0, second = 0] = date;
   return new Date(year, month - 1, day, hour, minute, second).getTime();
+}
+
+/** A date as milliseconds, for a server in another zone; other texts as they are. */
+export function withoutZone(text) {
+  const ms = /[/:]/.test(text) ? toMs(text, NaN) : NaN;
+  return Number.isNaN(ms) ? text : String(ms);
 }
 
 export function durationMs(text) {

@@ -155,14 +155,20 @@ class Chromium:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left",
                   clickCount=clicks, modifiers=modifiers)
 
-    def click(self, selector):
+    def click(self, selector, held_s=0, clicks=1):
+        """held_s: how long the button stays down. clicks: the how manieth of clicks upon one another this is."""
         self.settle()
         self.wait(f"document.querySelector({json.dumps(selector)})?.getClientRects().length > 0")
         left, top, width, height = self.box(selector)
         x, y = left + width / 2, top + height / 2
         self.mouse("mouseMoved", x, y)
-        self.mouse("mousePressed", x, y)
-        self.mouse("mouseReleased", x, y)
+        self.mouse("mousePressed", x, y, clicks)
+        time.sleep(held_s)
+        self.mouse("mouseReleased", x, y, clicks)
+
+    def double_click(self, selector):
+        self.click(selector)
+        self.click(selector, clicks=2)
 
     def drag(self, selector, from_part, to_part):
         """Along the middle of an element, parts of its width."""
@@ -193,6 +199,10 @@ class Chromium:
         code = codes.get(key, ord(key.upper()[0]))
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", key=key, text=text, windowsVirtualKeyCode=code)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def at_zone(self, zone):
+        """Where the browser is, such as "Asia/Kolkata"; "": where it was started."""
+        self.call("Emulation.setTimezoneOverride", timezoneId=zone)
 
     def prefer(self, scheme):
         """What the system says of dark and light."""

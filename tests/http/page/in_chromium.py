@@ -342,6 +342,141 @@ def series_are_hidden_and_left_alone(visit):
     equal(browser.run(shown), [True, False, False, False])
 
 
+@case
+def a_double_click_leaves_one_and_the_next_gives_all_back(visit):
+    browser = visit.browser
+    visit.open("#m=none:room.temp")
+    visit.series(HOSTS)
+    shown = "document.querySelector('#chart').chart.plot.series.slice(1).map((s) => s.show)"
+    browser.double_click("#legend tbody tr:nth-child(2) button")
+    equal(browser.run(shown), [False, True, False, False])
+    browser.double_click("#legend tbody tr:nth-child(2) button")
+    equal(browser.run(shown), [True] * HOSTS)
+
+
+@case
+def what_was_hidden_stays_hidden_in_the_next_answer(visit):
+    browser = visit.browser
+    visit.open("#m=none:room.temp")
+    visit.series(HOSTS)
+    browser.click("#legend tbody tr:nth-child(3) button")
+    browser.run("window.before = document.querySelector('#chart').chart.columns, true")
+    browser.key("r")
+    browser.wait("document.querySelector('#chart').chart.columns !== window.before")
+    visit.series(HOSTS)
+    shown = "document.querySelector('#chart').chart.plot.series.slice(1).map((s) => s.show)"
+    equal(browser.run(shown), [True, True, False, True])
+    pressed = "[...document.querySelectorAll('button.series')].map((e) => e.getAttribute('aria-pressed') === 'true')"
+    equal(browser.run(pressed), [True, True, False, True])
+
+
+@case
+def a_date_is_of_the_browsers_zone_wherever_the_server_is(visit):
+    browser = visit.browser
+    browser.at_zone("Asia/Kolkata")
+    try:
+        begin = visit.now - 1800
+        date = time.strftime("%Y/%m/%d-%H:%M:%S", time.gmtime(begin + 19800))
+        visit.open(f"#start={date}&m=none:room.temp")
+        visit.series(HOSTS)
+        equal(browser.run(f"{DATA}[0][0]"), begin)
+        equal(browser.run("document.querySelector('#chart').chart.plot.scales.x.min"), begin)
+        visit.open(f"#start={begin}.000&m=none:room.temp")
+        visit.series(HOSTS)
+        equal(browser.run("document.querySelector('#chart').chart.plot.scales.x.min"), begin)
+    finally:
+        browser.at_zone("")
+
+
+@case
+def a_click_right_after_typing_counts(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=sum:1m-avg:room.temp")
+    visit.series(1)
+    for selector, done in [(".sub .rate", "location.hash.includes('rate')"), ("#times .earlier", "location.hash.includes('end=')"),
+                           ("#request-texts button", "/Copied|Marked/.test(document.querySelector('#request-texts button').textContent)")]:
+        if "request" in selector:
+            browser.click("#request summary")
+        browser.run("document.querySelector('.value-filter').focus(), document.querySelector('.value-filter').select()")
+        browser.type("<9" + str(len(selector)))
+        browser.click(selector, held_s=0.3)
+        browser.wait(done)
+        browser.wait(f"decodeURIComponent(location.hash).includes('value<9{len(selector)}')")
+    visit.series(1)
+
+
+@case
+def tags_go_to_the_sub_query_they_are_shown_for(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=sum:1m-avg:room.temp&m=sum:1m-avg:net.bytes")
+    visit.series(2)
+    browser.wait("document.querySelectorAll('.tags details').length === 2")
+    browser.click(".sub:nth-child(2) .value-filter")
+    browser.wait("document.querySelector('.tags p')?.textContent === '1 series'")
+    browser.click(".sub:nth-child(1) .value-filter")
+    browser.wait("document.querySelectorAll('.tags details').length === 2")
+    browser.click("[data-key=site] .key")
+    visit.series(3)
+    equal(visit.hash(), "#start=1h-ago&m=sum:1m-avg:room.temp{site=*}&m=sum:1m-avg:net.bytes")
+
+
+@case
+def what_can_be_read_of_an_address_is_shown(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=nonsense&m=none:room.temp")
+    visit.series(HOSTS)
+    check("nonsense" in browser.run("document.querySelector('#message').textContent"), "what could not be read is said")
+    equal(browser.run("document.querySelector('#message').hidden"), False)
+
+
+@case
+def a_double_click_on_the_graph_does_not_leave_the_page(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=sum:1m-avg:room.temp")
+    visit.series(1)
+    browser.double_click("#chart .u-over")
+    browser.settle()
+    browser.drag("#chart .u-over", 0.25, 0.5)
+    browser.wait("location.hash.includes('end=')")
+    visit.series(1)
+    browser.double_click("#chart .u-over")
+    browser.wait("location.hash === '#start=1h-ago&m=sum:1m-avg:room.temp'")
+    visit.series(1)
+
+
+@case
+def without_storage_in_the_browser_the_page_works(visit):
+    browser = visit.browser
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument",
+                          source="Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } });")
+    try:
+        visit.open("#m=none:room.temp")
+        visit.series(HOSTS)
+        theme = browser.run("document.documentElement.dataset.theme")
+        browser.click("#theme")
+        check(browser.run("document.documentElement.dataset.theme") != theme, "another theme is shown")
+    finally:
+        browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+
+
+@case
+def why_a_query_could_not_be_ended_stays_to_be_read(visit):
+    browser = visit.browser
+    visit.open("#view=server")
+    browser.wait("document.querySelector('#running details') !== null")
+    with visit.daemon.raw() as slow:
+        slow.sendall(b"GET /api/query?start=1000000000&end=1000600000&ms&m=none:1s-avg-zero:wide{host=*} HTTP/1.1\r\nHost: x\r\n\r\n")
+        browser.wait("document.querySelector('#running .kill') !== null")
+        # The page asks, a proxy in between refuses.
+        browser.run("""window.asked = 0; const real = fetch; window.fetch = (path, options) => options?.method === 'DELETE'
+            ? Promise.resolve(new Response('not here', { status: 403 })) : (++window.asked, real(path, options)); true""")
+        browser.click("#running .kill")
+        said = "document.querySelector('#view-server .message').textContent"
+        browser.wait(f"{said}.includes('not here')")
+        browser.wait("window.asked > 6")
+        check("not here" in browser.run(said), "two rounds later it is still there")
+
+
 def run(visit, only):
     passed, failed = 0, []
     for test in CASES:

@@ -7,7 +7,8 @@ import {
   curlGet,
   curlPost,
   queryBody,
-  resolveAuto,
+  rangeOf,
+  resolve,
 } from '../../../http/page/request.js';
 import { parseState } from '../../../http/page/state.js';
 
@@ -75,13 +76,29 @@ test('a filter that is being typed is not asked for yet', () => {
 
 test('automatic downsampling follows the range', () => {
   const interval = (start) =>
-    resolveAuto(stateOf(`#start=${start}&m=sum:auto-max-nan:m`), 1.7e12, 500).subs[0].downsample;
+    resolve(stateOf(`#start=${start}&m=sum:auto-max-nan:m`), 1.7e12, 500).subs[0].downsample;
   assert.equal(interval('5m-ago'), '1s-max-nan');
   assert.equal(interval('1h-ago'), '10s-max-nan');
   assert.equal(interval('1d-ago'), '5m-max-nan');
   assert.equal(interval('1y-ago'), '1d-max-nan');
   assert.equal(interval('nonsense'), '1s-max-nan');
-  assert.equal(resolveAuto(stateOf('#m=sum:7m-avg:m'), 1.7e12, 500).subs[0].downsample, '7m-avg');
+  assert.equal(resolve(stateOf('#m=sum:7m-avg:m'), 1.7e12, 500).subs[0].downsample, '7m-avg');
+});
+
+test('dates are asked for as moments, since the server may be in another zone', () => {
+  const state = stateOf('#start=2023/11/14-12:00&end=2023/11/14%2013:00:30&m=sum:m');
+  const { start, end } = queryBody(resolve(state, 1.7e12, 500));
+  assert.equal(start, String(new Date(2023, 10, 14, 12).getTime()));
+  assert.equal(end, String(new Date(2023, 10, 14, 13, 0, 30).getTime()));
+  const asIs = queryBody(resolve(stateOf('#start=10min-ago&end=1h-ago&m=sum:m'), 1.7e12, 500));
+  assert.deepEqual([asIs.start, asIs.end], ['10min-ago', '1h-ago']);
+});
+
+test('an axis begins and ends as asked, or as answered where only the server can read that', () => {
+  const now = 1.7e12;
+  assert.deepEqual(rangeOf({ start: '1h-ago', end: '' }, now, [5, 6]), [now - 3600e3, now]);
+  assert.deepEqual(rangeOf({ start: 'x', end: 'y' }, now, [5, 6, 7]), [5000, 7000]);
+  assert.deepEqual(rangeOf({ start: 'x', end: 'y' }, now, []), [now - 3600e3, now]);
 });
 
 // printf instead of curl: its arguments are what curl would be given.
@@ -101,5 +118,14 @@ test('as an address it is the same query, or none where that has no words for it
   );
   assert.deepEqual(url.searchParams.getAll('m'), ['sum:a{x=*}{y=b|c}', 'avg:1m-avg:ü']);
   assert.equal(url.searchParams.get('start'), '2h-ago');
+  for (const flag of ['ms', 'arrays', 'show_query', 'global_annotations'])
+    assert.ok(url.searchParams.has(flag), flag);
+  const without = new URL(words(curlGet(BASE, stateOf('#no_annotations&m=sum:a')))[0]);
+  assert.ok(without.searchParams.has('no_annotations'));
+  assert.ok(!without.searchParams.has('global_annotations'));
+  assert.match(
+    curlGet(BASE, stateOf('#m=sum:rate{dropcounter,100,7}:a')),
+    /rate%7Bdropcounter%2C100%2C7%7D/,
+  );
   assert.equal(curlGet(BASE, stateOf('#m=sum:m{a=regexp(%257B)}')), null);
 });

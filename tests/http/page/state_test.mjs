@@ -57,6 +57,12 @@ test('what cannot be read is told, the rest is shown', () => {
   );
 });
 
+test('what is asked anew is so once a second at most, and once a day at least', () => {
+  const expected = { 5: 5, '-1': 0, 86401: 86400, 9999999999: 86400, x: 0 };
+  for (const [text, seconds] of Object.entries(expected))
+    assert.equal(parseState(`#refresh=${text}`).state.refresh, seconds, text);
+});
+
 test('an empty address is an empty page', () => {
   assert.deepEqual(parseState(''), { state: newState(), wrong: [] });
 });
