@@ -23,7 +23,7 @@ const POINTS_WISHED = 500;
 
 let state;
 let notRead = ''; // of the address: what is wrong with it
-let running = null;
+let running = null; // { text, controller } of the query that is on its way
 let refreshTimer = 0;
 
 startTheme();
@@ -106,22 +106,28 @@ function ask() {
 }
 
 async function askNow() {
-  running?.abort();
   clearTimeout(refreshTimer);
-  if (state.view !== 'graph') return;
+  if (state.view !== 'graph') return abort();
   explore.showTags(builder.activeSub());
   const now = Date.now();
   const asked = resolve(state, now, POINTS_WISHED);
   showRequest(byId('request-texts'), asked);
   if (!asked.subs.some((sub) => sub.metric)) {
+    abort();
     showNothing();
     return say(notRead);
   }
-  running = new AbortController();
-  const { signal } = running;
+  const body = queryBody(asked);
+  const text = JSON.stringify(body);
+  // A server may refuse the same query of the same client beside the first one, even one that was
+  // given up a moment ago.
+  if (running?.text === text) return;
+  abort();
+  const own = (running = { text, controller: new AbortController() });
+  const { signal } = own.controller;
   const began = performance.now();
   try {
-    const answer = await api.query(queryBody(asked), signal);
+    const answer = await api.query(body, signal);
     const arrived = performance.now();
     await released();
     if (signal.aborted) return;
@@ -138,9 +144,16 @@ async function askNow() {
     const why =
       error instanceof ApiError ? error.message : `The server does not answer: ${error.message}`;
     say([notRead, why].filter(Boolean).join('; '));
+  } finally {
+    if (running === own) running = null;
   }
   byId('chart').classList.remove('busy');
   if (state.refresh > 0) refreshTimer = setTimeout(refresh, state.refresh * 1000);
+}
+
+function abort() {
+  running?.controller.abort();
+  running = null;
 }
 
 /** Once somebody looks. */

@@ -313,6 +313,8 @@ def what_the_server_refuses_is_said(visit):
     visit.open("#m=sum:no.such.metric")
     said = browser.wait("!document.querySelector('#message').hidden && document.querySelector('#message').textContent")
     check("no.such.metric" in said, said)
+    said = browser.wait("document.querySelector('.tags [role=status]')?.textContent")
+    check("no.such.metric" in said, f"why there are no tags: {said}")
     # The browser notes each refused request, the graph's and that for tags: here they are meant.
     browser.hear(2)
     check(all("the server responded with a status of 40" in text for text in browser.complaints), browser.complaints)
@@ -475,6 +477,46 @@ def why_a_query_could_not_be_ended_stays_to_be_read(visit):
         browser.wait(f"{said}.includes('not here')")
         browser.wait("window.asked > 6")
         check("not here" in browser.run(said), "two rounds later it is still there")
+
+
+@case
+def an_unseen_page_asks_for_nothing_anew(visit):
+    browser = visit.browser
+    # The clock of the page has struck once it waits to be seen.
+    visit.open("#start=1h-ago&m=sum:1m-avg:room.temp")
+    visit.series(1)
+    asked = lambda: sum("/api/query?" in url for url in browser.requests)  # noqa: E731
+    browser.run("""Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+        const listen = document.addEventListener; document.addEventListener = function (name, ...rest) {
+            window.waits = window.waits || name === 'visibilitychange'; return listen.call(this, name, ...rest); }; true""")
+    browser.run("location.hash = '#start=1h-ago&refresh=1&m=sum:1m-avg:room.temp'")
+    browser.wait("window.waits")
+    before = asked()
+    browser.run("delete document.hidden, document.dispatchEvent(new Event('visibilitychange'))")
+    while asked() == before:
+        check(browser.receive(30) is not None, "seen again, it asks")
+
+
+@case
+def the_same_query_is_not_sent_while_it_is_on_its_way(visit):
+    browser = visit.browser
+    visit.open("#start=1h-ago&m=sum:1m-avg:room.temp")
+    visit.series(1)
+    browser.run("""window.sent = []; const real = fetch; const held = new Promise((go) => { window.letGo = go; });
+        window.fetch = async (path, options) => { if (!path.startsWith('api/query')) return real(path, options);
+            window.sent.push(options.signal); await held; return real(path, options); }; true""")
+    browser.key("r")
+    browser.wait("window.sent.length === 1")
+    # It is asked for once more, which is seen by what is shown of the request before.
+    browser.run("document.querySelector('#json').textContent = ''")
+    browser.key("r")
+    browser.wait("document.querySelector('#json').textContent !== ''")
+    equal(browser.run("[window.sent.length, window.sent[0].aborted]"), [1, False])
+    browser.choose(".aggregator", "max")
+    browser.wait("window.sent.length === 2")
+    equal(browser.run("window.sent.map((signal) => signal.aborted)"), [True, False])
+    browser.run("window.letGo()")
+    visit.series(1)
 
 
 def run(visit, only):
