@@ -24,8 +24,10 @@ export function parseState(hash) {
   const state = newState();
   const wrong = [];
   const words = new URLSearchParams(hash.replace(/^#/, '').replace(/\+/g, '%2B'));
-  if (words.get('start')) state.start = words.get('start');
-  if (words.get('end') && words.get('end') !== 'now') state.end = words.get('end');
+  // A plus is a blank where a form wrote the address, but may be one of a regular expression.
+  const spaced = (text) => (text ?? '').replaceAll('+', ' ');
+  if (words.get('start')) state.start = spaced(words.get('start'));
+  if (words.get('end') && words.get('end') !== 'now') state.end = spaced(words.get('end'));
   if (VIEWS.includes(words.get('view'))) state.view = words.get('view');
   if (words.has('no_annotations')) state.annotations = false;
   const refresh = Number.parseInt(words.get('refresh') ?? '0', 10) || 0;
@@ -34,7 +36,7 @@ export function parseState(hash) {
   const options = words.getAll('o');
   words.getAll('m').forEach((text, i) => {
     try {
-      state.subs.push({ ...parseExpression(text), right: options[i] === RIGHT_AXIS });
+      state.subs.push({ ...parseExpression(text), right: spaced(options[i]) === RIGHT_AXIS });
     } catch (error) {
       wrong.push(error.message);
     }

@@ -519,6 +519,59 @@ def the_same_query_is_not_sent_while_it_is_on_its_way(visit):
     visit.series(1)
 
 
+@case
+def a_tag_whose_name_was_deleted_is_shown_and_not_clicked(visit):
+    browser = visit.browser
+    visit.open()
+    browser.run("""(() => { const real = fetch; const gone = { deleted: true, series: 1 };
+        window.fetch = (path, options) => !path.startsWith('api/search/tags') ? real(path, options) : Promise.resolve(new Response(JSON.stringify(
+            { metric: 'room.temp', series: 2, tags: [{ key: 'host', series: 2, values: 2, largest: [{ value: 'a', series: 1 }, { value: '000007', ...gone }] },
+                { key: '000009', values: 1, largest: [{ value: 'b', series: 1 }], ...gone }] }))); })()""")
+    browser.click("[data-metric='room.temp'] .name")
+    browser.wait("document.querySelectorAll('.tags details').length === 2")
+    equal(browser.run("[...document.querySelectorAll('.tags .key, .tags .value')].map((e) => [e.textContent, e.disabled])"),
+          [["host", False], ["a", False], ["000007", True], ["000009", True], ["b", True]])
+
+
+@case
+def an_older_answer_does_not_replace_a_newer_one(visit):
+    browser = visit.browser
+    visit.open()
+    # As many metrics as make the page ask for beginnings; the first answer comes last.
+    browser.run("""(() => { const real = fetch; window.slow = [];
+        window.fetch = (path, options) => { const q = /suggest.*[?&]q=([^&]*)/.exec(path)?.[1];
+            if (q === undefined) return real(path, options);
+            const names = Array.from({ length: 5000 }, (_, i) => `${q}metric${i}`);
+            const answer = () => new Response(JSON.stringify(names));
+            if (q !== 'a') return Promise.resolve(answer());
+            return new Promise((go) => window.slow.push(() => go(answer()))); }; })()""")
+    browser.run("import(document.querySelector('script[type=module]').src.replace('main.js', 'explore.js')).then(({ Explore }) => {"
+                " const place = document.createElement('div'); place.id = 'other'; document.body.append(place);"
+                " window.other = new Explore(place, {}); return window.other.look(); })")
+    typed = "window.other.search"
+    browser.run(f"{typed}.value = 'a', {typed}.dispatchEvent(new Event('input'))")
+    browser.wait("window.slow.length === 1")
+    browser.run(f"{typed}.value = 'ab', {typed}.dispatchEvent(new Event('input'))")
+    browser.wait("document.querySelector('#other .name')?.textContent === 'abmetric0'")
+    browser.run("window.slow[0](), new Promise((done) => setTimeout(done, 0))")
+    browser.settle()
+    equal(browser.run("window.other.names[0]"), "abmetric0")
+
+
+@case
+def a_budget_without_a_limit_is_said_to_have_none(visit):
+    browser = visit.browser
+    visit.open()
+    browser.run("""(() => { const real = fetch; window.fetch = async (path, options) => { const answer = await real(path, options);
+        if (path !== 'api/stats') return answer;
+        const points = (await answer.json()).map((one) => one.metric === 'tsd.query.memory' && one.tags.type === 'limit' ? { ...one, value: '0' } : one);
+        return new Response(JSON.stringify(points)); }; })()""")
+    browser.key("s")
+    said = browser.wait("[...document.querySelectorAll('.meter')].map((e) => e.textContent).find((text) => text.startsWith('memory of queries'))")
+    check(said.endswith(", no limit"), said)
+    browser.key("g")
+
+
 def run(visit, only):
     passed, failed = 0, []
     for test in CASES:

@@ -40,6 +40,12 @@ test('the right axis is told as OpenTSDB tells it', () => {
   assert.deepEqual(parseState(printState(state)).state, state);
 });
 
+test('an address that a form wrote has blanks in times and options, and pluses in filters', () => {
+  const { state } = parseState('#start=2024/01/31+12:00&m=sum:m{a=regexp(b+)}&o=axis+x1y2');
+  assert.equal(state.start, '2024/01/31 12:00');
+  assert.deepEqual([state.subs[0].filters[0].filter, state.subs[0].right], ['b+', true]);
+});
+
 test('names with signs of addresses survive', () => {
   const state = newState();
   state.subs = parseState('#m=sum:m').state.subs;
