@@ -1,6 +1,8 @@
 // migrate --from URI --to URI: all tables of one store into another one, while the first one is
 // written to if it is HBase (migrate_run.h).
 
+#include "storage/lsm/manifest.h"
+
 #include <charconv>
 #include <filesystem>
 #include <limits>
@@ -21,7 +23,7 @@ constexpr OptionSpec kOptions[] = {
     {"--state", "FILE", "how far it has come (tsdb-migrate.json)"},
     {"--follow", "N", "N more passes over what has changed meanwhile; 0: until it is killed"},
     {"--pause", "SECONDS", "between these passes (10)"},
-    {"--rate", "MB", "megabytes a second, at most, that are read"},
+    {"--rate", "MB", "megabytes a second, at most, that are read; rows are not counted first"},
     {"--workers", "N", "parts of tables at once, 1 to 16 (4)"},
     {"--again", "", "all rows once more, without a state file or in spite of it"},
     {"--delete", "", "remove what only the other side has"},
@@ -54,6 +56,7 @@ class Migration {
 
   Result<int> Run() {
     RETURN_IF_ERROR(ReadOptions());
+    RETURN_IF_ERROR(CheckSourceDirectory());
     RETURN_IF_ERROR(Prepend(from_.Open(StoreUse::kLook), "--from"));
     RETURN_IF_ERROR(Prepend(to_.Open(verify_ ? StoreUse::kLook : StoreUse::kWork), "--to"));
     MigrateRun run(
@@ -62,7 +65,7 @@ class Migration {
     RETURN_IF_ERROR(run.Prepare());
     ASSIGN_OR_RETURN(MigrateState state, Begin(run));
     for (int64_t more = follow_;; --more) {
-      if (state.PassDone()) run.PlanNext(&state);
+      if (state.PassDone()) RETURN_IF_ERROR(run.PlanNext(&state));
       RETURN_IF_ERROR(run.Pass(&state));
       Report(state, run);
       if (more == 0) break;
@@ -89,12 +92,22 @@ class Migration {
     }
     options_.only_compare = verify_;
     options_.remove_extra = line.Has("--delete");
-    options_.count = !line.Has("--no-count");
+    // To count is to have the source read everything, at whatever rate.
+    options_.count = !line.Has("--no-count") && !line.Has("--rate");
     state_path_ = std::filesystem::absolute(line.Value("--state").value_or(kStateFile));
     if (verify_ && (options_.remove_extra || line.Has("--follow"))) {
       return Status::InvalidArgument("--verify writes nothing: neither --delete nor --follow");
     }
     return {};
+  }
+
+  /// One that is not there would be made, and be an empty source.
+  Status CheckSourceDirectory() {
+    const std::string& path = from_.config().String("tsd.storage.path");
+    const bool directory = from_.config().String("tsd.storage.backend") == "embedded";
+    if (!directory || PosixFileSystem().Exists(path + "/" + lsm::kManifestName)) return {};
+    return Status::NotFound("--from: " + path + " is no data directory: it has no " +
+                            lsm::kManifestName);
   }
 
   Result<MigrateState> Begin(MigrateRun& run) {
@@ -107,7 +120,7 @@ class Migration {
         auto state = ReadMigrateState(text);
         if (!state.ok()) return Prepend(state.status(), "state file " + state_path_.string());
         if (state->from == from && state->to == to) {
-          if (state->since_ms && !state->PassDone()) run.PlanNext(&*state);
+          if (state->since_ms && !state->PassDone()) RETURN_IF_ERROR(run.PlanNext(&*state));
           return state;
         }
         return Status::Conflict("state file " + state_path_.string() + " is of a migration from " +
@@ -134,10 +147,10 @@ class Migration {
     const RangeReport& report = run.report();
     const RowSum& sum = run.sum();
     call_.out << "pass " << state.pass << ": " << sum.rows << " rows of " << sum.items
-              << " items looked at, sum " << std::hex << sum.sum << std::dec << "; "
-              << report.rows_different << (verify_ ? " rows differ, " : " rows written, ")
-              << report.rows_missing << " of them were missing; " << report.rows_extra
-              << " rows and " << report.items_extra << " items are only on the other side"
+              << " items looked at, sum " << sum.Hex() << "; " << report.rows_different
+              << (verify_ ? " rows differ, " : " rows written, ") << report.rows_missing
+              << " of them were missing; " << report.rows_extra << " rows and "
+              << report.items_extra << " items are only on the other side"
               << (options_.remove_extra ? " and were removed" : "") << std::endl;
   }
 

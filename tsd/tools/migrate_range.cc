@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "storage/for_each_row.h"
+#include "tsd/tools/migrate_reader.h"
 
 namespace hg::tsd {
 
@@ -74,11 +75,8 @@ Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
   Found found(source);
   std::vector<Bytes> keys;
   for (const Row& row : source.rows) keys.push_back(row.key);
-  const std::vector<Result<Row>> rows = there_.GetRows(table_, keys, {});
-  for (size_t i = 0; i < rows.size(); ++i) {
-    RETURN_IF_ERROR(rows[i].status());
-    found.Compare(i, *rows[i], rules_);
-  }
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, GetWholeRows(there_, table_, keys));
+  for (size_t i = 0; i < rows.size(); ++i) found.Compare(i, rows[i], rules_);
   RETURN_IF_ERROR(Settle(source, &found));
   return found.report;
 }
@@ -111,11 +109,10 @@ Result<std::vector<size_t>> RangeWriter::StillDifferent(const SourceRows& source
                                                         const std::vector<size_t>& written) const {
   std::vector<Bytes> keys;
   for (const size_t i : written) keys.push_back(source.rows[i].key);
-  const std::vector<Result<Row>> rows = there_.GetRows(table_, keys, {});
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, GetWholeRows(there_, table_, keys));
   std::vector<size_t> different;
   for (size_t i = 0; i < rows.size(); ++i) {
-    RETURN_IF_ERROR(rows[i].status());
-    if (!CompareRows(source.rows[written[i]], *rows[i], rules_).changes.empty()) {
+    if (!CompareRows(source.rows[written[i]], rows[i], rules_).changes.empty()) {
       different.push_back(written[i]);
     }
   }

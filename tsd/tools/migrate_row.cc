@@ -184,10 +184,24 @@ class Comparison {
 
 }  // namespace
 
+size_t BytesOf(const Row& row) {
+  size_t bytes = row.key.size();
+  for (const Cell& cell : row.cells) {
+    bytes += cell.family.size() + cell.qualifier.size() + cell.value.size();
+  }
+  return bytes;
+}
+
 void RowSum::Add(const RowSum& other) {
   rows += other.rows;
   items += other.items;
   sum += other.sum;
+}
+
+std::string RowSum::Hex() const {
+  Bytes bytes;
+  AppendBig(&bytes, sum, 8);
+  return ToHex(bytes);
 }
 
 RowSum SumOfRow(const Row& row, const RowRules& rules) {

@@ -6,6 +6,7 @@
 // side may have compacted them and the other not), and every other cell as it is.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "storage/store.h"
@@ -19,8 +20,13 @@ struct RowSum {
   uint64_t sum = 0;
 
   void Add(const RowSum& other);
+  /// `sum`, 16 digits.
+  [[nodiscard]] std::string Hex() const;
   bool operator==(const RowSum&) const = default;
 };
+
+/// Of its key, columns and values.
+size_t BytesOf(const Row& row);
 
 /// How the table keeps cells on the side that is written to, and what it may lose there.
 struct RowRules {

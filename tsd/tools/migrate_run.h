@@ -9,6 +9,7 @@
 // of old instants: there, and of a data directory, whose points have no such times, a later pass
 // looks at every row again, and writes where they differ.
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
@@ -42,12 +43,16 @@ class MigrateRun {
   Status Prepare();
   /// Ok where every table of the other side is empty. Conflict names one that is not.
   Status CheckEmptyThere();
-  /// The parts of a first pass: both sides' regions of each table.
+  /// The parts of a first pass: both sides' regions of each table. NotFound: the source lacks the
+  /// table of points or that of ids; others that it lacks are told. To compare, they are parts,
+  /// too: all rows there are extra.
   Result<MigrateState> Plan();
   /// Begins the next pass: of a state whose pass is done, or in place of an interrupted pass over
-  /// changes, which went past rows that may have changed again.
-  void PlanNext(MigrateState* state) const;
-  /// Goes on with the state's pass to its end. What differed and what is extra is in report().
+  /// changes, which went past rows that may have changed again. Tables that the source has since
+  /// are brought over whole.
+  Status PlanNext(MigrateState* state);
+  /// Goes on with the state's pass to its end; the state is saved before the first write. What
+  /// differed and what is extra is in report().
   Status Pass(MigrateState* state);
 
   [[nodiscard]] const RangeReport& report() const { return report_; }
@@ -55,20 +60,23 @@ class MigrateRun {
   [[nodiscard]] const RowSum& sum() const { return sum_; }
 
  private:
-  class Reader;
-
   /// The names of a table of the settings on both sides, and how it is written.
   struct Table {
     std::string name;
     std::string there;
     RowRules rules;
+    bool needed = false;   // no source is without it
+    bool missing = false;  // on the source
   };
+
+  Status PlanTable(Table* table, MigrateState* state);
 
   Status RunWorkers(MigrateState* state, const std::function<Status(MigratePart*)>& work);
   Status Save(const MigrateState& state);
   Status Count(MigratePart* part);
   Status Bring(const MigrateState& state, MigratePart* part);
   void Pace(size_t bytes);
+  /// `state` is without a source while rows are counted.
   void Tell(const MigrateState& state);
   void TellDifference(const Table& table, const Bytes& start, const Bytes& stop,
                       const RowSum& source, const RangeReport& report);
@@ -79,7 +87,8 @@ class MigrateRun {
   const Clock& clock_;
   const MigrateOptions options_;
   const std::function<Status(const MigrateState&)> save_;
-  std::vector<Table> tables_;
+  std::vector<Table> tables_;         // changed while no worker runs
+  std::atomic<bool> failed_ = false;  // a worker, or what it has done could not be saved
 
   std::mutex mutex_;  // guards the rest, and the parts of the pass
   std::ostream& err_;

@@ -48,6 +48,8 @@ Result<MigratePart> PartOf(const Value& object) {
   const auto done = object.FindMember("done");
   if (done == object.MemberEnd() || !done->value.IsBool()) return Damaged("done");
   part.done = done->value.GetBool();
+  const auto all_rows = object.FindMember("all_rows");
+  part.all_rows = all_rows != object.MemberEnd() && all_rows->value.IsTrue();
   return part;
 }
 
@@ -84,6 +86,10 @@ std::string WriteMigrateState(const MigrateState& state) {
     text("at", ToHex(part.at));
     json.Key("done");
     json.Bool(part.done);
+    if (part.all_rows) {
+      json.Key("all_rows");
+      json.Bool(true);
+    }
     number("rows_total", part.rows_total);
     number("rows", part.sum.rows);
     number("items", part.sum.items);

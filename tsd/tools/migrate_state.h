@@ -19,6 +19,7 @@ struct MigratePart {
   Bytes stop;  // "" = end of the table
   Bytes at;    // rows before it are done
   bool done = false;
+  bool all_rows = false;    // in spite of the state's since_ms: its table is new
   uint64_t rows_total = 0;  // counted beforehand; 0 = not counted
   RowSum sum;               // of the rows done in this pass, as the source had them
 };

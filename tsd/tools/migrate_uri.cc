@@ -29,6 +29,11 @@ Result<Config> SettingsOfUri(const Config& settings, std::string_view uri) {
   if (slash == 0) return Refused(uri, "names no gateway");
   side.Set("tsd.storage.backend", "hbase");
   side.Set("tsd.storage.hbase.thrift", place.substr(0, slash));
+  // What is recorded as done must be in HBase's log; there is no call that would put it there.
+  const std::string& durability = settings.String("tsd.storage.durability");
+  if (durability == "buffered" || durability == "none") {
+    side.Set("tsd.storage.durability", "logged");
+  }
   if (slash == place.size()) return side;
   const std::string_view space = place.substr(slash + 1);
   if (space.empty() || space.find_first_of("/:?#") != std::string_view::npos) {

@@ -15,7 +15,8 @@ namespace hg::tsd {
 
 /// The settings with which that side's store is opened: those given, and the backend, its place and
 /// the names of the four tables as the word says. Rollup tables keep the names that
-/// tsd.rollups.config gives them. InvalidArgument names the word and what is wrong with it.
+/// tsd.rollups.config gives them. Writes to HBase are as durable as its tables say, or more.
+/// InvalidArgument names the word and what is wrong with it.
 Result<Config> SettingsOfUri(const Config& settings, std::string_view uri);
 
 }  // namespace hg::tsd

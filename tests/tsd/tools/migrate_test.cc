@@ -3,111 +3,17 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
-
 #include "storage/base/clock.h"
-#include "storage/for_each_row.h"
-#include "tests/support/hbase/gateway.h"
-#include "tests/support/model_store.h"
-#include "tests/support/tool_program.h"
-#include "tsd/open_backend.h"
+#include "tests/tsd/tools/migrate_program.h"
 #include "tsd/tools/migrate_uri.h"
 
 namespace hg::tsd {
 namespace {
 
-using hbase::Fate;
-using hbase::Stage;
-
-struct Cluster {
-  Cluster()
-      : gateway([this]() -> Store& { return model; },
-                {.hook = [this](const std::string& method, Stage stage) {
-                  return Judge(method, stage);
-                }}) {}
-
-  Fate Judge(const std::string& method, Stage stage) {
-    if (stage == Stage::kAfter || method != "putMultiple") return Fate::kGoOn;
-    return ++puts > puts_max ? Fate::kDrop : Fate::kGoOn;
-  }
-  [[nodiscard]] std::string Uri() const {
-    return "hbase://127.0.0.1:" + std::to_string(gateway.port());
-  }
-
-  std::atomic<int> puts = 0;
-  std::atomic<int> puts_max = 1 << 30;
-  ModelStore model;
-  hbase::FakeGateway gateway;
-};
-
-std::vector<Row> RowsOf(Store& store, const char* table) {
-  ScanSpec spec;
-  spec.table = table;
-  std::vector<Row> all;
-  CHECK(ForEachRow(store, spec, [&all](const Row& row) {
-          all.push_back(row);
-          return Status();
-        }).ok());
-  return all;
-}
-
-class Program : public ToolProgram {
- public:
-  Program() : ToolProgram(OpenBackend, "tsd.storage.hbase.thrift.deadline = 50\n") {}
-
-  [[nodiscard]] std::string Uri(const std::string& folder = "data") const {
-    return "dir://" + Path(folder);
-  }
-  [[nodiscard]] Outcome Migrate(const std::string& from, const std::string& to,
-                                std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"migrate", "--from=" + from, "--to=" + to});
-    if (more.size() == 3 || !more[3].starts_with("--state")) {
-      more.push_back("--state=" + Path("state"));
-    }
-    return Run(more);
-  }
-  [[nodiscard]] std::string DumpOf(const Cluster& cluster, const std::string& table) const {
-    return DumpWith("tsd.storage.backend = hbase\ntsd.storage.hbase.thrift = 127.0.0.1:" +
-                        std::to_string(cluster.gateway.port()) + "\n",
-                    table);
-  }
-  [[nodiscard]] std::string DumpOf(const std::string& folder, const std::string& table) const {
-    return DumpWith("tsd.storage.path = " + Path(folder) + "\n", table);
-  }
-
- private:
-  [[nodiscard]] std::string DumpWith(const std::string& settings, const std::string& table) const {
-    Write("other", settings);
-    const Outcome outcome = Run({"dump", "--config=" + Path("other"), table});
-    CHECK(outcome.exit == 0);
-    return outcome.out;
-  }
-};
-
-bool Contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// So many series with a point each.
-std::string Series(int count) {
-  std::string lines;
-  for (int i = 0; i < count; ++i) {
-    lines += "m " + std::to_string(1699999200 + i) + " " + std::to_string(i) + " host=h" +
-             std::to_string(i) + "\n";
-  }
-  return lines;
-}
-
-// Every width, both resolutions, a row of several points, an annotation beside points.
-const std::string kMixed =
-    "m 1699999200 1 host=a\nm 1699999201 300 host=a\nm 1699999202 70000 host=a\n"
-    "m 1699999203 5000000000 host=a\nm 1699999204 1.5 host=a\nm 1699999205123 7 host=a\n"
-    "m 1699999205124 4.25 host=a\nm 1700009200 -1 host=b\nsys.other 1699999200 2 host=b\n";
-
 TEST_CASE("a data directory goes to HBase and from there into another one, as it was") {
-  const Program program;
-  Cluster cluster;
-  program.Import(kMixed);
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import(kMixedLines);
   const Outcome out = program.Migrate(program.Uri(), cluster.Uri());
   CAPTURE(out.err);
   REQUIRE(out.exit == 0);
@@ -125,9 +31,9 @@ TEST_CASE("a data directory goes to HBase and from there into another one, as it
 }
 
 TEST_CASE("interrupted, it goes on where it was") {
-  const Program program;
-  Cluster cluster;
-  program.Import(Series(3000));
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import(SeriesLines(3000));
   cluster.puts_max = 9;  // of eighteen
   const Outcome cut =
       program.Migrate(program.Uri(), cluster.Uri(), {"--state=" + program.Path("state")});
@@ -147,9 +53,9 @@ TEST_CASE("interrupted, it goes on where it was") {
 }
 
 TEST_CASE("a row that is missing or damaged on the other side is found, and put right") {
-  const Program program;
-  Cluster cluster;
-  program.Import(kMixed);
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import(kMixedLines);
   REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
   CHECK(program.Migrate(program.Uri(), cluster.Uri(), {"--verify"}).exit == 0);
   const std::string whole = program.DumpOf(cluster, "tsdb");
@@ -174,9 +80,9 @@ TEST_CASE("a row that is missing or damaged on the other side is found, and put 
 }
 
 TEST_CASE("a later pass looks at what has changed in HBase since, and brings it over") {
-  const Program program;
-  Cluster cluster;
-  program.Import(kMixed);
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import(kMixedLines);
   REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
   // As if it had been written an hour ago.
   const int64_t hour_ago_ms = SystemClock().NowMs() - 3'600'000;
@@ -203,7 +109,7 @@ TEST_CASE("a later pass looks at what has changed in HBase since, and brings it 
   CHECK(Contains(first.out, "pass 2: 0 rows"));
   CHECK(Contains(first.out, "pass 3: 0 rows"));
 
-  // Somebody writes a point, and somebody compacts another row.
+  // Somebody writes a point.
   REQUIRE(cluster.model
               .Mutate("tsdb", {{rows[2].key, {PutCell("t", Bytes("\x70\x00", 2), Bytes(1, '\5'))}}})
               .ok());
@@ -229,9 +135,9 @@ TEST_CASE("a later pass looks at what has changed in HBase since, and brings it 
 }
 
 TEST_CASE("a store that has rows already is not mixed with another one") {
-  const Program program;
-  Cluster cluster;
-  program.Import(kMixed);
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import(kMixedLines);
   REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
   const Outcome refused =
       program.Migrate(program.Uri(), cluster.Uri(), {"--state=" + program.Path("another")});
@@ -243,9 +149,9 @@ TEST_CASE("a store that has rows already is not mixed with another one") {
 }
 
 TEST_CASE("what only the other side has stays, and is removed on demand") {
-  const Program program;
-  Cluster cluster;
-  program.Import(kMixed);
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import(kMixedLines);
   REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
   const std::string whole = program.DumpOf(cluster, "tsdb");
   const Bytes key = "\1\2\3\4\5\6\7\1\2\3\4\5\6";
@@ -259,9 +165,9 @@ TEST_CASE("what only the other side has stays, and is removed on demand") {
 }
 
 TEST_CASE("tables come into a namespace, and out of it") {
-  const Program program;
-  Cluster cluster;
-  program.Import(kMixed);
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import(kMixedLines);
   REQUIRE(program.Migrate(program.Uri(), cluster.Uri() + "/space").exit == 0);
   CHECK(cluster.model.DescribeTable("space:tsdb").ok());
   CHECK_FALSE(cluster.model.DescribeTable("tsdb").ok());
@@ -280,11 +186,12 @@ TEST_CASE("words that name no store are refused, and say why") {
     CHECK(refused.code() == StatusCode::kInvalidArgument);
     CHECK(refused.message().find(bad) != std::string_view::npos);
   }
-  const Program program;
+  const MigrateProgram program;
   CHECK(program.Run({"migrate", "--from=dir:///a"}).exit == 2);
   CHECK(program.Run({"migrate", "--from=dir:///a", "--to=dir:///a"}).exit == 2);
   CHECK(program.Migrate("dir:///a", "dir:///b", {"--workers=99"}).exit == 1);
   CHECK(program.Migrate("dir:///a", "dir:///b", {"--verify", "--delete"}).exit == 1);
+  program.Import(kMixedLines);
   program.Write("state", "{}");
   const Outcome damaged = program.Migrate(program.Uri(), program.Uri("copy"));
   CHECK(damaged.exit == 1);
@@ -292,7 +199,7 @@ TEST_CASE("words that name no store are refused, and say why") {
 }
 
 TEST_CASE("load looks at its own tables, whatever else the cluster has") {
-  Cluster cluster;
+  MigrateCluster cluster;
   REQUIRE(cluster.model.CreateTable({"others", {{"f"}}, false}).ok());
   REQUIRE(cluster.model.Mutate("others", {{"row", {PutCell("f", "q", "v")}}}).ok());
   const ToolProgram program(OpenBackend,

@@ -1,0 +1,136 @@
+// What a migration is to look at: its tables and their parts (the rest of migrate_run.h).
+
+#include <algorithm>
+#include <set>
+
+#include "tsd/tables.h"
+#include "tsd/tools/migrate_run.h"
+
+namespace hg::tsd {
+namespace {
+
+/// Before the last pass began: clocks of region servers, and writes that are sent again.
+constexpr int64_t kOverlapMs = 5 * 60 * 1000;
+
+bool TimesTellChanges(Session& session) {
+  return session.backend().remote() && !session.backend().native_points() &&
+         !session.config().Bool("tsd.storage.use_otsdb_timestamp");
+}
+
+}  // namespace
+
+Status MigrateRun::Prepare() {
+  ASSIGN_OR_RETURN(const auto here, DescribeTables(from_.config()));
+  ASSIGN_OR_RETURN(const auto there, DescribeTables(to_.config()));
+  if (here.size() != there.size()) {
+    return Status::InvalidArgument(
+        "a namespace in the word of one side makes its rollup tables others than those that "
+        "tsd.rollups.config names: leave it out, and name the tables with it in the settings");
+  }
+  for (size_t i = 0; i < here.size(); ++i) {
+    RowRules rules;
+    rules.points = here[i].points;
+    rules.native = here[i].points && to_.backend().native_points();
+    rules.remove_extra = options_.remove_extra;
+    const bool needed = here[i].points || here[i].name == from_.uid_table();
+    tables_.push_back({here[i].name, there[i].name, rules, needed, false});
+  }
+  return {};
+}
+
+Status MigrateRun::CheckEmptyThere() {
+  for (const Table& table : tables_) RETURN_IF_ERROR(CheckTableEmpty(to_.cells(), table.there));
+  return {};
+}
+
+Status MigrateRun::PlanTable(Table* table, MigrateState* state) {
+  std::set<Bytes> starts = {""};
+  const auto here = from_.cells().Regions(table->name);
+  table->missing = here.status().code() == StatusCode::kNotFound;
+  if (table->missing) {
+    if (table->needed) return Prepend(here.status(), "the source");
+    if (!options_.only_compare) return {};
+  } else {
+    RETURN_IF_ERROR(here.status());
+    for (const RegionInfo& region : *here) starts.insert(region.start);
+  }
+  const auto there = to_.cells().Regions(table->there);
+  if (there.status().code() == StatusCode::kNotFound && options_.only_compare) {
+    return table->missing ? Status() : Prepend(there.status(), "the other side");
+  }
+  RETURN_IF_ERROR(there.status());
+  for (const RegionInfo& region : *there) starts.insert(region.start);
+  for (auto start = starts.begin(); start != starts.end(); ++start) {
+    const auto stop = std::next(start);
+    MigratePart part;
+    part.table = table->name;
+    part.start = part.at = *start;
+    if (stop != starts.end()) part.stop = *stop;
+    state->parts.push_back(std::move(part));
+  }
+  return {};
+}
+
+Result<MigrateState> MigrateRun::Plan() {
+  MigrateState state;
+  state.pass_began_ms = clock_.NowMs();
+  for (Table& table : tables_) {
+    RETURN_IF_ERROR(PlanTable(&table, &state));
+    if (table.missing) err_ << "tsdb migrate: the source has no table " << table.name << "\n";
+  }
+  if (options_.count) {
+    RETURN_IF_ERROR(RunWorkers(&state, [this](MigratePart* part) { return Count(part); }));
+    for (MigratePart& part : state.parts) part.done = false;
+  }
+  return state;
+}
+
+Status MigrateRun::PlanNext(MigrateState* state) {
+  // A pass that did not end leaves what it was to look at to the next one.
+  const bool ended = state->PassDone();
+  if (TimesTellChanges(from_) && ended) state->since_ms = state->pass_began_ms - kOverlapMs;
+  ++state->pass;
+  state->pass_began_ms = clock_.NowMs();
+  for (MigratePart& part : state->parts) {
+    part.at = part.start;
+    part.done = false;
+    part.all_rows = part.all_rows && !ended;
+    part.rows_total = state->since_ms ? 0 : part.sum.rows;
+    part.sum = {};
+  }
+  for (Table& table : tables_) {
+    const size_t known = state->parts.size();
+    const auto of_table = [&table](const MigratePart& part) { return part.table == table.name; };
+    if (std::any_of(state->parts.begin(), state->parts.end(), of_table)) continue;
+    RETURN_IF_ERROR(PlanTable(&table, state));
+    for (size_t i = known; i < state->parts.size(); ++i) state->parts[i].all_rows = true;
+  }
+  return {};
+}
+
+Status MigrateRun::Count(MigratePart* part) {
+  ScanSpec spec;
+  spec.table = part->table;
+  spec.start = part->start;
+  spec.stop = part->stop;
+  spec.batch_rows = 4096;
+  spec.keys_only = true;
+  spec.first_cell_only = true;
+  spec.fill_cache = false;
+  const Table* const table = TableOf(part->table);
+  uint64_t rows = 0;
+  if (table != nullptr && !table->missing) {
+    ASSIGN_OR_RETURN(const auto cursor, from_.cells().Scan(spec));
+    std::vector<Row> some;
+    do {
+      RETURN_IF_ERROR(cursor->Next(&some));
+      rows += some.size();
+    } while (!some.empty() && !failed_);
+  }
+  const std::lock_guard lock(mutex_);
+  part->rows_total = rows;
+  part->done = true;
+  return {};
+}
+
+}  // namespace hg::tsd
