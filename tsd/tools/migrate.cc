@@ -1,14 +1,13 @@
 // migrate --from URI --to URI: all tables of one store into another one, while the first one is
 // written to if it is HBase (migrate_run.h).
 
-#include "storage/lsm/manifest.h"
-
 #include <charconv>
 #include <filesystem>
 #include <limits>
 #include <thread>
 
 #include "storage/base/file.h"
+#include "storage/lsm/manifest.h"
 #include "tsd/tools/migrate_run.h"
 #include "tsd/tools/migrate_uri.h"
 #include "tsd/tools/tools.h"

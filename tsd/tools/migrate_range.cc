@@ -6,6 +6,11 @@
 #include "tsd/tools/migrate_reader.h"
 
 namespace hg::tsd {
+namespace {
+
+constexpr int kBusyRetries = 10;
+
+}  // namespace
 
 void RangeReport::Add(const RangeReport& other) {
   if (rows_different == 0) first_different = other.first_different;
@@ -81,11 +86,25 @@ Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
   return found.report;
 }
 
+// What a mutation says may be written again.
+Status RangeWriter::WithRoom(const std::function<Status()>& write) const {
+  Status written = write();
+  for (int i = 0; i < kBusyRetries && written.code() == StatusCode::kBusy; ++i) {
+    const Status flushed = there_.Flush();
+    if (flushed.code() == StatusCode::kUnsupported) return written;
+    RETURN_IF_ERROR(flushed);
+    written = write();
+  }
+  return written;
+}
+
 Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   if (only_compare_) return {};
-  for (const Bytes& key : found->unwanted) RETURN_IF_ERROR(there_.DeleteRow(table_, key));
+  for (const Bytes& key : found->unwanted) {
+    RETURN_IF_ERROR(WithRoom([&] { return there_.DeleteRow(table_, key); }));
+  }
   if (found->mutations.empty()) return {};
-  RETURN_IF_ERROR(there_.Mutate(table_, found->mutations));
+  RETURN_IF_ERROR(WithRoom([&] { return there_.Mutate(table_, found->mutations); }));
   ASSIGN_OR_RETURN(std::vector<size_t> different, StillDifferent(source, found->changed));
   if (different.empty()) return {};
   // The other side has deleted such a column later than the source wrote it, which hides what is
@@ -98,7 +117,7 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
     RowDifference rest = CompareRows(source.rows[i], row, now);
     if (!rest.changes.empty()) mutations.push_back({row.key, std::move(rest.changes)});
   }
-  RETURN_IF_ERROR(there_.Mutate(table_, mutations));
+  RETURN_IF_ERROR(WithRoom([&] { return there_.Mutate(table_, mutations); }));
   ASSIGN_OR_RETURN(different, StillDifferent(source, different));
   if (different.empty()) return {};
   return Status::Corruption("row " + ToHex(source.rows[different[0]].key) + " of table " + table_ +

@@ -2,6 +2,7 @@
 // A few rows of a migration: compared with the other side, written there where they differ, read
 // back and compared again.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class RangeWriter {
  private:
   struct Found;
 
+  /// A full memory is written to files first, where it is this process's.
+  Status WithRoom(const std::function<Status()>& write) const;
   Status Settle(const SourceRows& source, Found* found) const;
   Result<std::vector<size_t>> StillDifferent(const SourceRows& source,
                                              const std::vector<size_t>& written) const;

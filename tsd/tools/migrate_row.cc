@@ -45,25 +45,13 @@ Bytes ItemOf(const Cell& cell) {
   return item + cell.value;
 }
 
-// Only cells that would be written again byte for byte are taken apart.
-std::vector<codec::StoredPoint> PointsOf(const Cell& cell) {
-  if (cell.qualifier.empty() || cell.qualifier.size() % 2 != 0) return {};
-  auto parsed = codec::ParsePointCell(cell.qualifier, cell.value);
-  if (!parsed.ok() || parsed->repaired || !parsed->sorted || parsed->points.empty()) return {};
-  Bytes qualifier;
-  Bytes value;
-  codec::EncodePointCell(parsed->points, &qualifier, &value);
-  if (qualifier != cell.qualifier || value != cell.value) return {};
-  return std::move(parsed->points);
-}
-
 std::vector<CellItems> ItemsOf(const Row& row, bool points) {
   std::vector<CellItems> all;
   all.reserve(row.cells.size());
   for (const Cell& cell : row.cells) {
     CellItems& one = all.emplace_back();
     one.cell = &cell;
-    if (points) one.points = PointsOf(cell);
+    if (points) one.points = PointsOfCell(cell);
     for (const auto& point : one.points) one.items.push_back(ItemOf(point));
     if (one.points.empty()) one.items.push_back(ItemOf(cell));
   }
@@ -183,6 +171,17 @@ class Comparison {
 };
 
 }  // namespace
+
+std::vector<codec::StoredPoint> PointsOfCell(const Cell& cell) {
+  if (cell.qualifier.empty() || cell.qualifier.size() % 2 != 0) return {};
+  auto parsed = codec::ParsePointCell(cell.qualifier, cell.value);
+  if (!parsed.ok() || parsed->repaired || !parsed->sorted || parsed->points.empty()) return {};
+  Bytes qualifier;
+  Bytes value;
+  codec::EncodePointCell(parsed->points, &qualifier, &value);
+  if (qualifier != cell.qualifier || value != cell.value) return {};
+  return std::move(parsed->points);
+}
 
 size_t BytesOf(const Row& row) {
   size_t bytes = row.key.size();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/codec/qualifier.h"
 #include "storage/store.h"
 
 namespace hg::tsd {
@@ -24,6 +25,9 @@ struct RowSum {
   [[nodiscard]] std::string Hex() const;
   bool operator==(const RowSum&) const = default;
 };
+
+/// The points of a cell that would be written again byte for byte; of other cells none.
+std::vector<codec::StoredPoint> PointsOfCell(const Cell& cell);
 
 /// Of its key, columns and values.
 size_t BytesOf(const Row& row);

@@ -6,7 +6,9 @@
 #include <future>
 #include <thread>
 
+#include "tsd/settings.h"
 #include "tsd/tools/migrate_reader.h"
+#include "tsd/tools/migrate_source.h"
 
 namespace hg::tsd {
 namespace {
@@ -116,8 +118,11 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
     const Bytes stop = at_end ? part->stop : source.rows.back().key + Bytes(1, '\0');
     // A row that was deleted between being seen and being read.
     std::erase_if(source.rows, [](const Row& row) { return row.empty(); });
-    for (const Row& row : source.rows) {
+    SourceRules rules{table.rules.points, ReadReconcileOptions(from_.config())};
+    if (from_.backend().native_points()) rules.time_max_ms = clock_.NowMs();
+    for (Row& row : source.rows) {
       source.bytes += BytesOf(row);
+      SettleSourceRow(rules, &row);
       source.sum.Add(SumOfRow(row, table.rules));
     }
     Pace(source.bytes);

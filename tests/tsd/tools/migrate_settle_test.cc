@@ -1,0 +1,116 @@
+// Several values at one instant: what comes over is what readers of the source see.
+
+#include <doctest/doctest.h>
+
+#include "storage/codec/compacted.h"
+#include "tests/support/model_store.h"
+#include "tests/tsd/tools/migrate_program.h"
+#include "tsd/tools/migrate_range.h"
+#include "tsd/tools/migrate_source.h"
+
+namespace hg::tsd {
+namespace {
+
+const SourceRules kSettle{.points = true};
+
+Cell CellAt(int64_t time_ms, std::initializer_list<codec::StoredPoint> points) {
+  Cell cell{"t", {}, {}, time_ms};
+  codec::EncodePointCell({points.begin(), points.size()}, &cell.qualifier, &cell.value);
+  return cell;
+}
+
+codec::StoredPoint PointAt(uint32_t second, uint64_t value) {
+  return {codec::Qualifier::Seconds(second, 0), value};
+}
+
+codec::StoredPoint FloatAt(uint32_t second) {
+  return {codec::Qualifier::Seconds(second, kFloatFlag | 3), 0x40B00000};  // 5.5
+}
+
+TEST_CASE("of values at one instant the newer cell's comes over, in whichever cell it stands") {
+  const Cell both = CellAt(100, {PointAt(0, 1), PointAt(10, 2)});
+  Row newer_single{"key", {CellAt(200, {PointAt(0, 9)}), both}};
+  SettleSourceRow(kSettle, &newer_single);
+  CHECK(newer_single.cells ==
+        std::vector<Cell>{CellAt(200, {PointAt(0, 9)}), CellAt(100, {PointAt(10, 2)})});
+  Row older_single{"key", {CellAt(50, {PointAt(0, 9)}), both}};
+  SettleSourceRow(kSettle, &older_single);
+  CHECK(older_single.cells == std::vector<Cell>{both});
+
+  Row kinds{"key", {CellAt(100, {PointAt(0, 5)}), CellAt(200, {FloatAt(0)})}};
+  SettleSourceRow(kSettle, &kinds);
+  CHECK(kinds.cells == std::vector<Cell>{CellAt(200, {FloatAt(0)})});
+
+  Row untouched{"key", {CellAt(200, {PointAt(20, 9)}), both, {"t", Bytes("\5\0\0", 3), "x", 1}}};
+  const Row before = untouched;
+  SettleSourceRow(kSettle, &untouched);
+  CHECK(untouched.cells == before.cells);
+}
+
+TEST_CASE("a cell's time is no later than now, where it is but the point's own time") {
+  Row row{"key", {CellAt(100, {PointAt(0, 1)}), CellAt(900, {PointAt(1, 1)})}};
+  SettleSourceRow({.points = true, .time_max_ms = 500}, &row);
+  CHECK(row.cells[0].timestamp_ms == 100);
+  CHECK(row.cells[1].timestamp_ms == 500);
+}
+
+TEST_CASE("a point corrected beside a compacted cell comes over, and the pass after it too") {
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import("m 1699999200 1 host=a\nm 1699999210 2 host=a\n");
+  REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
+  const std::vector<std::string> state = {"--state=" + program.Path("back"), "--again"};
+  REQUIRE(program.Migrate(cluster.Uri(), program.Uri("copy"), state).exit == 0);
+
+  const Row row = RowsOf(cluster.model, "tsdb")[0];
+  RowMutation folded{row.key, {}};
+  for (const Cell& cell : row.cells) folded.changes.push_back(DeleteColumn("t", cell.qualifier));
+  REQUIRE(cluster.model.Mutate("tsdb", {folded}).ok());
+  const Cell both = CellAt(0, {PointAt(0, 1), PointAt(10, 2)});
+  const Cell nine = CellAt(0, {PointAt(0, 9)});
+  for (const Cell& cell : {both, nine}) {
+    REQUIRE(
+        cluster.model.Mutate("tsdb", {{row.key, {PutCell("t", cell.qualifier, cell.value)}}}).ok());
+  }
+  for (int pass = 0; pass < 2; ++pass) {
+    const Outcome next = program.Migrate(cluster.Uri(), program.Uri("copy"), state);
+    CAPTURE(next.err);
+    CHECK(next.exit == 0);
+    CHECK(Contains(next.out, pass == 0 ? "; 1 rows written" : "; 0 rows written"));
+  }
+  CHECK(program.Migrate(cluster.Uri(), program.Uri("copy"), {"--verify"}).exit == 0);
+  program.Write("other", "tsd.storage.path = " + program.Path("copy") + "\n");
+  const Outcome seen = program.Run({"scan", "--config=" + program.Path("other"), "--import",
+                                    "1699999200", "1699999300", "none", "m"});
+  CHECK(Contains(seen.out, "1699999200 9"));
+}
+
+/// Its memory is full until it is flushed.
+class FullModel : public ModelStore {
+ public:
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
+    if (full) return std::vector<Status>(rows.size(), Status::Busy("full"));
+    return ModelStore::MutateRows(table, rows);
+  }
+  Status Flush() override {
+    full = false;
+    return {};
+  }
+  bool full = true;
+};
+
+TEST_CASE("a full memory on the other side is written to files, and the rows again") {
+  FullModel model;
+  REQUIRE(model.CreateTable({"tsdb", {{"t"}}, false}).ok());
+  SourceRows source;
+  source.rows = {{"row", {{"t", "q", "v", 5}}}};
+  const RangeWriter writer(model, "tsdb", {}, false);
+  const auto report = writer.Range(source, {}, {});
+  REQUIRE(report.ok());
+  CHECK(report->rows_missing == 1);
+  CHECK(RowsOf(model, "tsdb").size() == 1);
+}
+
+}  // namespace
+}  // namespace hg::tsd
