@@ -105,6 +105,7 @@ void ShowHbaseStats(const hbase::HbaseStats& stats, const StatVisitor& visit) {
     wait("taken", static_cast<int64_t>(stats.spool->rows_taken));
     wait("replayed", static_cast<int64_t>(stats.spool->rows_replayed));
     wait("refused", static_cast<int64_t>(stats.spool->rows_refused));
+    wait("set_aside", static_cast<int64_t>(stats.spool->rows_set_aside));
     wait("replay_rate", static_cast<int64_t>(stats.spool->replay_rows_per_s));
   }
   show("puts.waiting", "", stats.puts_waiting);
@@ -124,11 +125,15 @@ class HbaseBackend : public Backend {
     points_.ListenForWrittenRows(std::move(listener));
   }
   void CollectStats(const StatVisitor& visit) override { ShowHbaseStats(store_->Stats(), visit); }
-  /// Why points wait on this machine, while they do.
+  /// Why points wait on this machine, while they do, and what HBase would not have of them.
   Status Health() override {
     const auto spool = store_->Stats().spool;
-    if (!spool || spool->failure.empty()) return {};
-    return Status::Unavailable("points wait in the spool: " + spool->failure);
+    if (!spool) return {};
+    if (!spool->failure.empty())
+      return Status::Unavailable("points wait in the spool: " + spool->failure);
+    if (spool->set_aside.empty()) return {};
+    return Status::InvalidArgument("HBase refuses what waited in the spool; set aside are " +
+                                   spool->set_aside);
   }
   Status Close() override { return store_->Sync(); }
 

@@ -37,11 +37,14 @@ struct Client {
 
   /// Of a write with its repetitions: others wait behind it, and it may go to the spool.
   [[nodiscard]] int PutDeadlineMs(const std::string& table) const {
-    if (!options.spool) return options.deadline_ms;
+    return Spooled(table) ? std::min(options.spool->patience_ms, options.deadline_ms)
+                          : options.deadline_ms;
+  }
+  /// Whether writes to the table may wait in the spool.
+  [[nodiscard]] bool Spooled(const std::string& table) const {
+    if (!options.spool) return false;
     const std::vector<std::string>& tables = options.spool->tables;
-    return std::find(tables.begin(), tables.end(), table) == tables.end()
-               ? options.deadline_ms
-               : std::min(options.spool->patience_ms, options.deadline_ms);
+    return std::find(tables.begin(), tables.end(), table) != tables.end();
   }
 
   const HbaseOptions options;

@@ -41,6 +41,10 @@ bool NamesAlone(std::string_view line, const std::string& table) {
 
 }  // namespace
 
+bool IsTemporary(const Status& status) {
+  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kBusy;
+}
+
 std::string FirstLine(std::string_view message) {
   std::string line;
   while (!message.empty()) {

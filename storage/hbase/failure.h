@@ -20,6 +20,9 @@ struct Failure {
 Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
                     const std::string& table);
 
+/// What a write hears that HBase may take later: Unavailable or Busy.
+bool IsTemporary(const Status& status);
+
 /// The first line of a message; the second one too where the first only announces it.
 std::string FirstLine(std::string_view message);
 

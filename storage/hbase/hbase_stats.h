@@ -18,6 +18,8 @@ struct SpoolStats {
   uint64_t rows_refused = 0;                   // it was full
   uint64_t replay_rows_per_s = 0;              // lately; 0: nothing waits
   std::string failure;                         // why replaying does not get on; "" = it does
+  uint64_t rows_set_aside = 0;                 // HBase refused them for good
+  std::string set_aside;                       // where, and why, the last time; "" = never
 };
 
 struct HbaseStats {

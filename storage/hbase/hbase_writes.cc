@@ -2,10 +2,12 @@
 // HBase does not take now to the spool.
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "storage/hbase/check_request.h"
 #include "storage/hbase/client.h"
+#include "storage/hbase/failure.h"
 #include "storage/hbase/hbase_store.h"
 #include "storage/hbase/put_queue.h"
 #include "storage/hbase/row_changes.h"
@@ -36,14 +38,10 @@ bool DeletesMoreAgain(const CellChange& change) {
   return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
 }
 
-// What a write hears that HBase may take later.
-bool IsTemporary(const Status& status) {
-  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kBusy;
-}
-
 Status Away() { return Status::Unavailable("older writes wait for HBase"); }
 
-// Rows of puts that are sent together.
+// Rows of puts that are sent together, and after one that HBase may take later none: it would be
+// written over a later one of its key.
 class PutBatch {
  public:
   PutBatch(PutQueue* queue, const HbaseOptions& options, const std::string& table,
@@ -59,13 +57,29 @@ class PutBatch {
 
   void Send() {
     if (puts_.empty()) return;
-    std::vector<Status> sent = queue_->Send(table_, std::exchange(puts_, {}));
-    for (size_t i = 0; i < sent.size(); ++i) (*statuses_)[places_[i]] = std::move(sent[i]);
+    if (stopped_.ok()) {
+      std::vector<Status> sent = queue_->Send(table_, std::exchange(puts_, {}));
+      for (size_t i = 0; i < sent.size(); ++i) Tell(places_[i], std::move(sent[i]));
+    } else {
+      for (const size_t place : places_) Tell(place, stopped_);
+      puts_.clear();
+    }
     places_.clear();
     bytes_ = 0;
   }
 
+  /// Sends what came before; `row` then, which is no put.
+  void SendThen(size_t place, const std::function<Status()>& row) {
+    Send();
+    Tell(place, stopped_.ok() ? row() : stopped_);
+  }
+
  private:
+  void Tell(size_t place, Status status) {
+    if (IsTemporary(status) && stopped_.ok()) stopped_ = status;
+    (*statuses_)[place] = std::move(status);
+  }
+
   PutQueue* const queue_;
   const HbaseOptions& options_;
   const std::string& table_;
@@ -73,22 +87,20 @@ class PutBatch {
   std::vector<PutQueue::Put> puts_;
   std::vector<size_t> places_;  // of their statuses
   size_t bytes_ = 0;
+  Status stopped_;  // of the first row that HBase may take later
 };
 
 }  // namespace
 
 Status HbaseStore::OpenSpool(FileSystem& files) {
   ASSIGN_OR_RETURN(spool_, Spool::Open(files, *client_->options.spool, SystemClock()));
-  spool_->Start([this](const SpoolRecord& record) -> Status {
+  spool_->Start([this](const SpoolRecord& record) -> std::vector<Status> {
     if (record.kind == SpoolRecord::Kind::kAppend) {
       const RowMutation& row = record.rows[0];
       const CellChange& cell = row.changes[0];
-      return AppendNow(record.table, row.key, cell.family, cell.qualifier, cell.value);
+      return {AppendNow(record.table, row.key, cell.family, cell.qualifier, cell.value)};
     }
-    for (Status& status : WriteRows(record.table, record.rows)) {
-      if (!status.ok()) return std::move(status);
-    }
-    return {};
+    return WriteRows(record.table, record.rows);
   });
   return {};
 }
@@ -127,8 +139,7 @@ std::vector<Status> HbaseStore::WriteRows(const std::string& table,
   for (size_t i = 0; i < rows.size(); ++i) {
     const RowMutation& row = rows[i];
     if (!PutsOnly(row)) {
-      batch.Send();
-      statuses[i] = MutateRow(table, row);
+      batch.SendThen(i, [&] { return MutateRow(table, row); });
       continue;
     }
     RowMutation settled{row.key, {}};
@@ -143,8 +154,7 @@ std::vector<Status> HbaseStore::WriteRows(const std::string& table,
     if (WritePut(settled, DurabilityOf(client_->options.write_ahead), &put)) {
       batch.Add(i, std::move(put), BytesOf(settled));
     } else {
-      batch.Send();
-      statuses[i] = MutateRow(table, row);
+      batch.SendThen(i, [&] { return MutateRow(table, row); });
     }
   }
   batch.Send();

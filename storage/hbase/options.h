@@ -40,8 +40,11 @@ struct SpoolOptions {
   uint64_t file_bytes = uint64_t{16} << 20;  // of its log: written and forgotten by whole files
   bool write_on_commit = true;               // acknowledged when the machine's kernel has it …
   bool sync_on_commit = false;               // … when the disk has it
-  int patience_ms = 2000;     // of a write with its repetitions, until HBase counts as away
-  int retry_ms = 500;         // between two tries to replay
+  int patience_ms = 2000;  // of a write with its repetitions, until HBase counts as away
+  int retry_ms = 500;      // between two tries to replay
+  // Of a table whose rows HBase refuses for good: so long somebody may still mend that (make the
+  // table again), then they are set aside. Once while writes wait, for each kind of refusal.
+  int refusal_patience_ms = 60'000;
   size_t replay_rows = 1024;  // of one call, about
   size_t replay_bytes = 1536 * 1024;
 };

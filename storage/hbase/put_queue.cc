@@ -1,53 +1,88 @@
 #include "storage/hbase/put_queue.h"
 
 #include <algorithm>
-#include <new>
+#include <chrono>
 #include <utility>
 
+#include "storage/base/sized_bytes.h"
 #include "storage/hbase/client.h"
+#include "storage/hbase/failure.h"
 
 namespace hg::hbase {
 namespace {
 
 using Service = wire::THBaseServiceClient;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
-bool IsTemporary(const Status& status) {
-  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kBusy;
+// Of a cell's place; parts cannot run into each other.
+Bytes NameOf(const wire::TPut& put, const wire::TColumnValue& cell) {
+  Bytes name;
+  AppendSized(&name, put.row);
+  AppendSized(&name, cell.family);
+  name += cell.qualifier;
+  return name;
 }
 
 }  // namespace
 
 std::vector<Status> PutQueue::Send(const std::string& table, std::vector<Put> puts) {
-  Caller caller{std::vector<Status>(puts.size()), puts.size()};
+  const Status late = Status::Unavailable("HBase has not answered older writes to table " + table);
+  const auto caller = std::make_shared<Caller>();
+  caller->statuses.assign(puts.size(), late);
+  caller->unknown = puts.size();
+  std::list<Waiting> own;
+  size_t bytes = 0;
+  for (size_t i = 0; i < puts.size(); ++i) {
+    bytes += puts[i].bytes;
+    own.push_back({std::move(puts[i]), {caller, i}});
+  }
+  const bool spooled = client_->Spooled(table);
+  const auto give_up = steady_clock::now() + milliseconds(client_->PutDeadlineMs(table));
   std::unique_lock lock(mutex_);
   Lane& lane = lanes_[table];
-  for (size_t i = 0; i < puts.size(); ++i) {
-    lane.waiting_bytes += puts[i].bytes;
-    lane.waiting.push_back({std::move(puts[i]), {&caller, i}});
-  }
-  while (caller.unknown > 0) {
-    if (!MaySend(lane)) {
+  // From here to the end nothing throws: others hold what is this caller's, and it theirs.
+  lane.waiting.splice(lane.waiting.end(), own);
+  lane.waiting_bytes += bytes;
+  while (caller->unknown > 0) {
+    if (MaySend(lane)) {
+      SendFirst(table, &lane, lock);
+    } else if (!spooled) {
       lane.changed.wait(lock);
-      continue;
+    } else if (lane.changed.wait_until(lock, give_up) == std::cv_status::timeout &&
+               caller->unknown > 0 && !MaySend(lane)) {
+      caller->stopped = late;
+      FailWaiting(&lane, {});
+      return caller->statuses;  // a copy: whoever sends the others still tells what became of them
     }
-    const Batch batch = TakeBatch(&lane);
-    ++lane.calls;
-    ++batches_;
-    rows_ += batch.puts.size();
-    for (const wire::TPut& put : batch.puts) lane.rows_on_the_way.insert(put.row);
-    lock.unlock();
-    std::vector<Status> statuses = SendBatch(table, batch);
-    lock.lock();
-    --lane.calls;
-    for (const wire::TPut& put : batch.puts) lane.rows_on_the_way.erase(put.row);
-    const auto away = std::find_if(statuses.begin(), statuses.end(), [](const Status& status) {
-      return status.code() == StatusCode::kUnavailable;
-    });
-    if (away != statuses.end()) FailWaiting(&lane, *away);
-    for (size_t i = 0; i < statuses.size(); ++i) Tell(batch.places[i], std::move(statuses[i]));
-    lane.changed.notify_all();
   }
-  return std::move(caller.statuses);
+  return std::move(caller->statuses);
+}
+
+void PutQueue::SendFirst(const std::string& table, Lane* lane,
+                         std::unique_lock<std::mutex>& lock) noexcept {
+  Batch batch;
+  try {
+    batch = TakeBatch(lane);
+  } catch (...) {
+    FailWaiting(lane, no_memory_);
+    lane->changed.notify_all();
+    return;
+  }
+  ++lane->calls;
+  ++batches_;
+  rows_ += batch.puts.size();
+  lock.unlock();
+  SendBatch(table, &batch);
+  lock.lock();
+  --lane->calls;
+  for (const wire::TPut& put : batch.puts) lane->rows_on_the_way.erase(put.row);
+  for (size_t i = 0; i < batch.places.size(); ++i) Tell(batch.places[i], batch.statuses[i]);
+  const auto away =
+      std::find_if(batch.statuses.begin(), batch.statuses.end(),
+                   [](const Status& status) { return status.code() == StatusCode::kUnavailable; });
+  FailWaiting(lane, away == batch.statuses.end() ? Status() : *away);
+  lane->changed.notify_all();
 }
 
 void PutQueue::AddStats(HbaseStats* stats) {
@@ -68,53 +103,88 @@ bool PutQueue::MaySend(const Lane& lane) const {
 }
 
 PutQueue::Batch PutQueue::TakeBatch(Lane* lane) const {
-  Batch batch;
+  std::unordered_set<Bytes> rows;
+  std::unordered_set<Bytes> columns;
+  const auto repeats = [&](const wire::TPut& put) {
+    return std::any_of(put.columnValues.begin(), put.columnValues.end(),
+                       [&](const auto& cell) { return columns.contains(NameOf(put, cell)); });
+  };
+  size_t count = 0;
   size_t bytes = 0;
-  while (!lane->waiting.empty() && batch.puts.size() < client_->options.batch_rows) {
+  for (const Waiting& next : lane->waiting) {
+    const wire::TPut& put = next.put.put;
+    if (count == client_->options.batch_rows) break;
+    if (count > 0 && bytes + next.put.bytes > client_->options.batch_bytes) break;
+    if (lane->rows_on_the_way.contains(put.row) || (rows.contains(put.row) && repeats(put))) break;
+    for (const wire::TColumnValue& cell : put.columnValues) columns.insert(NameOf(put, cell));
+    rows.insert(put.row);
+    bytes += next.put.bytes;
+    ++count;
+  }
+  Batch batch;
+  batch.puts.reserve(count);
+  batch.places.reserve(count);
+  batch.statuses.resize(count);
+  lane->rows_on_the_way.reserve(lane->rows_on_the_way.size() + rows.size());
+  // All memory is there: from here on nothing throws.
+  lane->rows_on_the_way.merge(rows);
+  for (; count > 0; --count) {
     Waiting& first = lane->waiting.front();
-    if (!batch.puts.empty() && bytes + first.put.bytes > client_->options.batch_bytes) break;
-    if (lane->rows_on_the_way.contains(first.put.put.row)) break;
-    bytes += first.put.bytes;
     batch.puts.push_back(std::move(first.put.put));
-    batch.places.push_back(first.place);
+    batch.places.push_back(std::move(first.place));
     lane->waiting.pop_front();
   }
   lane->waiting_bytes -= bytes;
   return batch;
 }
 
-void PutQueue::Tell(const Place& place, Status status) {
-  place.caller->statuses[place.at] = std::move(status);
-  --place.caller->unknown;
+void PutQueue::Tell(const Place& place, const Status& status) {
+  Caller& caller = *place.caller;
+  if (IsTemporary(status) && caller.stopped.ok()) caller.stopped = status;
+  caller.statuses[place.at] = status;
+  --caller.unknown;
 }
 
-// Each would be waited for as long as the call that failed.
+// Each would be waited for as long as the call that failed, or be overwritten by what did.
 void PutQueue::FailWaiting(Lane* lane, const Status& away) {
-  for (const Waiting& one : lane->waiting) Tell(one.place, away);
-  lane->waiting.clear();
-  lane->waiting_bytes = 0;
+  for (auto one = lane->waiting.begin(); one != lane->waiting.end();) {
+    const Status why = away.ok() ? one->place.caller->stopped : away;
+    if (why.ok()) {
+      ++one;
+      continue;
+    }
+    lane->waiting_bytes -= one->put.bytes;
+    Tell(one->place, why);
+    one = lane->waiting.erase(one);
+  }
 }
 
-std::vector<Status> PutQueue::SendBatch(const std::string& table, const Batch& batch) {
-  const int deadline_ms = client_->PutDeadlineMs(table);
-  const auto send_one = [&](const wire::TPut& put) {
-    const CallOptions call{"put", table, Repeat::kAlways, deadline_ms};
-    return client_->Send(call, [&](Service& service) { service.put(table, put); });
-  };
+void PutQueue::SendBatch(const std::string& table, Batch* batch) noexcept {
+  std::vector<Status>& statuses = batch->statuses;
   try {
-    if (batch.puts.size() == 1) return {send_one(batch.puts[0])};
+    const int deadline_ms = client_->PutDeadlineMs(table);
+    const auto send_one = [&](const wire::TPut& put) {
+      const CallOptions call{"put", table, Repeat::kAlways, deadline_ms};
+      return client_->Send(call, [&](Service& service) { service.put(table, put); });
+    };
+    if (batch->puts.size() == 1) {
+      statuses[0] = send_one(batch->puts[0]);
+      return;
+    }
     const Status sent =
         client_->Send({"putMultiple", table, Repeat::kAlways, deadline_ms},
-                      [&](Service& service) { service.putMultiple(table, batch.puts); });
-    std::vector<Status> statuses(batch.puts.size(), sent);
+                      [&](Service& service) { service.putMultiple(table, batch->puts); });
+    std::fill(statuses.begin(), statuses.end(), sent);
     // HBase does not say which of the rows it means, and has written the others. Where it is away
     // or busy it means none: asked for each, it would be waited for as often.
-    if (sent.ok() || IsTemporary(sent)) return statuses;
-    for (size_t i = 0; i < statuses.size(); ++i) statuses[i] = send_one(batch.puts[i]);
-    return statuses;
-  } catch (const std::bad_alloc&) {
+    if (sent.ok() || IsTemporary(sent)) return;
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      const bool away = i > 0 && statuses[i - 1].code() == StatusCode::kUnavailable;
+      statuses[i] = away ? statuses[i - 1] : send_one(batch->puts[i]);
+    }
+  } catch (...) {
     // Others wait for this answer, too.
-    return std::vector<Status>(batch.puts.size(), Status::Unavailable("memory is short"));
+    std::fill(statuses.begin(), statuses.end(), no_memory_);
   }
 }
 

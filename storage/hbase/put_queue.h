@@ -5,14 +5,16 @@
 // No thread of its own: of the callers that wait, one sends what stands first, for itself and for
 // the others. A put goes at once where nothing of its table is on the way; beside a call that is,
 // only a batch that is full does. So nobody waits while it is idle, and batches grow as calls
-// become slower.
+// become slower. A batch ends before a second put of one column: nothing says which of them the
+// region server applies last.
 
 #include <hbase_types.h>
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_set>
@@ -41,7 +43,10 @@ class PutQueue {
 
   /// What became of each put, in their order; each for itself. Blocks until all are known. Of two
   /// puts of one row the later is applied after the earlier, whoever they came from. Where HBase
-  /// turns out to be away (Unavailable), what waits meanwhile fails with the call that found out.
+  /// turns out to be away (Unavailable), what waits meanwhile fails with the call that found out;
+  /// where it is Busy, what waits of the same callers does. Of a table of the spool nobody waits
+  /// for calls of others longer than the spool's patience: Unavailable then, and such a put may be
+  /// carried out later, but before any later one of its row.
   std::vector<Status> Send(const std::string& table, std::vector<Put> puts);
 
   /// Fills in what is waiting, and the totals of batches.
@@ -51,10 +56,11 @@ class PutQueue {
   struct Caller {
     std::vector<Status> statuses;
     size_t unknown = 0;  // statuses that are still to come
+    Status stopped;      // of a put that HBase may take later: no more of this caller are sent
   };
   struct Place {
-    Caller* caller;
-    size_t at;  // among its statuses
+    std::shared_ptr<Caller> caller;  // shared: it may leave while its puts are on the way
+    size_t at;                       // among its statuses
   };
   struct Waiting {
     Put put;
@@ -63,26 +69,33 @@ class PutQueue {
   struct Batch {
     std::vector<wire::TPut> puts;
     std::vector<Place> places;
+    std::vector<Status> statuses;
   };
   /// Of a table.
   struct Lane {
-    std::deque<Waiting> waiting;
+    std::list<Waiting> waiting;  // a list: it takes and gives without memory
     size_t waiting_bytes = 0;
-    size_t calls = 0;                              // on the way
-    std::unordered_set<ByteView> rows_on_the_way;  // views of the puts of their batches
+    size_t calls = 0;  // on the way
+    std::unordered_set<Bytes> rows_on_the_way;
     std::condition_variable changed;
   };
 
   // With mutex_ held:
   [[nodiscard]] bool MaySend(const Lane& lane) const;
+  /// Takes what stands first, and notes its rows as on the way. Throws what a want of memory
+  /// throws, and has done nothing then.
   Batch TakeBatch(Lane* lane) const;
-  static void Tell(const Place& place, Status status);
+  static void Tell(const Place& place, const Status& status);
+  /// Of everybody (not ok), or of callers that are stopped.
   static void FailWaiting(Lane* lane, const Status& away);
+  /// Takes a batch and sends it, without the lock meanwhile.
+  void SendFirst(const std::string& table, Lane* lane, std::unique_lock<std::mutex>& lock) noexcept;
 
-  /// Sends a batch and says what became of each.
-  std::vector<Status> SendBatch(const std::string& table, const Batch& batch);
+  /// Sends a batch and notes what became of each.
+  void SendBatch(const std::string& table, Batch* batch) noexcept;
 
   Client* const client_;
+  const Status no_memory_ = Status::Unavailable("memory is short");  // made while there is some
   std::mutex mutex_;
   std::map<std::string, Lane> lanes_;  // guarded by mutex_, as all below; none is ever taken out
   uint64_t batches_ = 0;

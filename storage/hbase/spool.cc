@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "storage/base/crc32c.h"
+#include "storage/hbase/failure.h"
 #include "storage/lsm/log_format.h"
 #include "storage/lsm/log_recovery.h"
 
@@ -14,8 +15,25 @@ namespace hg::hbase {
 namespace {
 
 constexpr char kMarkName[] = "REPLAYED";
+constexpr char kRefusedName[] = "REFUSED-";
 constexpr size_t kMarkBytes = 8 + 8 + 8 + 4;
 constexpr int64_t kRateWindowMs = 1000;
+
+struct LoggedRecord {
+  lsm::LogRecordHeader header;
+  ByteView body;  // of the file's content
+};
+
+// The records of a file of the log up to the first that is damaged or none; the bytes of them.
+uint64_t ReadRecords(uint64_t number, ByteView content, std::vector<LoggedRecord>* records) {
+  ByteView rest = content.substr(lsm::kLogFileHeaderBytes);
+  LoggedRecord record;
+  while (lsm::DecodeLogRecord(number, rest, &record.header, &record.body)) {
+    records->push_back(record);
+    rest.remove_prefix(lsm::kLogRecordHeaderBytes + record.body.size());
+  }
+  return content.size() - lsm::kLogFileHeaderBytes - rest.size();
+}
 
 }  // namespace
 
@@ -119,6 +137,8 @@ Status Spool::Hold(SpoolRecord record) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return Status::Unavailable("HBase is away, and the daemon is stopping");
+    // What is added to a log that fails stays in memory.
+    RETURN_IF_ERROR(log_->Failure());
     const uint64_t waiting = log_->End() - replayed_;
     if (waiting + body.size() > options_.bytes_max) {
       stats_.rows_refused += record.rows.size();
@@ -175,46 +195,65 @@ Status Spool::ReplayTaken() {
   // What comes from now on begins a new file, so that whole files are done with.
   const lsm::Log::Switch at = log_->SwitchFile();
   RETURN_IF_ERROR(log_->WaitWritten(at.position));
-  ASSIGN_OR_RETURN(const auto names, files_.List(options_.folder));
-  for (const std::string& name : names) {
-    uint64_t number;
-    if (!lsm::ParseLogFileName(name, &number) || number < mark_.file_number ||
-        number >= at.file_number) {
-      continue;
-    }
-    RETURN_IF_ERROR(ReplayFile(number));
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopping_) return {};
-    }
+  ASSIGN_OR_RETURN(const std::vector<LogFile> taken, FilesBefore(at.file_number));
+  for (size_t i = 0; i < taken.size(); ++i) {
+    RETURN_IF_ERROR(ReplayFile(taken[i], i + 1 < taken.size() ? taken[i + 1].start : at.position));
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return {};
   }
   const std::unique_lock lock(mutex_);
   if (replayed_ != at.position) {
     return Status::Corruption(options_.folder + ": the log ends " +
                               std::to_string(at.position - replayed_) + " bytes early");
   }
-  if (log_->End() == at.position) holding_ = false;
+  if (log_->End() == at.position) {
+    holding_ = false;
+    refused_since_ms_.clear();
+  }
   return {};
 }
 
-Status Spool::ReplayFile(uint64_t number) {
-  const std::string path = options_.folder + "/" + lsm::LogFileName(number);
-  ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files_, path));
-  lsm::LogFileHeader file;
-  // A file that was made for records that never came to it has no header.
-  if (!lsm::DecodeLogFileHeader(content, &file) || file.number != number) return {};
+Result<std::vector<Spool::LogFile>> Spool::FilesBefore(uint64_t number) const {
+  ASSIGN_OR_RETURN(const auto names, files_.List(options_.folder));
+  std::vector<LogFile> found;
+  for (const std::string& name : names) {
+    LogFile file{options_.folder + "/" + name, 0, 0};
+    if (!lsm::ParseLogFileName(name, &file.number) || file.number < mark_.file_number ||
+        file.number >= number) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(const auto opened, files_.Open(file.path, OpenMode::kRead));
+    Bytes head;
+    RETURN_IF_ERROR(opened->ReadAt(0, lsm::kLogFileHeaderBytes, &head));
+    lsm::LogFileHeader header;
+    // A file that was made for records that never came to it has none.
+    if (!lsm::DecodeLogFileHeader(head, &header) || header.number != file.number) continue;
+    file.start = header.start;
+    found.push_back(std::move(file));
+  }
+  return found;
+}
+
+Status Spool::ReplayFile(const LogFile& file, lsm::LogPosition end_of_file) {
   if (file.start != mark_.position)
-    return Status::Corruption(path + " does not go on where the one before it ends");
-  Mark end{number + 1, file.start, mark_.sequence};
+    return Status::Corruption(file.path + " does not go on where the one before it ends");
+  ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files_, file.path));
+  std::vector<LoggedRecord> records;
+  const lsm::LogPosition end = file.start + ReadRecords(file.number, content, &records);
+  // What is behind damage is looked for before anything is forgotten, or sent again and again.
+  if (end != end_of_file) {
+    return Status::Corruption(file.path + " is damaged at " +
+                              std::to_string(end - file.start + lsm::kLogFileHeaderBytes) + ": " +
+                              std::to_string(end_of_file - end) +
+                              " bytes of writes behind it are kept as they are");
+  }
+  Mark done{file.number + 1, file.start, mark_.sequence};
   SpoolRecord gathered;
   size_t gathered_bytes = 0;
-  ByteView rest = ByteView(content).substr(lsm::kLogFileHeaderBytes);
-  lsm::LogRecordHeader header;
-  ByteView body;
-  while (lsm::DecodeLogRecord(number, rest, &header, &body)) {
+  for (const LoggedRecord& logged : records) {
     SpoolRecord record;
-    if (!DecodeSpoolRecord(header.kind, body, &record))
-      return Status::Corruption(path + " has a record that is none of a spool");
+    if (!DecodeSpoolRecord(logged.header.kind, logged.body, &record))
+      return Status::Corruption(file.path + " has a record that is none of a spool");
     const bool joins = record.kind == SpoolRecord::Kind::kPuts && record.kind == gathered.kind &&
                        record.table == gathered.table &&
                        gathered.rows.size() < options_.replay_rows &&
@@ -222,44 +261,80 @@ Status Spool::ReplayFile(uint64_t number) {
     if (joins) {
       std::move(record.rows.begin(), record.rows.end(), std::back_inserter(gathered.rows));
     } else {
-      RETURN_IF_ERROR(SendPatiently(gathered, end.position));
+      RETURN_IF_ERROR(SendPatiently(std::move(gathered), done.position));
       gathered = std::move(record);
       gathered_bytes = 0;
     }
-    gathered_bytes += body.size();
-    end.sequence = header.sequence;
-    const size_t size = lsm::kLogRecordHeaderBytes + body.size();
-    end.position += size;
-    rest.remove_prefix(size);
+    gathered_bytes += logged.body.size();
+    done.sequence = logged.header.sequence;
+    done.position += lsm::kLogRecordHeaderBytes + logged.body.size();
   }
-  RETURN_IF_ERROR(SendPatiently(gathered, end.position));
-  RETURN_IF_ERROR(SaveMark(end));
-  log_->Release(end.file_number);
+  RETURN_IF_ERROR(SendPatiently(std::move(gathered), done.position));
+  RETURN_IF_ERROR(SaveMark(done));
+  log_->Release(done.file_number);
   return {};
 }
 
-Status Spool::SendPatiently(const SpoolRecord& record, lsm::LogPosition end) {
+Status Spool::SendPatiently(SpoolRecord record, lsm::LogPosition end) {
   if (record.rows.empty()) return {};
+  const size_t all = record.rows.size();
   {
     const std::lock_guard lock(mutex_);
     oldest_ms_ = record.taken_ms;
   }
-  while (true) {
-    const Status sent = send_(record);
-    if (sent.ok()) break;
-    if (!WaitBeforeRetry(sent)) return Status::Unavailable("stopping");
+  std::vector<RefusedRow> refused;
+  while (!record.rows.empty()) {
+    std::vector<Status> sent = send_(record);
+    std::vector<RowMutation> again;
+    Status why;
+    for (size_t i = 0; i < sent.size(); ++i) {
+      if (sent[i].ok()) continue;
+      if (GivesUp(record.table, sent[i])) {
+        refused.push_back({std::move(record.rows[i]), std::move(sent[i])});
+      } else {
+        again.push_back(std::move(record.rows[i]));
+        why = std::move(sent[i]);
+      }
+    }
+    record.rows = std::move(again);
+    if (!why.ok() && !WaitBeforeRetry(why)) return Status::Unavailable("stopping");
+  }
+  while (!refused.empty()) {
+    const Status kept = SetAside(record, refused, end);
+    if (kept.ok()) break;
+    if (!WaitBeforeRetry(kept)) return Status::Unavailable("stopping");
   }
   const std::lock_guard lock(mutex_);
   stats_.failure.clear();
-  stats_.rows_replayed += record.rows.size();
+  stats_.rows_replayed += all - refused.size();
+  stats_.rows_set_aside += refused.size();
   replayed_ = end;
-  rate_rows_ += record.rows.size();
+  rate_rows_ += all;
   const int64_t elapsed_ms = clock_.NowMs() - rate_since_ms_;
   if (elapsed_ms >= kRateWindowMs) {
     stats_.replay_rows_per_s = rate_rows_ * 1000 / static_cast<uint64_t>(elapsed_ms);
     rate_since_ms_ += elapsed_ms;
     rate_rows_ = 0;
   }
+  return {};
+}
+
+bool Spool::GivesUp(const std::string& table, const Status& refused) {
+  if (IsTemporary(refused)) return false;
+  const int64_t now_ms = clock_.NowMs();
+  const auto since = refused_since_ms_.emplace(std::pair(table, refused.code()), now_ms).first;
+  return now_ms - since->second >= options_.refusal_patience_ms;
+}
+
+Status Spool::SetAside(const SpoolRecord& record, const std::vector<RefusedRow>& rows,
+                       lsm::LogPosition end) {
+  // Named for its place: after a kill the same rows come to the same file.
+  const std::string digits = std::to_string(end);
+  const std::string name = kRefusedName + std::string(20 - digits.size(), '0') + digits;
+  RETURN_IF_ERROR(ReplaceFile(files_, options_.folder, name, RefusedText(record, rows)));
+  const std::lock_guard lock(mutex_);
+  stats_.set_aside = std::to_string(rows.size()) + " rows of table " + record.table + " in " +
+                     options_.folder + "/" + name + ": " + rows.back().why.ToString();
   return {};
 }
 

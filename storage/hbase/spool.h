@@ -8,17 +8,23 @@
 // replayed over newer writes. A kill in between makes it replay what HBase has already, and
 // everything that came behind it, in the same order.
 //
+// Rows that HBase refuses for good do not keep up what is behind them: they are set aside as text.
+// Where it refuses some of a call for a while, only these are sent again, and what is behind waits.
+//
 // The folder: the log (storage/lsm/FORMAT.md "Log"; bodies in spool_record.h), REPLAYED (from which
-// file on it counts), LOCK.
+// file on it counts), LOCK, and REFUSED-<position in the log> (what was set aside,
+// spool_refused.h).
 
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "storage/base/clock.h"
@@ -26,6 +32,7 @@
 #include "storage/hbase/hbase_stats.h"
 #include "storage/hbase/options.h"
 #include "storage/hbase/spool_record.h"
+#include "storage/hbase/spool_refused.h"
 #include "storage/lsm/log.h"
 
 namespace hg::hbase {
@@ -33,9 +40,9 @@ namespace hg::hbase {
 /// Thread-safe.
 class Spool {
  public:
-  /// Writes what a record holds; ok: HBase has acknowledged all of it. Blocks. Called again with
-  /// the same after a failure.
-  using Send = std::function<Status(const SpoolRecord&)>;
+  /// Writes what a record holds; what became of each of its rows. Blocks. Called again with those
+  /// that failed. Where a row fails as Unavailable or Busy no later one of its key may be written.
+  using Send = std::function<std::vector<Status>(const SpoolRecord&)>;
 
   /// Holds from the start if anything is left. Busy: another process has the folder. Corruption: a
   /// file is damaged; the message names it. `files` and `clock` outlive it.
@@ -77,9 +84,22 @@ class Spool {
   void ReplayLoop();
   /// Replays what was taken so far; lets go if nothing came meanwhile.
   Status ReplayTaken();
-  Status ReplayFile(uint64_t number);
-  /// Sends until HBase has it; then everything before `end` is there. Unavailable: stop.
-  Status SendPatiently(const SpoolRecord& record, lsm::LogPosition end);
+  /// Files of the log before one, from the mark on; those that no record came to are left out.
+  struct LogFile {
+    std::string path;
+    uint64_t number;
+    lsm::LogPosition start;
+  };
+  Result<std::vector<LogFile>> FilesBefore(uint64_t number) const;
+  /// Of a file whose records must go on to `end`. Corruption: they do not; nothing was sent.
+  Status ReplayFile(const LogFile& file, lsm::LogPosition end);
+  /// Sends until HBase has each row or refuses it for good; then everything before `end` is done
+  /// with. Unavailable: stop.
+  Status SendPatiently(SpoolRecord record, lsm::LogPosition end);
+  /// Whether a row that was refused so is not to be sent again.
+  bool GivesUp(const std::string& table, const Status& refused);
+  Status SetAside(const SpoolRecord& record, const std::vector<RefusedRow>& rows,
+                  lsm::LogPosition end);
   /// False: stop.
   bool WaitBeforeRetry(const Status& why);
 
@@ -90,7 +110,9 @@ class Spool {
   std::unique_ptr<lsm::Log> log_;
   Send send_;  // set before the thread
 
-  Mark mark_;  // of the replaying thread, once it runs
+  // Of the replaying thread, once it runs.
+  Mark mark_;
+  std::map<std::pair<std::string, StatusCode>, int64_t> refused_since_ms_;  // while it holds
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

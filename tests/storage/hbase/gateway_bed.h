@@ -61,6 +61,14 @@ struct Bed {
     };
   }
 
+  /// Drops the connection of each call of the method.
+  void DropAll(const std::string& method, Stage stage) {
+    const std::lock_guard lock(mutex);
+    hook = [=](const std::string& called, Stage at) {
+      return called == method && at == stage ? Fate::kDrop : Fate::kGoOn;
+    };
+  }
+
   /// Every connection is dropped at its next call, new ones at their first, or no longer.
   void SetAway(bool away) {
     const std::lock_guard lock(mutex);

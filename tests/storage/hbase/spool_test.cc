@@ -19,14 +19,26 @@ namespace {
 /// What HBase has: one cell a row.
 class Cluster {
  public:
-  Status Write(const SpoolRecord& record) {
+  Status Write(const SpoolRecord& record) { return WriteRows(record)[0]; }
+  std::vector<Status> WriteRows(const SpoolRecord& record) {
     const std::lock_guard lock(mutex_);
-    if (away_) return Status::Unavailable("away");
-    for (const RowMutation& row : record.rows) {
+    std::vector<Status> statuses(record.rows.size(),
+                                 away_ ? Status::Unavailable("away") : Status());
+    if (away_) return statuses;
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      const RowMutation& row = record.rows[i];
+      const auto answer = answers_.find(row.key);
+      if (answer != answers_.end()) statuses[i] = answer->second;
+      if (!statuses[i].ok()) continue;
       cells_[row.key] = row.changes[0].value;
       history_.push_back(row.changes[0].value);
     }
-    return {};
+    return statuses;
+  }
+  /// What writes of the key hear.
+  void Answer(const Bytes& key, const Status& status) {
+    const std::lock_guard lock(mutex_);
+    answers_[key] = status;
   }
   void SetAway(bool away) {
     const std::lock_guard lock(mutex_);
@@ -50,6 +62,7 @@ class Cluster {
   bool away_ = false;
   std::map<Bytes, Bytes> cells_;
   std::vector<Bytes> history_;
+  std::map<Bytes, Status> answers_;
 };
 
 SpoolRecord Record(const Bytes& key, const Bytes& value,
@@ -75,7 +88,7 @@ struct Bench {
     auto opened = Spool::Open(disk, options, clock);
     INFO(opened.status().ToString());
     REQUIRE(opened.ok());
-    (*opened)->Start([this](const SpoolRecord& record) { return cluster.Write(record); });
+    (*opened)->Start([this](const SpoolRecord& record) { return cluster.WriteRows(record); });
     return std::move(*opened);
   }
   /// The process is killed: nothing of it reaches the disk any more.
@@ -211,7 +224,7 @@ TEST_CASE("appends are sent one by one, in their place among the puts") {
   REQUIRE(opened.ok());
   (*opened)->Start([&](const SpoolRecord& record) {
     sent.emplace_back(record.kind, record.rows.size());
-    return Status();
+    return std::vector<Status>(record.rows.size());
   });
   Bench::WaitEmpty(**opened);
   using Kind = SpoolRecord::Kind;
@@ -239,6 +252,20 @@ TEST_CASE("a spool that is full refuses, and takes again when there is room") {
   CHECK(spool->Hold(Record("k", "again")).ok());
 }
 
+TEST_CASE("a spool whose disk is full keeps nothing in memory") {
+  Bench bench;
+  bench.cluster.SetAway(true);
+  auto spool = bench.Open();
+  REQUIRE(spool->Hold(Record("k", "1")).ok());
+  bench.disk.FillUpAtCall(1);
+  while (spool->Hold(Record("k", Bytes(100, 'x'))).ok()) {
+  }
+  const uint64_t bytes = spool->Stats().bytes;
+  for (int i = 0; i < 10; ++i) CHECK_FALSE(spool->Hold(Record("k", "2")).ok());
+  CHECK(spool->Stats().bytes == bytes);
+  bench.disk.FailCall(0);
+}
+
 TEST_CASE("its statistics say why HBase does not take what waits") {
   Bench bench;
   bench.cluster.SetAway(true);
@@ -246,6 +273,119 @@ TEST_CASE("its statistics say why HBase does not take what waits") {
   REQUIRE(spool->Hold(Record("k", "1")).ok());
   while (spool->Stats().failure.empty()) std::this_thread::yield();
   CHECK(spool->Stats().failure.find("away") != std::string::npos);
+}
+
+SpoolRecord Rows(std::vector<RowMutation> rows) {
+  return {SpoolRecord::Kind::kPuts, 0, "tsdb", std::move(rows)};
+}
+
+TEST_CASE("a row that HBase refuses for good is set aside, and keeps up nothing") {
+  Bench bench;
+  bench.cluster.SetAway(true);
+  bench.cluster.Answer("bad\n#", Status::InvalidArgument("too\nlong"));
+  SpoolOptions options = Options();
+  options.refusal_patience_ms = 0;
+  auto spool = bench.Open(options);
+  CellChange timed = PutCell("t", Bytes("\x00\"", 2), "v1");
+  timed.timestamp_ms = 17;
+  timed.ttl_ms = 60'000;
+  REQUIRE(spool->Hold(Record("a", "1")).ok());
+  REQUIRE(spool
+              ->Hold(Rows({{"b", {PutCell("t", "q", "2")}},
+                           {"bad\n#", {timed, PutCell("t", "q", "v2")}},
+                           {"c", {PutCell("t", "q", "3")}}}))
+              .ok());
+  REQUIRE(spool->Hold(Record("bad\n#", "v3", SpoolRecord::Kind::kAppend)).ok());
+  REQUIRE(spool->Hold(Record("d", "4")).ok());
+  bench.cluster.SetAway(false);
+  Bench::WaitEmpty(*spool);
+  CHECK(bench.cluster.history() == std::vector<Bytes>{"1", "2", "3", "4"});
+  const SpoolStats stats = spool->Stats();
+  CHECK(stats.rows_set_aside == 2);
+  CHECK(stats.rows_replayed == 4);
+  CHECK(stats.bytes == 0);
+  CHECK(stats.failure.empty());
+  std::string text;
+  const auto names = bench.disk.List("/spool");
+  for (const std::string& name : *names) {
+    if (!name.starts_with("REFUSED-")) continue;
+    CHECK(stats.set_aside.find("/spool/REFUSED-") != std::string::npos);
+    text += *ReadWholeFile(bench.disk, "/spool/" + name);
+  }
+  const std::string why = "# taken at 1700000000000 ms: invalid argument: too long\n";
+  CHECK(text == why +
+                    R"(put "tsdb", "bad\x0A\x23", "t:\x00\x22", "v1", 17, {TTL => 60000})"
+                    "\n"
+                    R"(put "tsdb", "bad\x0A\x23", "t:q", "v2")"
+                    "\n" +
+                    why +
+                    R"(append "tsdb", "bad\x0A\x23", "t:q", "v3")"
+                    "\n");
+}
+
+TEST_CASE("rows that HBase refuses for a while are sent again alone") {
+  Bench bench;
+  bench.cluster.SetAway(true);
+  auto spool = bench.Open();
+  REQUIRE(spool
+              ->Hold(Rows({{"a", {PutCell("t", "q", "1")}},
+                           {"stuck", {PutCell("t", "q", "2")}},
+                           {"b", {PutCell("t", "q", "3")}}}))
+              .ok());
+  bench.cluster.Answer("stuck", Status::Busy("region"));
+  bench.cluster.SetAway(false);
+  while (bench.cluster.history().size() < 2 ||
+         spool->Stats().failure.find("region") == std::string::npos) {
+    std::this_thread::yield();
+  }
+  bench.cluster.Answer("stuck", {});
+  Bench::WaitEmpty(*spool);
+  CHECK(bench.cluster.history() == std::vector<Bytes>{"1", "3", "2"});
+  CHECK(spool->Stats().rows_replayed == 3);
+  CHECK(spool->Stats().rows_set_aside == 0);
+}
+
+TEST_CASE("before rows are set aside their table has some time to come back") {
+  Bench bench;
+  bench.cluster.SetAway(true);
+  auto spool = bench.Open();
+  for (const char* key : {"k", "l"}) REQUIRE(spool->Hold(Record(key, key)).ok());
+  for (const char* key : {"k", "l"}) bench.cluster.Answer(key, Status::NotFound("no such table"));
+  bench.cluster.SetAway(false);
+  while (spool->Stats().failure.find("no such table") == std::string::npos) {
+    std::this_thread::yield();
+  }
+  bench.clock.AdvanceMs(Options().refusal_patience_ms - 1);
+  CHECK(spool->Stats().rows_set_aside == 0);
+  bench.clock.AdvanceMs(1);
+  Bench::WaitEmpty(*spool);
+  CHECK(spool->Stats().rows_set_aside == 2);
+}
+
+TEST_CASE("a file that is damaged is kept with what is behind the damage, and told") {
+  Bench bench;
+  bench.cluster.SetAway(true);
+  auto spool = bench.Open();
+  for (const Bytes& n : Numbers(300)) REQUIRE(spool->Hold(Record("k", n)).ok());
+  // Of the first file all may be read already.
+  const auto names = bench.disk.List("/spool");
+  std::vector<std::string> logs;
+  for (const std::string& name : *names) {
+    uint64_t number;
+    if (lsm::ParseLogFileName(name, &number)) logs.push_back("/spool/" + name);
+  }
+  REQUIRE(logs.size() > 3);
+  bench.disk.FlipBit(logs[2], 1000, 3);
+  bench.cluster.SetAway(false);
+  while (spool->Stats().failure.find(logs[2] + " is damaged") == std::string::npos) {
+    std::this_thread::yield();
+  }
+  CHECK(spool->holding());
+  const size_t sent = bench.cluster.history().size();
+  bench.disk.FlipBit(logs[2], 1000, 3);
+  Bench::WaitEmpty(*spool);
+  CHECK(sent < 300);
+  CHECK(bench.cluster.history() == Numbers(300));
 }
 
 TEST_CASE("a mark that is damaged is refused by name") {

@@ -26,6 +26,8 @@ struct SpooledBed : Bed {
     options.spool->bytes_max = bytes_max;
     options.spool->patience_ms = 5;
     options.spool->retry_ms = 1;
+    options.spool->refusal_patience_ms = refusal_patience_ms;
+    options.batch_rows = batch_rows;
     auto connected = HbaseStore::Connect(options, disk);
     INFO(connected.status().ToString());
     REQUIRE(connected.ok());
@@ -33,6 +35,8 @@ struct SpooledBed : Bed {
   }
 
   FaultyFileSystem disk{1};
+  int refusal_patience_ms = 60'000;
+  size_t batch_rows = 1024;
 };
 
 Status Write(HbaseStore& store, const Bytes& key, const Bytes& value) {
@@ -161,6 +165,54 @@ TEST_CASE("a table that is missing when its writes are replayed is waited for") 
   REQUIRE(bed.model.CreateTable(kTable).ok());
   WaitEmpty(*store);
   CHECK(Read(bed.model, "k") == "1");
+}
+
+TEST_CASE("a row that HBase refuses for good does not keep up the others") {
+  SpooledBed bed;
+  bed.refusal_patience_ms = 0;
+  auto store = bed.Open();
+  bed.SetAway(true);
+  const auto statuses = store->MutateRows("g", {{"k", {PutCell("a", "q", "1")}},
+                                                {"bad", {PutCell("nowhere", "q", "1")}},
+                                                {"l", {PutCell("a", "q", "1")}}});
+  for (const Status& status : statuses) CHECK(status.ok());
+  bed.SetAway(false);
+  WaitEmpty(*store);
+  CHECK(Read(bed.model, "k") == "1");
+  CHECK(Read(bed.model, "l") == "1");
+  CHECK(store->Stats().spool->rows_set_aside == 1);
+  CHECK(store->Stats().spool->set_aside.find("NoSuchColumnFamily") != std::string::npos);
+}
+
+TEST_CASE("of one call nothing is written behind what waits") {
+  SpooledBed bed;
+  bed.batch_rows = 2;
+  auto store = bed.Open();
+  bed.DropAll("putMultiple", Stage::kBefore);
+  REQUIRE(store
+              ->MutateRows("g", {{"k", {PutCell("a", "q", "1")}},
+                                 {"l", {PutCell("a", "q", "1")}},
+                                 {"k", {PutCell("a", "q", "2")}}})[0]
+              .ok());
+  bed.SetAway(false);
+  WaitEmpty(*store);
+  CHECK(Read(bed.model, "k") == "2");
+}
+
+TEST_CASE("nobody waits for a call that hangs longer than the spool's patience") {
+  SpooledBed bed;
+  auto store = bed.Open();
+  bed.Hold("put");
+  std::thread hangs([&] { CHECK(Write(*store, "k", "1").ok()); });
+  bed.WaitHeld(1);
+  CHECK(Write(*store, "l", "1").ok());
+  CHECK(Write(*store, "k", "2").ok());
+  CHECK(store->Stats().spool->rows_taken == 2);
+  bed.Release();
+  hangs.join();
+  WaitEmpty(*store);
+  CHECK(Read(bed.model, "k") == "2");
+  CHECK(Read(bed.model, "l") == "1");
 }
 
 /// Writes rising numbers to cells of its own, until told to stop.
