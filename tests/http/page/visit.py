@@ -10,6 +10,14 @@ MANY = 500
 DATA = "document.querySelector('#chart').chart.data"
 
 
+CASES = []
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
 def check(good, what):
     if not good:
         raise AssertionError(what)
