@@ -150,7 +150,11 @@ class Migration {
               << (verify_ ? " rows differ, " : " rows written, ") << report.rows_missing
               << " of them were missing; " << report.rows_extra << " rows and "
               << report.items_extra << " items are only on the other side"
-              << (options_.remove_extra ? " and were removed" : "") << std::endl;
+              << (options_.remove_extra ? " and were removed" : "");
+    if (report.items_expired > 0) {
+      call_.out << "; " << report.items_expired << " items have expired there and were left out";
+    }
+    call_.out << std::endl;
   }
 
   Invocation& call_;

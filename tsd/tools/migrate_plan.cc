@@ -43,6 +43,18 @@ Status MigrateRun::CheckEmptyThere() {
   return {};
 }
 
+Result<ExpiryRules> MigrateRun::ExpiryOf(const Table& table) {
+  // What expires while it is being written would be found missing.
+  constexpr int64_t kMarginMs = 60'000;
+  ExpiryRules rules{table.rules.native, to_.layout()};
+  ASSIGN_OR_RETURN(const TableDescriptor there, to_.cells().DescribeTable(table.there));
+  for (const FamilyDescriptor& family : there.families) {
+    if (family.ttl_s >= kTtlForever || family.min_versions > 0) continue;
+    rules.oldest_ms[family.name] = clock_.NowMs() + kMarginMs - family.ttl_s * 1000;
+  }
+  return rules;
+}
+
 Status MigrateRun::PlanTable(Table* table, MigrateState* state) {
   std::set<Bytes> starts = {""};
   const auto here = from_.cells().Regions(table->name);

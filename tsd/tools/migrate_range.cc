@@ -19,6 +19,7 @@ void RangeReport::Add(const RangeReport& other) {
   rows_missing += other.rows_missing;
   rows_extra += other.rows_extra;
   items_extra += other.items_extra;
+  items_expired += other.items_expired;
 }
 
 struct RangeWriter::Found {

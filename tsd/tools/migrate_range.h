@@ -22,9 +22,10 @@ struct RangeReport {
   RowSum there;                 // what the other side had before anything was written
   uint64_t rows_different = 0;  // missing rows among them
   uint64_t rows_missing = 0;
-  uint64_t rows_extra = 0;   // rows that only the other side has
-  uint64_t items_extra = 0;  // theirs, and those of other rows
-  Bytes first_different;     // key; of interest where rows_different > 0
+  uint64_t rows_extra = 0;     // rows that only the other side has
+  uint64_t items_extra = 0;    // theirs, and those of other rows
+  uint64_t items_expired = 0;  // of the source, left out
+  Bytes first_different;       // key; of interest where rows_different > 0
 
   void Add(const RangeReport& other);
 };

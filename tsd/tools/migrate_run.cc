@@ -8,7 +8,6 @@
 
 #include "tsd/settings.h"
 #include "tsd/tools/migrate_reader.h"
-#include "tsd/tools/migrate_source.h"
 
 namespace hg::tsd {
 namespace {
@@ -118,16 +117,22 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
     const Bytes stop = at_end ? part->stop : source.rows.back().key + Bytes(1, '\0');
     // A row that was deleted between being seen and being read.
     std::erase_if(source.rows, [](const Row& row) { return row.empty(); });
+    ASSIGN_OR_RETURN(const ExpiryRules expiry, ExpiryOf(table));
     SourceRules rules{table.rules.points, ReadReconcileOptions(from_.config())};
     if (from_.backend().native_points()) rules.time_max_ms = clock_.NowMs();
+    uint64_t expired = 0;
     for (Row& row : source.rows) {
       source.bytes += BytesOf(row);
       SettleSourceRow(rules, &row);
+      expired += LeaveExpired(expiry, &row);
+      if (row.empty()) continue;
       source.sum.Add(SumOfRow(row, table.rules));
     }
+    std::erase_if(source.rows, [](const Row& row) { return row.empty(); });
     Pace(source.bytes);
-    ASSIGN_OR_RETURN(const RangeReport report,
+    ASSIGN_OR_RETURN(RangeReport report,
                      since_ms ? writer.Rows(source) : writer.Range(source, start, stop));
+    report.items_expired = expired;
     const std::lock_guard lock(mutex_);
     report_.Add(report);
     bytes_ += source.bytes;

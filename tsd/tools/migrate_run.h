@@ -20,6 +20,7 @@
 #include "storage/base/clock.h"
 #include "tsd/session.h"
 #include "tsd/tools/migrate_range.h"
+#include "tsd/tools/migrate_source.h"
 #include "tsd/tools/migrate_state.h"
 
 namespace hg::tsd {
@@ -69,6 +70,7 @@ class MigrateRun {
     bool missing = false;  // on the source
   };
 
+  Result<ExpiryRules> ExpiryOf(const Table& table);
   Status PlanTable(Table* table, MigrateState* state);
 
   Status RunWorkers(MigrateState* state, const std::function<Status(MigratePart*)>& work);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/codec/compacted.h"
+#include "storage/codec/row_key.h"
 #include "storage/points/reconcile.h"
 #include "tsd/tools/migrate_row.h"
 
@@ -78,6 +79,38 @@ void LeaveLosers(const ReconcileOptions& reconcile, Row* row) {
 }
 
 }  // namespace
+
+uint64_t LeaveExpired(const ExpiryRules& rules, Row* row) {
+  if (rules.oldest_ms.empty()) return 0;
+  const auto key = codec::RowKey::Decode(rules.layout, row->key);
+  uint64_t expired = 0;
+  std::erase_if(row->cells, [&](Cell& cell) {
+    const auto family = rules.oldest_ms.find(cell.family);
+    if (family == rules.oldest_ms.end()) return false;
+    if (!rules.native || !key.ok()) {
+      const bool old = cell.timestamp_ms < family->second;
+      if (old) expired += std::max<size_t>(1, PointsOfCell(cell).size());
+      return old;
+    }
+    const int64_t base_ms = int64_t{key->base()} * 1000;
+    std::vector<codec::StoredPoint> points = PointsOfCell(cell);
+    if (points.empty()) {
+      const bool old = base_ms + int64_t{kRowSpan} * 1000 < family->second;
+      expired += old ? 1 : 0;
+      return old;
+    }
+    const size_t gone = std::erase_if(points, [&](const codec::StoredPoint& point) {
+      return base_ms + point.offset_ms() < family->second;
+    });
+    expired += gone;
+    if (gone == 0 || points.empty()) return gone > 0;
+    cell.qualifier.clear();
+    cell.value.clear();
+    codec::EncodePointCell(points, &cell.qualifier, &cell.value);
+    return false;
+  });
+  return expired;
+}
 
 void SettleSourceRow(const SourceRules& rules, Row* row) {
   if (rules.points && InstantsRepeat(*row)) LeaveLosers(rules.reconcile, row);

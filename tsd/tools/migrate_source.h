@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 
+#include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
 
@@ -22,6 +24,16 @@ struct SourceRules {
   /// future, where no write and no delete reaches it.
   int64_t time_max_ms = std::numeric_limits<int64_t>::max();
 };
+
+/// What the other side would not show, by the TTL of its families.
+struct ExpiryRules {
+  bool native = false;  // points go by their own time there, not by their cell's
+  KeyLayout layout;
+  std::map<Bytes, int64_t> oldest_ms = {};  // by family; none: it has no TTL
+};
+
+/// Takes out what has expired there; the number of points and other cells.
+uint64_t LeaveExpired(const ExpiryRules& rules, Row* row);
 
 void SettleSourceRow(const SourceRules& rules, Row* row);
 

@@ -85,6 +85,29 @@ TEST_CASE("a point corrected beside a compacted cell comes over, and the pass af
   CHECK(Contains(seen.out, "1699999200 9"));
 }
 
+TEST_CASE("what has expired by the other side's TTL is left out, and counted") {
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  MigrateCluster brief;
+  program.Import(kMixedLines);
+  REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
+  FamilyDescriptor family{"t"};
+  family.ttl_s = 3600;
+  REQUIRE(brief.model.CreateTable({"tsdb", {family}, true}).ok());
+  const Outcome to_cluster =
+      program.Migrate(program.Uri(), brief.Uri(), {"--state=" + program.Path("brief")});
+  CAPTURE(to_cluster.err);
+  CHECK(to_cluster.exit == 0);
+  CHECK(Contains(to_cluster.out, "9 items have expired there"));
+  CHECK(RowsOf(brief.model, "tsdb").empty());
+
+  const MigrateProgram short_lived("tsd.storage.ttl = 3600\n");
+  const Outcome to_folder = short_lived.Migrate(cluster.Uri(), short_lived.Uri());
+  CAPTURE(to_folder.err);
+  CHECK(to_folder.exit == 0);
+  CHECK(Contains(to_folder.out, "9 items have expired there"));
+}
+
 /// Its memory is full until it is flushed.
 class FullModel : public ModelStore {
  public:
