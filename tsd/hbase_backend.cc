@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "storage/hbase/hbase_store.h"
+#include "storage/hbase/spool.h"
 #include "storage/points/points_over_cells.h"
 #include "tsd/log.h"
 #include "tsd/settings.h"
@@ -196,13 +197,22 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
   hbase::SpoolOptions spool;
   ASSIGN_OR_RETURN(const int64_t bytes,
                    config.Int("tsd.storage.hbase.spool.size", 1 << 30, 0, int64_t{1} << 50));
-  if (bytes == 0 || config.String("tsd.mode") == "ro") return std::optional<hbase::SpoolOptions>();
+  spool.folder = config.String("tsd.storage.hbase.spool.path");
+  if (spool.folder.empty()) spool.folder = config.String("tsd.storage.path") + "/spool";
+  if (config.String("tsd.mode") == "ro") return std::optional<hbase::SpoolOptions>();
+  if (bytes == 0) {
+    // Replayed by a later daemon they would come over everything that this one writes.
+    ASSIGN_OR_RETURN(const bool waits, hbase::Spool::Waits(PosixFileSystem(), spool.folder));
+    if (!waits) return std::optional<hbase::SpoolOptions>();
+    return Status::InvalidArgument(
+        "points wait for HBase in " + spool.folder +
+        ": tsd.storage.hbase.spool.size = 0 is possible when a daemon with a spool has written "
+        "them, or without that folder");
+  }
   spool.bytes_max = static_cast<uint64_t>(bytes);
   ASSIGN_OR_RETURN(const int64_t patience_ms,
                    config.Int("tsd.storage.hbase.spool.patience", 2000, 1, 3'600'000));
   spool.patience_ms = static_cast<int>(patience_ms);
-  spool.folder = config.String("tsd.storage.hbase.spool.path");
-  if (spool.folder.empty()) spool.folder = config.String("tsd.storage.path") + "/spool";
   const std::string& durability = config.String("tsd.storage.durability");
   spool.write_on_commit = durability == "synced" || durability == "logged";
   spool.sync_on_commit = durability == "synced";

@@ -15,6 +15,7 @@ namespace hg::hbase {
 namespace {
 
 constexpr char kMarkName[] = "REPLAYED";
+constexpr char kLockName[] = "LOCK";
 constexpr char kRefusedName[] = "REFUSED-";
 constexpr size_t kMarkBytes = 8 + 8 + 8 + 4;
 constexpr int64_t kRateWindowMs = 1000;
@@ -49,6 +50,19 @@ Result<std::unique_ptr<Spool>> Spool::Open(FileSystem& files, SpoolOptions optio
   return spool;
 }
 
+Result<bool> Spool::Waits(FileSystem& files, const std::string& folder) {
+  if (!files.Exists(folder + "/" + kLockName)) return false;
+  SpoolOptions options;
+  options.folder = folder;
+  const Spool there(files, options, SystemClock());
+  ASSIGN_OR_RETURN(const Mark mark, there.ReadMark());
+  const auto look = [](const lsm::LogRecord&) { return Status(); };
+  ASSIGN_OR_RETURN(const lsm::LogRecovery recovery,
+                   lsm::RecoverLog(files, folder, mark.file_number, mark.position, mark.sequence,
+                                   look, lsm::AtBreak::kReport));
+  return recovery.records > 0 || !recovery.damage.empty();
+}
+
 Result<Spool::Mark> Spool::ReadMark() const {
   const std::string path = options_.folder + "/" + kMarkName;
   if (!files_.Exists(path)) return Mark();
@@ -74,7 +88,7 @@ Status Spool::SaveMark(const Mark& mark) {
 
 Status Spool::Recover() {
   RETURN_IF_ERROR(files_.CreateFolder(options_.folder));
-  ASSIGN_OR_RETURN(lock_, files_.Lock(options_.folder + "/LOCK", "spool"));
+  ASSIGN_OR_RETURN(lock_, files_.Lock(options_.folder + "/" + kLockName, "spool"));
   ASSIGN_OR_RETURN(mark_, ReadMark());
   // Files that were replayed are kept for a while, to be written over.
   ASSIGN_OR_RETURN(const auto names, files_.List(options_.folder));

@@ -48,6 +48,9 @@ class Spool {
   /// file is damaged; the message names it. `files` and `clock` outlive it.
   static Result<std::unique_ptr<Spool>> Open(FileSystem& files, SpoolOptions options,
                                              const Clock& clock);
+  /// Whether the folder has writes that wait, or damage where they were. Changes nothing; also
+  /// where a process has the folder.
+  static Result<bool> Waits(FileSystem& files, const std::string& folder);
   /// Stops.
   ~Spool();
 

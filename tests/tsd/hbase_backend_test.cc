@@ -99,11 +99,17 @@ TEST_CASE("the daemon acknowledges points while HBase is away, and writes them w
   };
   CHECK(shown("hbase.spool.taken") == 1);
   CHECK(shown("hbase.spool.bytes") > 0);
+  // Who would not replay them does not start over them.
+  cluster.config.Set("tsd.storage.hbase.spool.size", "0");
+  const Status without = ReadSpoolOptions(cluster.config).status();
+  CHECK(without.code() == StatusCode::kInvalidArgument);
+  CHECK(without.message().find(folder.string() + "/spool") != std::string_view::npos);
   while ((*backend)->Health().ok()) std::this_thread::yield();
   CHECK((*backend)->Health().message().find("points wait") != std::string_view::npos);
   const hbase::FakeGateway back([&]() -> Store& { return cluster.model; }, again);
   while (shown("hbase.spool.bytes") > 0) std::this_thread::yield();
   CHECK((*backend)->Health().ok());
+  while (!ReadSpoolOptions(cluster.config).ok()) std::this_thread::yield();
   CHECK(cluster.model.Get("tsdb", codec::MakeRowKey(KeyLayout(), kTsuid, 1356998400), "t")
             ->cells.size() == 1);
   CHECK((*backend)->Close().ok());
