@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "tests/compaction/old_rows.h"
 #include "tests/storage/points/embedded/embedded_subject.h"
 #include "tests/support/away_store.h"
 #include "tests/support/hex.h"
@@ -12,17 +13,6 @@
 
 namespace hg::compaction {
 namespace {
-
-constexpr uint32_t kBase = 1356998400;
-constexpr int64_t kOldMs = (int64_t{kBase} + 3601) * 1000;
-
-Bytes Key(int series, uint32_t base = kBase) {
-  Bytes key = Hex("000001");
-  AppendBig(&key, base, 4);
-  key += Hex("000001");
-  AppendBig(&key, static_cast<uint64_t>(series), 3);
-  return key;
-}
 
 /// Runs `between` after each read of a row: what another writer does meanwhile.
 class InterruptedStore : public ModelStore {

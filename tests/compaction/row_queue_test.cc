@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/compaction/old_rows.h"
 #include "tests/support/away_store.h"
 #include "tests/support/hex.h"
 #include "tests/support/manual_clock.h"
@@ -9,17 +10,6 @@
 
 namespace hg::compaction {
 namespace {
-
-constexpr uint32_t kBase = 1356998400;
-constexpr int64_t kOldMs = (int64_t{kBase} + 3601) * 1000;
-
-Bytes Key(int series, uint32_t base = kBase) {
-  Bytes key = Hex("000001");
-  AppendBig(&key, base, 4);
-  key += Hex("000001");
-  AppendBig(&key, static_cast<uint64_t>(series), 3);
-  return key;
-}
 
 /// Rows of two points each, written through the queue's eyes.
 struct Rig {

@@ -9,14 +9,12 @@ the page's Content-Security-Policy, no exception), and asked nobody but the daem
 import argparse
 import http.client
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 import everyday_cases  # noqa: E402, F401
 import awkward_cases  # noqa: E402, F401
-from chromium import Chromium  # noqa: E402
-from daemon import Daemon  # noqa: E402
+from looking import looking  # noqa: E402
 from visit import CASES, Visit, equal  # noqa: E402
 
 
@@ -44,19 +42,10 @@ def main():
     parser.add_argument("--tsdb", default="build/release/tsdb")
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="hourglass-page-") as folder:
-        daemon = Daemon(arguments.tsdb, folder)
-        daemon.start()
-        try:
-            browser = Chromium()
-            try:
-                visit = Visit(daemon, browser)
-                visit.fill()
-                passed, failed = run(visit, arguments.only)
-            finally:
-                browser.close()
-        finally:
-            daemon.stop()
+    with looking(arguments.tsdb) as (daemon, browser):
+        visit = Visit(daemon, browser)
+        visit.fill()
+        passed, failed = run(visit, arguments.only)
     print(f"{passed} passed, {len(failed)} failed")
     return 1 if failed else 0
 

@@ -9,13 +9,11 @@ them, while one is hidden, and while a part is zoomed into.
 import argparse
 import json
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
-from chromium import Chromium  # noqa: E402
-from daemon import Daemon  # noqa: E402
+from looking import looking  # noqa: E402
 from visit import DATA, MANY, Visit  # noqa: E402
 
 SETTLED_S = 1
@@ -51,19 +49,10 @@ def measure(visit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tsdb", default="build/release/tsdb")
-    with tempfile.TemporaryDirectory(prefix="hourglass-page-") as folder:
-        daemon = Daemon(parser.parse_args().tsdb, folder)
-        daemon.start()
-        try:
-            browser = Chromium()
-            try:
-                visit = Visit(daemon, browser)
-                visit.fill()
-                measure(visit)
-            finally:
-                browser.close()
-        finally:
-            daemon.stop()
+    with looking(parser.parse_args().tsdb) as (daemon, browser):
+        visit = Visit(daemon, browser)
+        visit.fill()
+        measure(visit)
 
 
 if __name__ == "__main__":

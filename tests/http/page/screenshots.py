@@ -8,13 +8,11 @@ import json
 import math
 import random
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
-from chromium import Chromium  # noqa: E402
-from daemon import Daemon  # noqa: E402
+from looking import looking  # noqa: E402
 
 MINUTES = 180
 HOSTS = 6
@@ -56,27 +54,17 @@ def main():
     parser.add_argument("--tsdb", default="build/release/tsdb")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[3] / "docs")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="hourglass-page-") as folder:
-        daemon = Daemon(arguments.tsdb, folder)
-        daemon.start()
-        try:
-            now = int(time.time()) // 60 * 60
-            fill(daemon, now)
-            browser = Chromium(width=1180, height=1000)
-            try:
-                base = f"http://127.0.0.1:{daemon.port}/"
-                browser.open(base + "#start=3h-ago&m=avg:1m-avg:cpu.user{host=*}{dc=ams}&m=sum:1m-avg:rate{counter}:net.bytes&o=&o=axis%20x1y2")
-                browser.wait("document.querySelector('#chart').chart?.data.length === 5 && document.querySelector('.tags details') !== null")
-                browser.screenshot(arguments.out / "page-graph.png")
-                browser.prefer("dark")
-                browser.call("Emulation.setDeviceMetricsOverride", width=1180, height=780, deviceScaleFactor=1, mobile=False)
-                browser.open(base + "#view=server")
-                write_for_a_while(daemon, time.monotonic() + WRITING_S)
-                browser.screenshot(arguments.out / "page-server.png")
-            finally:
-                browser.close()
-        finally:
-            daemon.stop()
+    with looking(arguments.tsdb, width=1180, height=1000) as (daemon, browser):
+        fill(daemon, int(time.time()) // 60 * 60)
+        base = f"http://127.0.0.1:{daemon.port}/"
+        browser.open(base + "#start=3h-ago&m=avg:1m-avg:cpu.user{host=*}{dc=ams}&m=sum:1m-avg:rate{counter}:net.bytes&o=&o=axis%20x1y2")
+        browser.wait("document.querySelector('#chart').chart?.data.length === 5 && document.querySelector('.tags details') !== null")
+        browser.screenshot(arguments.out / "page-graph.png")
+        browser.prefer("dark")
+        browser.call("Emulation.setDeviceMetricsOverride", width=1180, height=780, deviceScaleFactor=1, mobile=False)
+        browser.open(base + "#view=server")
+        write_for_a_while(daemon, time.monotonic() + WRITING_S)
+        browser.screenshot(arguments.out / "page-server.png")
 
 
 if __name__ == "__main__":
