@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """OpenTSDB 2.4.1 and Hourglass on the same tables of a real HBase.
 
-    ../testbed/testbed run -- interop.py [--only TEXT]        needs HOURGLASS_TSDB, the program
+    ../testbed/testbed run -- interop.py [--only TEXT] [--jobs 2]      needs HOURGLASS_TSDB, the program
 
 Each suite's set-up (tests/compat/conformance) is written by OpenTSDB and its cases are answered by Hourglass, then the other way
 round; both times answers are those that were recorded, and the cells that the two wrote are the same. Then both give ids
@@ -13,6 +13,7 @@ import json
 import os
 import random
 import sys
+import threading
 import time
 import types
 
@@ -29,15 +30,19 @@ NAMES = 60
 
 
 class Result:
+    """Of several threads."""
+
     def __init__(self):
         self.passed = self.failed = 0
+        self.lock = threading.Lock()
 
     def add(self, name, why):
-        if why is None:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAIL {name}\n     {why}", flush=True)
+        with self.lock:
+            if why is None:
+                self.passed += 1
+            else:
+                self.failed += 1
+                print(f"FAIL {name}\n     {why}", flush=True)
 
 
 def load_suite(name):
@@ -180,13 +185,19 @@ def ids_at_once(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
-    only = parser.parse_args().only
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    only = args.only
     os.environ.setdefault("HOURGLASS_TSDB", str(bed.HERE.parent.parent / "build/release/tsdb"))
     result = Result()
-    for number, name in enumerate(SUITES):
-        if only in name:
-            both_ways(name, number, result)
-            print(f"{name}: {result.passed} so far, {result.failed} failed", flush=True)
+
+    def work(number):
+        both_ways(SUITES[number], number, result)
+        print(f"{SUITES[number]}: {result.passed} so far, {result.failed} failed", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for _ in pool.map(work, [number for number, name in enumerate(SUITES) if only in name]):
+            pass
     if only in "ids":
         ids_at_once(result)
     print(f"{result.passed} passed, {result.failed} failed")
