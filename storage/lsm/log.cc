@@ -51,7 +51,7 @@ Log::~Log() { (void)Close(); }
 Status Log::Close() {
   std::unique_lock lock(mutex_);
   stop_ = true;
-  changed_.notify_all();
+  wanted_.notify_all();
   if (background_.joinable()) {
     lock.unlock();
     background_.join();
@@ -120,7 +120,7 @@ void Log::Commit(LogPosition position, Done done) {
     if (position > synced_) {
       sync_waiters_.push_back({position, std::move(done), {}});
       sync_wanted_ = true;
-      changed_.notify_all();
+      wanted_.notify_all();
       return;
     }
   } else if (options_.write_on_commit || end_ - written_ > kUnwrittenMax) {
@@ -139,7 +139,7 @@ Status Log::WaitSynced(LogPosition position) {
   std::unique_lock lock(mutex_);
   while (failure_.ok() && synced_ < position) {
     sync_wanted_ = true;
-    changed_.notify_all();
+    wanted_.notify_all();
     changed_.wait(lock);
   }
   return synced_ >= position ? Status() : failure_;
@@ -177,6 +177,7 @@ void Log::WritePending(std::unique_lock<std::mutex>& lock) {
   for (int round = 0; !pending_.empty() && failure_.ok(); ++round) {
     if (round >= kRoundsMax && !syncing_) {
       write_wanted_ = true;
+      wanted_.notify_all();
       break;
     }
     Segments segments;
@@ -293,12 +294,12 @@ void Log::BackgroundLoop() {
   std::unique_lock lock(mutex_);
   for (auto next_sync = Clock::now() + interval; !stop_;) {
     if (may_recover_) {
-      changed_.wait_for(lock, retry, [this] { return stop_; });
+      wanted_.wait_for(lock, retry, [this] { return stop_; });
       WriteAgain(lock);
       continue;
     }
-    changed_.wait_until(lock, next_sync,
-                        [this] { return stop_ || sync_wanted_ || write_wanted_ || may_recover_; });
+    wanted_.wait_until(lock, next_sync,
+                       [this] { return stop_ || sync_wanted_ || write_wanted_ || may_recover_; });
     const bool write = std::exchange(write_wanted_, false);
     if (write && !writing_ && !pending_.empty() && failure_.ok()) {
       WritePending(lock);
@@ -373,6 +374,7 @@ Status Log::SyncFiles(bool folder, const std::vector<std::shared_ptr<File>>& fil
 void Log::Fail(const Status& status, bool may_recover) noexcept {
   if (!failure_.ok() && (may_recover || !may_recover_)) return;
   may_recover_ = may_recover;
+  wanted_.notify_all();
   try {
     failure_ = Status::Unavailable((may_recover ? "the log cannot be written to for now: "
                                                 : "the log failed, reopen the store: ") +

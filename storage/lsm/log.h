@@ -117,7 +117,10 @@ class Log {
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
-  std::condition_variable changed_;
+  std::condition_variable changed_;  // positions, writing_, failure_
+  // What the background thread is asked for; of its own, since that thread would otherwise be woken
+  // by each commit, which costs small requests a tenth of their time.
+  std::condition_variable wanted_;
   Segments pending_;
   Bytes spare_;                  // a written buffer kept for its capacity
   uint64_t next_file_number_;    // of the file that records are added to
