@@ -14,15 +14,13 @@ import collections
 import datetime
 import math
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from daemon import Daemon  # noqa: E402
+from trial import Check, Daemon, stop
 
 HOSTS = ("web1", "web2")
 DOWN_S = 1.5     # between the kill and the restart
@@ -78,13 +76,7 @@ class Agent:
                                             stderr=out)
 
     def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+        stop(self.process)
 
     def numbers(self):
         """{metric as write_tsdb names it: {whole second: [values of the files that round to it]}}
@@ -127,20 +119,6 @@ def near_any(answer, written):
 def points(answer):
     """{second: value} of an answer with one series; {} of an empty one."""
     return {int(second): value for second, value in answer[0]["dps"].items()} if answer else {}
-
-
-class Check:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def that(self, fact, errors):
-        self.passed += not errors
-        self.failed += bool(errors)
-        print(("ok   " if not errors else "FAIL ") + fact, flush=True)
-        for error in errors[:5]:
-            print(f"     {error}")
-        if len(errors) > 5:
-            print(f"     and {len(errors) - 5} more")
 
 
 def compare_everything(daemon, agent, span, gap):
@@ -307,8 +285,7 @@ def main():
                 daemon.kill()
         if check.failed:
             print("the daemon's last words:\n" + daemon.log_tail())
-    print(f"{check.passed} passed, {check.failed} failed")
-    return 1 if check.failed else 0
+    return check.result()
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ def free_port():
 class Refused(RuntimeError):
     """An answer other than 200."""
 
-    def __init__(self, path, status, body):
-        super().__init__(f"GET {path}: {status} {body[:300]!r}")
+    def __init__(self, method, path, status, body):
+        super().__init__(f"{method} {path}: {status} {body[:300]!r}")
         self.status = status
 
 
@@ -82,9 +82,16 @@ class Daemon:
 
     def get(self, path, timeout=60):
         """The JSON answer."""
+        return self.ask("GET", path, None, timeout)
+
+    def post(self, path, document, timeout=60):
+        """The JSON answer to a JSON document."""
+        return self.ask("POST", path, json.dumps(document), timeout)
+
+    def ask(self, method, path, body, timeout):
         connection = self.connection(timeout)
         try:
-            connection.request("GET", path)
+            connection.request(method, path, body)
             answer = connection.getresponse()
             body = answer.read()
         except http.client.HTTPException as error:
@@ -92,7 +99,7 @@ class Daemon:
         finally:
             connection.close()
         if answer.status != 200:
-            raise Refused(path, answer.status, body)
+            raise Refused(method, path, answer.status, body)
         return json.loads(body)
 
     def query(self, start, expression, end=None, **flags):
