@@ -1,0 +1,89 @@
+#include "query/promql/anchored_pattern.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+namespace hg::query::promql {
+namespace {
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+bool IsWord(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Takes the name of a group off `rest`, which stands behind a '$'. Empty: there is none.
+std::string_view TakeGroupName(std::string_view* rest) {
+  const bool braces = rest->starts_with('{');
+  std::string_view word = rest->substr(braces ? 1 : 0);
+  word = word.substr(
+      0, static_cast<size_t>(std::find_if_not(word.begin(), word.end(), IsWord) - word.begin()));
+  const size_t taken = word.size() + (braces ? 2 : 0);
+  if (word.empty() || (braces && (rest->size() < taken || (*rest)[taken - 1] != '}'))) return {};
+  rest->remove_prefix(taken);
+  return word;
+}
+
+}  // namespace
+
+AnchoredPattern::AnchoredPattern(std::unique_ptr<re2::RE2> pattern)
+    : pattern_(std::move(pattern)) {}
+AnchoredPattern::~AnchoredPattern() = default;
+
+Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::string_view pattern) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  auto compiled = std::make_unique<re2::RE2>(Piece(pattern), options);
+  if (!compiled->ok()) {
+    return Status::InvalidArgument("the regular expression \"" + std::string(pattern) +
+                                   "\" is not valid: " + compiled->error());
+  }
+  return std::shared_ptr<const AnchoredPattern>(new AnchoredPattern(std::move(compiled)));
+}
+
+bool AnchoredPattern::Matches(std::string_view text) const {
+  return re2::RE2::FullMatch(Piece(text), *pattern_);
+}
+
+std::optional<std::string> AnchoredPattern::Expand(std::string_view text,
+                                                   std::string_view form) const {
+  std::vector<re2::StringPiece> groups(static_cast<size_t>(pattern_->NumberOfCapturingGroups()) +
+                                       1);
+  if (!pattern_->Match(Piece(text), 0, text.size(), re2::RE2::ANCHOR_BOTH, groups.data(),
+                       static_cast<int>(groups.size()))) {
+    return {};
+  }
+  std::string out;
+  while (!form.empty()) {
+    const size_t dollar = std::min(form.find('$'), form.size());
+    out.append(form.substr(0, dollar));
+    form.remove_prefix(dollar);
+    if (form.empty()) break;
+    form.remove_prefix(1);
+    if (form.starts_with('$')) {
+      out.push_back('$');
+      form.remove_prefix(1);
+      continue;
+    }
+    const std::string_view name = TakeGroupName(&form);
+    if (name.empty()) {
+      out.push_back('$');  // names nothing: stays as it is
+      continue;
+    }
+    size_t number = groups.size();
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc() || end != name.data() + name.size()) {
+      const auto& named = pattern_->NamedCapturingGroups();
+      const auto found = named.find(std::string(name));
+      number = found != named.end() ? static_cast<size_t>(found->second) : groups.size();
+    }
+    if (number < groups.size()) out.append(groups[number].data(), groups[number].size());
+  }
+  return out;
+}
+
+}  // namespace hg::query::promql

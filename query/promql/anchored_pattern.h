@@ -1,0 +1,39 @@
+#pragma once
+// Regular expressions of matchers and label_replace: RE2's dialect, which is that of Prometheus,
+// anchored at both ends. Matching takes time in proportion to the text, whatever the pattern is.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/base/status.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace hg::query::promql {
+
+/// Immutable and thread-safe. Texts are UTF-8.
+class AnchoredPattern {
+ public:
+  /// InvalidArgument: what is wrong.
+  static Result<std::shared_ptr<const AnchoredPattern>> Compile(std::string_view pattern);
+  ~AnchoredPattern();
+  AnchoredPattern(const AnchoredPattern&) = delete;
+  AnchoredPattern& operator=(const AnchoredPattern&) = delete;
+
+  /// True if the pattern matches the whole text.
+  [[nodiscard]] bool Matches(std::string_view text) const;
+  /// `form` with the groups of the match in it: $1, ${1}, $name, ${name}; $$ is a dollar, a group
+  /// that there is not is nothing. None: the text does not match.
+  [[nodiscard]] std::optional<std::string> Expand(std::string_view text,
+                                                  std::string_view form) const;
+
+ private:
+  explicit AnchoredPattern(std::unique_ptr<re2::RE2> pattern);
+  std::unique_ptr<re2::RE2> pattern_;
+};
+
+}  // namespace hg::query::promql

@@ -1,0 +1,65 @@
+// Operators between scalars, and between a vector and a scalar; those of two vectors go on to
+// vector_matching.h.
+
+#include <utility>
+
+#include "query/promql/evaluator.h"
+#include "query/promql/math_functions.h"
+#include "query/promql/vector_matching.h"
+
+namespace hg::query::promql {
+namespace {
+
+double ScalarResult(BinaryOperator op, double left, double right) {
+  if (IsComparison(op)) return Holds(op, left, right) ? 1 : 0;
+  return Compute(op, left, right);
+}
+
+/// `scalar_left`: the scalar stands on the left. A comparison keeps the vector's samples.
+Result<Value> WithScalar(const Binary& binary, Value vector, const Column& scalar, bool scalar_left,
+                         const Steps& steps, MemoryTally* tally) {
+  for (VectorSeries& series : vector.vector) {
+    RETURN_IF_ERROR(tally->Step(1 + steps.count));
+    for (size_t i = 0; i < steps.count; ++i) {
+      double& value = series.values[i];
+      if (IsAbsent(value)) continue;
+      const double left = scalar_left ? scalar[i] : value;
+      const double right = scalar_left ? value : scalar[i];
+      if (!IsComparison(binary.op)) {
+        value = Compute(binary.op, left, right);
+        continue;
+      }
+      const bool holds = Holds(binary.op, left, right);
+      if (binary.returns_bool) {
+        value = holds ? 1 : 0;
+      } else if (!holds) {
+        value = Absent();
+      }
+    }
+  }
+  if (!IsComparison(binary.op) || binary.returns_bool)
+    RETURN_IF_ERROR(DropNames(steps, tally, &vector));
+  return vector;
+}
+
+}  // namespace
+
+Result<Value> EvaluateBinary(const Binary& binary, const Steps& steps, Evaluator* evaluator) {
+  ASSIGN_OR_RETURN(Value left, evaluator->Evaluate(*binary.left, steps));
+  ASSIGN_OR_RETURN(Value right, evaluator->Evaluate(*binary.right, steps));
+  MemoryTally& tally = evaluator->memory();
+  const bool left_scalar = left.type == ValueType::kScalar;
+  const bool right_scalar = right.type == ValueType::kScalar;
+  if (left_scalar && right_scalar) {
+    return MakeScalar(steps.count, &tally, [&](size_t i) {
+      return ScalarResult(binary.op, left.scalar[i], right.scalar[i]);
+    });
+  }
+  if (left_scalar) return WithScalar(binary, std::move(right), left.scalar, true, steps, &tally);
+  if (right_scalar) return WithScalar(binary, std::move(left), right.scalar, false, steps, &tally);
+  if (IsSetOperator(binary.op))
+    return CombineSets(binary, std::move(left), std::move(right), steps, &tally);
+  return CombineVectors(binary, left, right, steps, &tally);
+}
+
+}  // namespace hg::query::promql

@@ -1,0 +1,65 @@
+// label_replace and label_join.
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "query/promql/anchored_pattern.h"
+#include "query/promql/call.h"
+
+namespace hg::query::promql {
+namespace {
+
+Status CheckLabelName(std::string_view function, const std::string& name) {
+  if (!name.empty()) return {};
+  return Status::InvalidArgument(std::string(function) + ": a label needs a name");
+}
+
+/// Series whose labels `change` has changed.
+template <typename Change>
+Result<Value> Relabelled(const CallSite& site, Change change) {
+  ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
+  VectorBuilder builder(site.steps, &site.evaluator.memory());
+  for (VectorSeries& series : vector.vector) {
+    change(&series.labels);
+    RETURN_IF_ERROR(builder.Add(std::move(series)));
+  }
+  return builder.Take();
+}
+
+Result<Value> LabelReplace(const CallSite& site) {
+  const std::string &to = site.text(1), &form = site.text(2), &from = site.text(3);
+  RETURN_IF_ERROR(CheckLabelName("label_replace", to));
+  Result<std::shared_ptr<const AnchoredPattern>> pattern = AnchoredPattern::Compile(site.text(4));
+  if (!pattern.ok()) return Prepend(pattern.status(), "label_replace");
+  return Relabelled(site, [&](Labels* labels) {
+    const std::optional<std::string> value = (*pattern)->Expand(labels->Get(from), form);
+    if (value) labels->Set(to, *value);
+  });
+}
+
+Result<Value> LabelJoin(const CallSite& site) {
+  const std::string &to = site.text(1), &between = site.text(2);
+  RETURN_IF_ERROR(CheckLabelName("label_join", to));
+  constexpr size_t kFirstSource = 3;
+  for (size_t i = kFirstSource; i < site.call.arguments.size(); ++i)
+    RETURN_IF_ERROR(CheckLabelName("label_join", site.text(i)));
+  return Relabelled(site, [&](Labels* labels) {
+    std::string value;
+    for (size_t i = kFirstSource; i < site.call.arguments.size(); ++i) {
+      if (i > kFirstSource) value += between;
+      value += labels->Get(site.text(i));
+    }
+    labels->Set(to, value);
+  });
+}
+
+}  // namespace
+
+CallFunction FindLabelFunction(std::string_view name) {
+  if (name == "label_replace") return LabelReplace;
+  if (name == "label_join") return LabelJoin;
+  return nullptr;
+}
+
+}  // namespace hg::query::promql

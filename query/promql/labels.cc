@@ -1,0 +1,85 @@
+#include "query/promql/labels.h"
+
+#include <algorithm>
+
+namespace hg::query::promql {
+namespace {
+
+bool Before(const Labels::Pair& pair, std::string_view name) { return pair.first < name; }
+
+bool IsAmong(std::span<const std::string> names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+Labels::Labels(std::vector<Pair> pairs) {
+  pairs_.reserve(pairs.size());
+  for (const auto& [name, value] : pairs) Set(name, value);
+}
+
+std::string_view Labels::Get(std::string_view name) const {
+  const auto it = std::lower_bound(pairs_.begin(), pairs_.end(), name, Before);
+  if (it == pairs_.end() || it->first != name) return {};
+  return it->second;
+}
+
+void Labels::Set(std::string_view name, std::string_view value) {
+  const auto it = std::lower_bound(pairs_.begin(), pairs_.end(), name, Before);
+  const bool there = it != pairs_.end() && it->first == name;
+  if (value.empty()) {
+    if (there) pairs_.erase(it);
+  } else if (there) {
+    it->second = value;
+  } else {
+    pairs_.emplace(it, name, value);
+  }
+}
+
+void Labels::Remove(std::string_view name) { Set(name, ""); }
+
+void Labels::Keep(std::span<const std::string> names) {
+  std::erase_if(pairs_, [&](const Pair& pair) { return !IsAmong(names, pair.first); });
+}
+
+void Labels::Drop(std::span<const std::string> names) {
+  std::erase_if(pairs_, [&](const Pair& pair) { return IsAmong(names, pair.first); });
+}
+
+size_t Labels::bytes() const {
+  size_t bytes = sizeof(Labels) + pairs_.capacity() * sizeof(Pair);
+  for (const auto& [name, value] : pairs_) bytes += name.capacity() + value.capacity();
+  return bytes;
+}
+
+std::string Labels::Key() const {
+  std::string key;
+  for (const auto& [name, value] : pairs_) {
+    // No text in UTF-8 has this byte.
+    key.append(name).push_back('\xFF');
+    key.append(value).push_back('\xFF');
+  }
+  return key;
+}
+
+std::string Labels::Text() const {
+  std::string text = "{";
+  for (const auto& [name, value] : pairs_)
+    text += (text.size() > 1 ? ", " : "") + name + "=" + Quoted(value);
+  return text + "}";
+}
+
+std::string Quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out.push_back('\\');
+    if (c == '\n') {
+      out.append("\\n");
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace hg::query::promql

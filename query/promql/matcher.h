@@ -1,0 +1,35 @@
+#pragma once
+// One condition on one label of a selector.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/promql/anchored_pattern.h"
+#include "storage/base/status.h"
+
+namespace hg::query::promql {
+
+enum class MatchKind : unsigned char { kEqual, kNotEqual, kMatches, kMatchesNot };
+
+/// Immutable value.
+struct Matcher {
+  std::string label;
+  MatchKind kind = MatchKind::kEqual;
+  std::string value;
+  std::shared_ptr<const AnchoredPattern> pattern;  // of kMatches, kMatchesNot
+
+  /// InvalidArgument: the value is no regular expression.
+  static Result<Matcher> Make(std::string label, MatchKind kind, std::string value);
+
+  /// Whether the label may have that value; "" is that of a series without the label.
+  [[nodiscard]] bool Admits(std::string_view text) const;
+};
+
+using Matchers = std::vector<Matcher>;
+
+/// Whether one of them refuses series that do not have its label: others would select everything.
+bool SaysSomething(const Matchers& matchers);
+
+}  // namespace hg::query::promql

@@ -1,0 +1,128 @@
+#include "query/promql/number_text.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+#include "storage/model/letter_case.h"
+
+namespace hg::query::promql {
+namespace {
+
+bool AppendSpecial(double value, std::string* out) {
+  if (std::isnan(value)) {
+    out->append("NaN");
+  } else if (std::isinf(value)) {
+    out->append(value > 0 ? "+Inf" : "-Inf");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// "1.25e-07", the fewest digits that read back.
+std::string ScientificText(double value) {
+  char text[32];
+  const auto [end, error] =
+      std::to_chars(text, text + sizeof(text), value, std::chars_format::scientific);
+  return {text, end};
+}
+
+/// The same digits with zeros instead of an exponent. (std::to_chars would give all digits that a
+/// large double has.)
+std::string WithoutExponent(double value) {
+  const std::string text = ScientificText(std::abs(value));
+  const size_t e = text.find('e');
+  std::string digits = text.substr(0, e);
+  std::erase(digits, '.');
+  int exponent = 0;
+  const char* const from = text.data() + e + (text[e + 1] == '+' ? 2 : 1);
+  std::from_chars(from, text.data() + text.size(), exponent);
+  if (exponent < 0) {
+    digits.insert(0, static_cast<size_t>(-exponent), '0');
+    exponent = 0;
+  }
+  const auto whole = static_cast<size_t>(exponent) + 1;  // digits in front of the point
+  if (digits.size() <= whole) {
+    digits.append(whole - digits.size(), '0');
+  } else {
+    digits.insert(whole, 1, '.');
+  }
+  return (std::signbit(value) ? "-" : "") + digits;
+}
+
+bool TakePrefix(std::string_view* text, std::string_view lower) {
+  if (text->size() < lower.size() || LowerCase(text->substr(0, lower.size())) != lower)
+    return false;
+  text->remove_prefix(lower.size());
+  return true;
+}
+
+}  // namespace
+
+std::optional<double> ParseFloat(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || text.front() == '-' || text.front() == '+') return {};
+  double value = 0;
+  std::string_view word = text;
+  if (TakePrefix(&word, "inf") && (word.empty() || LowerCase(word) == "inity")) {
+    value = std::numeric_limits<double>::infinity();
+  } else if (LowerCase(text) == "nan") {
+    value = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    word = text;
+    const bool hex = TakePrefix(&word, "0x");
+    // Go's hexadecimal numbers need their exponent.
+    if (hex && word.find_first_of("pP") == std::string_view::npos) return {};
+    // Words of from_chars that are none of Go's: "nan(…)".
+    if (word.empty() || word.front() == 'n' || word.front() == 'N' || word.front() == 'i' ||
+        word.front() == 'I')
+      return {};
+    const auto [end, error] =
+        std::from_chars(word.data(), word.data() + word.size(), value,
+                        hex ? std::chars_format::hex : std::chars_format::general);
+    if (end != word.data() + word.size()) return {};
+    if (error == std::errc::result_out_of_range) {
+      // Too small is 0 or as near as can be; too large is refused.
+      value = std::strtod(std::string(text).c_str(), nullptr);
+      if (std::isinf(value)) return {};
+    } else if (error != std::errc()) {
+      return {};
+    }
+  }
+  return negative ? -value : value;
+}
+
+std::optional<double> ParseLiteral(std::string_view text) {
+  std::string_view digits = text;
+  int base = 10;
+  if (TakePrefix(&digits, "0x")) {
+    base = 16;
+  } else if (text.size() > 1 && text.front() == '0') {
+    base = 8;
+  }
+  int64_t integer = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), integer, base);
+  if (error == std::errc() && end == digits.data() + digits.size() && !digits.starts_with('-'))
+    return static_cast<double>(integer);
+  return ParseFloat(text);
+}
+
+std::string FixedText(double value) {
+  std::string out;
+  return AppendSpecial(value, &out) ? out : WithoutExponent(value);
+}
+
+void AppendAnswerText(double value, std::string* out) {
+  constexpr double kFixedFrom = 1e-6, kFixedBelow = 1e21;
+  if (AppendSpecial(value, out)) return;
+  const double size = std::abs(value);
+  const bool fixed = size == 0 || (size >= kFixedFrom && size < kFixedBelow);
+  out->append(fixed ? WithoutExponent(value) : ScientificText(value));
+}
+
+}  // namespace hg::query::promql

@@ -1,0 +1,131 @@
+#include "query/promql/pick_aggregation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "query/promql/grouping.h"
+#include "query/promql/number_text.h"
+#include "query/promql/quantile.h"
+
+namespace hg::query::promql {
+namespace {
+
+/// Numbers of the series of each group.
+std::vector<std::vector<size_t>> MembersOf(const SeriesGroups& groups) {
+  std::vector<std::vector<size_t>> members(groups.labels.size());
+  for (size_t series = 0; series < groups.group_of.size(); ++series)
+    members[groups.group_of[series]].push_back(series);
+  return members;
+}
+
+Result<size_t> CountOf(double count) {
+  // From here on doubles have no int64.
+  constexpr double kInt64Beyond = 9223372036854775808.0;
+  if (!(count >= -kInt64Beyond && count < kInt64Beyond))
+    return Status::InvalidArgument("Scalar value " + FixedText(count) + " overflows int64");
+  return count < 1 ? size_t{0} : static_cast<size_t>(count);
+}
+
+struct Candidate {
+  double value = 0;
+  size_t series = 0;
+};
+
+/// The best `count` first, in their order.
+void Rank(bool largest, size_t count, std::vector<Candidate>* candidates) {
+  const auto better = [largest](const Candidate& a, const Candidate& b) {
+    if (std::isnan(a.value) || std::isnan(b.value))
+      return std::isnan(a.value) == std::isnan(b.value) ? a.series < b.series : std::isnan(b.value);
+    if (a.value == b.value) return a.series < b.series;
+    return largest ? a.value > b.value : a.value < b.value;
+  };
+  const size_t kept = std::min(count, candidates->size());
+  std::partial_sort(candidates->begin(), candidates->begin() + static_cast<ptrdiff_t>(kept),
+                    candidates->end(), better);
+  candidates->resize(kept);
+}
+
+std::vector<Candidate> CandidatesOf(const Value& vector, const std::vector<size_t>& members,
+                                    size_t step) {
+  std::vector<Candidate> out;
+  for (const size_t series : members) {
+    const double value = vector.vector[series].values[step];
+    if (!IsAbsent(value)) out.push_back({value, series});
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Value> PickOfGroups(const Aggregation& aggregation, const Column& counts, Value vector,
+                           const Steps& steps, MemoryTally* tally) {
+  const bool largest = aggregation.aggregator == Aggregator::kTopk;
+  const auto members = MembersOf(GroupSeries(vector, aggregation.grouping));
+  std::vector<VectorSeries> ranked;  // of a single step
+  for (size_t i = 0; i < steps.count; ++i) {
+    ASSIGN_OR_RETURN(const size_t count, CountOf(counts[i]));
+    RETURN_IF_ERROR(tally->Step(1 + vector.vector.size()));
+    for (const std::vector<size_t>& of_group : members) {
+      std::vector<Candidate> candidates = CandidatesOf(vector, of_group, i);
+      Rank(largest, count, &candidates);
+      if (steps.count == 1) {
+        for (const Candidate& kept : candidates)
+          ranked.push_back(std::move(vector.vector[kept.series]));
+        continue;
+      }
+      for (const size_t series : of_group) vector.vector[series].values[i] = Absent();
+      for (const Candidate& kept : candidates) vector.vector[kept.series].values[i] = kept.value;
+    }
+  }
+  if (steps.count == 1) vector.vector = std::move(ranked);
+  return vector;
+}
+
+Result<Value> QuantilesOfGroups(const Aggregation& aggregation, const Column& phis,
+                                const Value& vector, const Steps& steps, MemoryTally* tally) {
+  const SeriesGroups groups = GroupSeries(vector, aggregation.grouping);
+  const auto members = MembersOf(groups);
+  VectorBuilder builder(steps, tally);
+  std::vector<double> values;
+  for (size_t group = 0; group < members.size(); ++group) {
+    ASSIGN_OR_RETURN(const size_t series, builder.SeriesOf(groups.labels[group]));
+    for (size_t i = 0; i < steps.count; ++i) {
+      RETURN_IF_ERROR(tally->Step(1 + members[group].size()));
+      values.clear();
+      for (const Candidate& candidate : CandidatesOf(vector, members[group], i))
+        values.push_back(candidate.value);
+      if (!values.empty()) builder.column(series)[i] = Quantile(phis[i], &values);
+    }
+  }
+  return builder.Take();
+}
+
+Result<Value> CountValues(const Aggregation& aggregation, const std::string& label,
+                          const Value& vector, const Steps& steps, MemoryTally* tally) {
+  if (label.empty()) return Status::InvalidArgument("count_values: a label needs a name");
+  Grouping grouping = aggregation.grouping;
+  // The label of the value stays, whatever is grouped by.
+  if (grouping.without) {
+    std::erase(grouping.labels, label);
+  } else {
+    grouping.labels.push_back(label);
+  }
+  VectorBuilder builder(steps, tally);
+  for (const VectorSeries& from : vector.vector) {
+    for (size_t i = 0; i < steps.count; ++i) {
+      RETURN_IF_ERROR(tally->Step(1));
+      if (IsAbsent(from.values[i])) continue;
+      Labels labels = from.labels;
+      labels.Set(label, FixedText(from.values[i]));
+      ASSIGN_OR_RETURN(const size_t series,
+                       builder.SeriesOf(GroupLabels(std::move(labels), grouping)));
+      double& count = builder.column(series)[i];
+      count = IsAbsent(count) ? 1 : count + 1;
+    }
+  }
+  return builder.Take();
+}
+
+}  // namespace hg::query::promql

@@ -1,0 +1,178 @@
+#include "query/promql/range_functions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "query/promql/exact_sum.h"
+#include "query/promql/quantile.h"
+#include "query/promql/rate_functions.h"
+
+namespace hg::query::promql {
+namespace {
+
+using Answer = std::optional<double>;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Answer SumOverTime(const Window& window) {
+  ExactSum sum;
+  for (const double value : window.values) sum.Add(value);
+  return std::isinf(sum.rounded()) ? sum.rounded() : sum.total();
+}
+
+// Kept as a mean, not divided at the end, so that sums beyond the range of doubles have one.
+Answer AvgOverTime(const Window& window) {
+  double mean = 0, lost = 0, count = 0;
+  for (const double value : window.values) {
+    ++count;
+    if (std::isinf(mean)) {
+      // Only a NaN or the other infinity changes it any more.
+      const bool same = std::isinf(value) && (value > 0) == (mean > 0);
+      if (same || std::isfinite(value)) continue;
+    }
+    const double more = value / count - mean / count;
+    const double next = mean + more;
+    lost += std::abs(mean) >= std::abs(more) ? (mean - next) + more : (more - next) + mean;
+    mean = next;
+  }
+  return std::isinf(mean) ? mean : mean + lost;
+}
+
+template <typename Better>
+double Best(const Window& window, Better better) {
+  double best = window.values.front();
+  for (const double value : window.values) {
+    if (better(value, best) || std::isnan(best)) best = value;
+  }
+  return best;
+}
+Answer MinOverTime(const Window& window) { return Best(window, std::less<>()); }
+Answer MaxOverTime(const Window& window) { return Best(window, std::greater<>()); }
+
+Answer CountOverTime(const Window& window) { return static_cast<double>(window.size()); }
+Answer LastOverTime(const Window& window) { return window.values.back(); }
+Answer PresentOverTime(const Window&) { return 1; }
+
+// Welford's method, with what rounding loses.
+Answer StdvarOverTime(const Window& window) {
+  ExactSum mean, squares;
+  double count = 0;
+  for (const double value : window.values) {
+    ++count;
+    const double delta = value - mean.total();
+    mean.Add(delta / count);
+    squares.Add(delta * (value - mean.total()));
+  }
+  return squares.total() / count;
+}
+Answer StddevOverTime(const Window& window) { return std::sqrt(*StdvarOverTime(window)); }
+
+Answer QuantileOverTime(const Window& window) {
+  std::vector<double> values(window.values.begin(), window.values.end());
+  return Quantile(window.first, &values);
+}
+
+Answer Changes(const Window& window) {
+  int changes = 0;
+  for (size_t i = 1; i < window.size(); ++i) {
+    const double before = window.values[i - 1], value = window.values[i];
+    changes += value != before && !(std::isnan(value) && std::isnan(before));
+  }
+  return changes;
+}
+
+Answer Resets(const Window& window) {
+  int resets = 0;
+  for (size_t i = 1; i < window.size(); ++i) resets += window.values[i] < window.values[i - 1];
+  return resets;
+}
+
+Answer Deriv(const Window& window) {
+  if (window.size() < 2) return {};
+  return FitLine(window, window.times_ms.front()).slope;
+}
+
+Answer PredictLinear(const Window& window) {
+  if (window.size() < 2) return {};
+  const Line line = FitLine(window, window.now_ms);
+  return line.slope * window.first + line.intercept;
+}
+
+// Double exponential smoothing by Holt: `first` smooths the level, `second` the trend.
+Answer HoltWinters(const Window& window) {
+  if (window.size() < 2) return {};
+  const double level_factor = window.first, trend_factor = window.second;
+  double before = 0, level = window.values[0], trend = window.values[1] - window.values[0];
+  for (size_t i = 1; i < window.size(); ++i) {
+    const double scaled = level_factor * window.values[i];
+    if (i > 1) trend = trend_factor * (level - before) + (1 - trend_factor) * trend;
+    before = level;
+    level = scaled + (1 - level_factor) * (level + trend);
+  }
+  return level;
+}
+
+struct Named {
+  std::string_view name;
+  RangeFunction function;
+};
+constexpr Named kFunctions[] = {
+    {"avg_over_time", AvgOverTime},
+    {"changes", Changes},
+    {"count_over_time", CountOverTime},
+    {"delta", Delta},
+    {"deriv", Deriv},
+    {"holt_winters", HoltWinters},
+    {"idelta", InstantDelta},
+    {"increase", Increase},
+    {"irate", InstantRate},
+    {"last_over_time", LastOverTime},
+    {"max_over_time", MaxOverTime},
+    {"min_over_time", MinOverTime},
+    {"predict_linear", PredictLinear},
+    {"present_over_time", PresentOverTime},
+    {"quantile_over_time", QuantileOverTime},
+    {"rate", Rate},
+    {"resets", Resets},
+    {"stddev_over_time", StddevOverTime},
+    {"stdvar_over_time", StdvarOverTime},
+    {"sum_over_time", SumOverTime},
+};
+
+}  // namespace
+
+RangeFunction FindRangeFunction(std::string_view name) {
+  for (const Named& named : kFunctions) {
+    if (named.name == name) return named.function;
+  }
+  return nullptr;
+}
+
+Line FitLine(const Window& window, int64_t origin_ms) {
+  const double first = window.values.front();
+  if (std::all_of(window.values.begin(), window.values.end(),
+                  [&](double value) { return value == first; })) {
+    // The sums below would make a slope of rounding.
+    if (std::isinf(first)) return {kNaN, kNaN};
+    return {0, first};
+  }
+  ExactSum x_sum, y_sum, xy_sum, xx_sum;
+  for (size_t i = 0; i < window.size(); ++i) {
+    const double x = static_cast<double>(window.times_ms[i] - origin_ms) / 1000;
+    const double y = window.values[i];
+    x_sum.Add(x);
+    y_sum.Add(y);
+    xy_sum.Add(x * y);
+    xx_sum.Add(x * x);
+  }
+  const auto count = static_cast<double>(window.size());
+  const double xs = x_sum.total(), ys = y_sum.total();
+  const double covariance = xy_sum.total() - xs * ys / count;
+  const double variance = xx_sum.total() - xs * xs / count;
+  const double slope = covariance / variance;
+  return {slope, ys / count - slope * xs / count};
+}
+
+}  // namespace hg::query::promql

@@ -1,0 +1,221 @@
+#include "query/promql/selector_parser.h"
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "query/promql/duration_text.h"
+#include "query/promql/labels.h"
+#include "query/promql/number_text.h"
+
+namespace hg::query::promql {
+namespace {
+
+Result<MatchKind> TakeMatchKind(TokenStream* tokens) {
+  if (tokens->Take("=")) return MatchKind::kEqual;
+  if (tokens->Take("!=")) return MatchKind::kNotEqual;
+  if (tokens->Take("=~")) return MatchKind::kMatches;
+  if (tokens->Take("!~")) return MatchKind::kMatchesNot;
+  return tokens->Unexpected("in label matching", "one of = != =~ !~");
+}
+
+/// One matcher, or the metric's name in quotes.
+Status TakeMatcher(TokenStream* tokens, Matchers* matchers) {
+  const Token name = tokens->Next();
+  const Token& next = tokens->Peek();
+  if (name.kind == TokenKind::kString && (next.Is(",") || next.Is("}"))) {
+    matchers->push_back({std::string(kNameLabel), MatchKind::kEqual, name.text, nullptr});
+    return {};
+  }
+  ASSIGN_OR_RETURN(const MatchKind kind, TakeMatchKind(tokens));
+  if (tokens->Peek().kind != TokenKind::kString)
+    return tokens->Unexpected("in label matching", "a quoted text");
+  const Token value = tokens->Next();
+  Result<Matcher> matcher = Matcher::Make(name.text, kind, value.text);
+  if (!matcher.ok()) return tokens->Fail(value.at, matcher.status());
+  matchers->push_back(std::move(*matcher));
+  return {};
+}
+
+Status TakeMatchers(TokenStream* tokens, Matchers* matchers) {
+  while (!tokens->Take("}")) {
+    const Token& name = tokens->Peek();
+    if (name.kind != TokenKind::kIdentifier &&
+        (name.kind != TokenKind::kString || name.text.empty()))
+      return tokens->Unexpected("in label matching", "the name of a label or \"}\"");
+    RETURN_IF_ERROR(TakeMatcher(tokens, matchers));
+    if (!tokens->Take(",") && !tokens->Peek().Is("}"))
+      return tokens->Unexpected("in label matching", "\",\" or \"}\"");
+  }
+  return {};
+}
+
+Status RefuseSecondName(const TokenStream& tokens, size_t at, const Matchers& matchers) {
+  for (size_t i = 1; i < matchers.size(); ++i) {
+    if (matchers[i].label != kNameLabel || matchers[i].kind != MatchKind::kEqual) continue;
+    return tokens.Fail(at, "the name of the metric is given twice: \"" + matchers[0].value +
+                               "\" and \"" + matchers[i].value + "\"");
+  }
+  return {};
+}
+
+Result<int64_t> TakeDuration(TokenStream* tokens) {
+  const Token token = tokens->Peek();
+  if (token.kind == TokenKind::kNumber)
+    return tokens->Fail(token.at, "the duration \"" + token.text + "\" has no unit");
+  if (token.kind != TokenKind::kDuration) return tokens->Unexpected("", "a duration");
+  tokens->Next();
+  const Result<int64_t> ms = ParseDurationMs(token.text);
+  if (!ms.ok()) return tokens->Fail(token.at, ms.status());
+  if (*ms == 0) return tokens->Fail(token.at, "a duration must be greater than 0");
+  return *ms;
+}
+
+/// What offset and @ change; nullptr: it is nothing that has a time.
+TimeShift* ShiftOf(Expr* expr) {
+  if (expr->in_parentheses) return nullptr;
+  if (auto* selector = std::get_if<Selector>(&expr->node)) return &selector->shift;
+  if (auto* subquery = std::get_if<Subquery>(&expr->node)) return &subquery->shift;
+  return nullptr;
+}
+
+Status TakeOffset(TokenStream* tokens, size_t at, Expr* operand) {
+  const bool back = tokens->Take("-");
+  ASSIGN_OR_RETURN(const int64_t ms, TakeDuration(tokens));
+  TimeShift* const shift = ShiftOf(operand);
+  if (shift == nullptr)
+    return tokens->Fail(at, "offset belongs behind a selector, a range or a subquery");
+  if (shift->offset_ms) return tokens->Fail(at, "offset is given twice");
+  shift->offset_ms = back ? -ms : ms;
+  return {};
+}
+
+Result<int64_t> TakeTimestamp(TokenStream* tokens) {
+  const bool negative = tokens->Take("-");
+  if (!negative) (void)tokens->Take("+");
+  const Token token = tokens->Next();
+  std::optional<double> seconds;
+  if (token.kind == TokenKind::kNumber || token.IsWord("inf") || token.IsWord("nan"))
+    seconds = ParseLiteral(token.text);
+  if (!seconds)
+    return tokens->Fail(token.at, "\"" + token.text + "\" behind @ is no time, start() or end()");
+  const double ms = std::round(*seconds * 1000) * (negative ? -1 : 1);
+  if (!(std::abs(ms) < 9.2e18))
+    return tokens->Fail(token.at, "the time \"" + token.text + "\" behind @ is out of range");
+  return static_cast<int64_t>(ms);
+}
+
+Status TakeAt(TokenStream* tokens, size_t at, Expr* operand) {
+  TimeShift::At kind = TimeShift::At::kTime;
+  int64_t ms = 0;
+  const bool start = tokens->Peek().IsWord("start");
+  if (start || tokens->Peek().IsWord("end")) {
+    tokens->Next();
+    RETURN_IF_ERROR(tokens->Expect("(", "behind @"));
+    RETURN_IF_ERROR(tokens->Expect(")", "behind @"));
+    kind = start ? TimeShift::At::kStart : TimeShift::At::kEnd;
+  } else {
+    ASSIGN_OR_RETURN(ms, TakeTimestamp(tokens));
+  }
+  TimeShift* const shift = ShiftOf(operand);
+  if (shift == nullptr)
+    return tokens->Fail(at, "@ belongs behind a selector, a range or a subquery");
+  if (shift->at != TimeShift::At::kNone) return tokens->Fail(at, "@ is given twice");
+  shift->at = kind;
+  shift->at_ms = ms;
+  return {};
+}
+
+Status MakeRange(TokenStream* tokens, size_t at, int64_t range_ms, Expr* operand) {
+  auto* const selector = std::get_if<Selector>(&operand->node);
+  if (selector == nullptr || operand->in_parentheses)
+    return tokens->Fail(at, "a range belongs behind a selector");
+  if (selector->shift.offset_ms) return tokens->Fail(at, "a range belongs in front of offset");
+  if (selector->shift.at != TimeShift::At::kNone)
+    return tokens->Fail(at, "a range belongs in front of @");
+  if (selector->range_ms > 0) return tokens->Fail(at, "a range is given twice");
+  selector->range_ms = range_ms;
+  return {};
+}
+
+Status TakeBrackets(TokenStream* tokens, size_t at, ExprPtr* operand) {
+  ASSIGN_OR_RETURN(const int64_t range_ms, TakeDuration(tokens));
+  if (tokens->Take("]")) return MakeRange(tokens, at, range_ms, operand->get());
+  if ((*operand)->As<Subquery>() != nullptr)
+    return tokens->Fail(at, "a subquery belongs behind an instant vector");
+  RETURN_IF_ERROR(tokens->Expect(":", "in a range"));
+  Subquery subquery;
+  subquery.range_ms = range_ms;
+  if (!tokens->Peek().Is("]")) {
+    ASSIGN_OR_RETURN(subquery.step_ms, TakeDuration(tokens));
+  }
+  RETURN_IF_ERROR(tokens->Expect("]", "in a subquery"));
+  auto outer = std::make_unique<Expr>();
+  outer->at = (*operand)->at;
+  subquery.inner = std::move(*operand);
+  outer->node = std::move(subquery);
+  *operand = std::move(outer);
+  return {};
+}
+
+}  // namespace
+
+bool IsReserved(const Token& word) {
+  for (const std::string_view reserved :
+       {"atan2", "bool", "group_left", "group_right", "ignoring", "inf", "nan", "on"}) {
+    if (word.IsWord(reserved)) return true;
+  }
+  return false;
+}
+
+Result<Selector> TakeSelector(TokenStream* tokens) {
+  Selector selector;
+  const size_t at = tokens->Peek().at;
+  const bool named = tokens->Peek().kind == TokenKind::kIdentifier;
+  if (named) {
+    selector.matchers.push_back(
+        {std::string(kNameLabel), MatchKind::kEqual, tokens->Next().text, nullptr});
+  }
+  if (tokens->Take("{")) {
+    RETURN_IF_ERROR(TakeMatchers(tokens, &selector.matchers));
+  } else if (!named) {
+    return tokens->Unexpected("", "a selector");
+  }
+  if (named) RETURN_IF_ERROR(RefuseSecondName(*tokens, at, selector.matchers));
+  if (!SaysSomething(selector.matchers))
+    return tokens->Fail(at, "a selector needs a matcher that does not admit the empty text");
+  return selector;
+}
+
+Result<std::vector<std::string>> TakeLabelList(TokenStream* tokens) {
+  RETURN_IF_ERROR(tokens->Expect("(", "in grouping"));
+  std::vector<std::string> labels;
+  while (!tokens->Take(")")) {
+    const Token& name = tokens->Peek();
+    const bool word =
+        name.kind == TokenKind::kIdentifier && name.text.find(':') == std::string::npos;
+    if (!word && (name.kind != TokenKind::kString || name.text.empty()))
+      return tokens->Unexpected("in grouping", "the name of a label");
+    labels.push_back(tokens->Next().text);
+    if (!tokens->Take(",") && !tokens->Peek().Is(")"))
+      return tokens->Unexpected("in grouping", "\",\" or \")\"");
+  }
+  return labels;
+}
+
+Status TakeSuffixes(TokenStream* tokens, ExprPtr* operand) {
+  for (;;) {
+    const size_t at = tokens->Peek().at;
+    if (tokens->Take("[")) {
+      RETURN_IF_ERROR(TakeBrackets(tokens, at, operand));
+    } else if (tokens->TakeWord("offset")) {
+      RETURN_IF_ERROR(TakeOffset(tokens, at, operand->get()));
+    } else if (tokens->Take("@")) {
+      RETURN_IF_ERROR(TakeAt(tokens, at, operand->get()));
+    } else {
+      return {};
+    }
+  }
+}
+
+}  // namespace hg::query::promql

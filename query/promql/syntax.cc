@@ -1,0 +1,49 @@
+#include "query/promql/syntax.h"
+
+#include "query/promql/function_table.h"
+
+namespace hg::query::promql {
+
+std::string_view ValueTypeName(ValueType type) {
+  switch (type) {
+    case ValueType::kScalar:
+      return "scalar";
+    case ValueType::kString:
+      return "string";
+    case ValueType::kVector:
+      return "instant vector";
+    case ValueType::kMatrix:
+      return "range vector";
+  }
+  return "";
+}
+
+bool IsComparison(BinaryOperator op) {
+  return op >= BinaryOperator::kEqual && op <= BinaryOperator::kGreaterOrEqual;
+}
+
+bool IsSetOperator(BinaryOperator op) { return op >= BinaryOperator::kAnd; }
+
+std::string_view OperatorText(BinaryOperator op) {
+  constexpr std::string_view kTexts[] = {"+",  "-", "*",  "/", "%",  "^",   "atan2", "==",
+                                         "!=", "<", "<=", ">", ">=", "and", "or",    "unless"};
+  return kTexts[static_cast<size_t>(op)];
+}
+
+ValueType TypeOf(const Expr& expr) {
+  if (expr.As<NumberLiteral>() != nullptr) return ValueType::kScalar;
+  if (expr.As<StringLiteral>() != nullptr) return ValueType::kString;
+  if (const auto* selector = expr.As<Selector>())
+    return selector->range_ms > 0 ? ValueType::kMatrix : ValueType::kVector;
+  if (expr.As<Subquery>() != nullptr) return ValueType::kMatrix;
+  if (const auto* call = expr.As<Call>()) return call->function->returns;
+  if (const auto* negation = expr.As<Negation>()) return TypeOf(*negation->inner);
+  if (const auto* binary = expr.As<Binary>()) {
+    const bool scalars =
+        TypeOf(*binary->left) == ValueType::kScalar && TypeOf(*binary->right) == ValueType::kScalar;
+    return scalars ? ValueType::kScalar : ValueType::kVector;
+  }
+  return ValueType::kVector;
+}
+
+}  // namespace hg::query::promql

@@ -1,0 +1,126 @@
+// Numbers, durations, patterns and labels as texts.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "query/promql/anchored_pattern.h"
+#include "query/promql/duration_text.h"
+#include "query/promql/labels.h"
+#include "query/promql/matcher.h"
+#include "query/promql/number_text.h"
+
+namespace hg::query::promql {
+
+TEST_CASE("durations are units in order, each once") {
+  const std::pair<const char*, int64_t> cases[] = {
+      {"5m", 300000},    {"1h30m", 5400000},  {"1d12h", 129600000},
+      {"90s", 90000},    {"250ms", 250},      {"1m500ms", 60500},
+      {"1w", 604800000}, {"1y", 31536000000}, {"1y1w1d1h1m1s1ms", 32230861001},
+      {"0", 0},          {"0s", 0},           {"100m", 6000000},
+  };
+  for (const auto& [text, ms] : cases) {
+    CAPTURE(text);
+    const Result<int64_t> parsed = ParseDurationMs(text);
+    REQUIRE(parsed.ok());
+    CHECK(*parsed == ms);
+  }
+  for (const char* text : {"", "5", "m", "5x", "1m1h", "5m5m", "-5m", "1.5h", "5 m", "5M",
+                           "300000y", "99999999999999999999s", "+5m", "1hh"}) {
+    CAPTURE(text);
+    CHECK(!ParseDurationMs(text).ok());
+  }
+}
+
+TEST_CASE("numbers of label values are Go's") {
+  const std::pair<const char*, double> cases[] = {
+      {"1", 1},      {"0.5", 0.5}, {"+Inf", HUGE_VAL}, {"inf", HUGE_VAL}, {"-Infinity", -HUGE_VAL},
+      {"1e3", 1000}, {".5", 0.5},  {"5.", 5},          {"0x1p4", 16},     {"-0x1.8P1", -3},
+      {"1e-400", 0}, {"+7", 7},
+  };
+  for (const auto& [text, value] : cases) {
+    CAPTURE(text);
+    REQUIRE(ParseFloat(text).has_value());
+    CHECK(*ParseFloat(text) == value);
+  }
+  CHECK(std::isnan(*ParseFloat("NaN")));
+  for (const char* text :
+       {"", "+", "--1", "+-1", "1x", "infi", "nan(1)", "0x10", " 1", "1 ", "1e", "1e400", "e5"}) {
+    CAPTURE(text);
+    CHECK(!ParseFloat(text).has_value());
+  }
+}
+
+TEST_CASE("numbers are printed with the fewest digits that read back") {
+  CHECK(FixedText(0.1) == "0.1");
+  CHECK(FixedText(1e21) == "1000000000000000000000");
+  CHECK(FixedText(1e23) == "100000000000000000000000");
+  CHECK(FixedText(1e-7) == "0.0000001");
+  CHECK(FixedText(-123.456) == "-123.456");
+  CHECK(FixedText(9007199254740993) == "9007199254740992");
+  CHECK(FixedText(10) == "10");
+  CHECK(FixedText(-HUGE_VAL) == "-Inf");
+  CHECK(FixedText(5) == "5");
+  const auto answer = [](double value) {
+    std::string out;
+    AppendAnswerText(value, &out);
+    return out;
+  };
+  CHECK(answer(1e20) == "100000000000000000000");
+  CHECK(answer(1e21) == "1e+21");
+  CHECK(answer(1e-7) == "1e-07");
+  CHECK(answer(0.000001) == "0.000001");
+  CHECK(answer(-0.0) == "-0");
+  CHECK(answer(NAN) == "NaN");
+  CHECK(answer(HUGE_VAL) == "+Inf");
+}
+
+TEST_CASE("patterns match whole texts and give their groups") {
+  const auto pattern = AnchoredPattern::Compile("(?P<host>[a-z]+)(\\d+)|other");
+  REQUIRE(pattern.ok());
+  CHECK((*pattern)->Matches("web12"));
+  CHECK((*pattern)->Matches("other"));
+  CHECK(!(*pattern)->Matches("web12.local"));
+  CHECK(!(*pattern)->Matches("x other"));
+  CHECK((*pattern)->Expand("web12", "$1-$2") == "web-12");
+  CHECK((*pattern)->Expand("web12", "${host}_${2}") == "web_12");
+  CHECK((*pattern)->Expand("web12", "$host_") == "");  // the group "host_"
+  CHECK((*pattern)->Expand("web12", "$$1 $9 $ ${1") == "$1  $ ${1");
+  CHECK((*pattern)->Expand("nothing", "$1") == std::nullopt);
+  CHECK(!AnchoredPattern::Compile("(?=a)").ok());
+}
+
+TEST_CASE("matchers see a series without the label as one with an empty value") {
+  const auto admits = [](MatchKind kind, const char* value, const char* text) {
+    return Matcher::Make("a", kind, value)->Admits(text);
+  };
+  CHECK(admits(MatchKind::kEqual, "", ""));
+  CHECK(!admits(MatchKind::kNotEqual, "", ""));
+  CHECK(admits(MatchKind::kNotEqual, "x", ""));
+  CHECK(admits(MatchKind::kMatches, "x*", ""));
+  CHECK(!admits(MatchKind::kMatchesNot, "x*", ""));
+  CHECK(!Matcher::Make("a", MatchKind::kMatches, "[").ok());
+}
+
+TEST_CASE("labels are sorted, and have no empty values") {
+  Labels labels({{"b", "2"}, {"a", "1"}, {"c", ""}, {"a", "3"}});
+  CHECK(labels.Text() == "{a=\"3\", b=\"2\"}");
+  labels.Set("b", "");
+  labels.Set("d", "4");
+  CHECK(labels.Text() == "{a=\"3\", d=\"4\"}");
+  CHECK(labels.Get("x") == "");
+  Labels kept = labels;
+  kept.Keep(std::vector<std::string>{"d", "x"});
+  CHECK(kept.Text() == "{d=\"4\"}");
+  labels.Drop(std::vector<std::string>{"d"});
+  CHECK(labels.Text() == "{a=\"3\"}");
+  const auto key = [](const char* name, const char* value) {
+    Labels one;
+    one.Set(name, value);
+    return one.Key();
+  };
+  CHECK(key("a", "bc") != key("ab", "c"));
+  CHECK(Quoted("a\"\\\n") == "\"a\\\"\\\\\\n\"");
+}
+
+}  // namespace hg::query::promql
