@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "query/choose_series.h"
 #include "query/merge.h"
 #include "query/rate.h"
 #include "query/side_by_side.h"
@@ -116,22 +117,8 @@ Status SubQueryRun::PlanRaw(const DownsampleSpec* downsample) {
 Result<bool> SubQueryRun::ChooseSeries() {
   bool counted = limits_.bytes_max > 0 || limits_.cells_max > 0;
   if (!filter_->decides() || counted || !context_.points.ListsFromIndex()) return true;
-  SeriesMatcher chosen;
-  Status failed;
-  const auto take = [&](ByteView tsuid) -> Status {
-    RETURN_IF_ERROR(chosen_memory_.Step(kSeriesSteps));
-    ASSIGN_OR_RETURN(const bool admitted, filter_->Admits(tsuid));
-    if (!admitted) return {};
-    RETURN_IF_ERROR(chosen_memory_.Add(static_cast<int64_t>(2 * sizeof(Bytes) + tsuid.size())));
-    chosen.tsuids.emplace_back(tsuid);
-    return {};
-  };
-  RETURN_IF_ERROR(context_.points.ListSeries(spec_.metric, spec_.matcher, [&](ByteView tsuid) {
-    failed = take(tsuid);
-    return failed.ok();
-  }));
-  RETURN_IF_ERROR(failed);
-  std::sort(chosen.tsuids.begin(), chosen.tsuids.end());
+  ASSIGN_OR_RETURN(SeriesMatcher chosen,
+                   query::ChooseSeries(context_.points, spec_.metric, &*filter_, &chosen_memory_));
   spec_.matcher = std::move(chosen);
   chosen_ = true;
   return !spec_.matcher.tsuids.empty();

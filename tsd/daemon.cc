@@ -20,6 +20,7 @@
 #include "tsd/log.h"
 #include "tsd/open_files.h"
 #include "tsd/query_log.h"
+#include "tsd/retention/retention.h"
 #include "tsd/settings.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
@@ -38,6 +39,7 @@ struct DaemonOptions {
   uid::MetadataOptions metadata;
   compaction::RowFoldOptions fold;
   std::optional<compaction::RowQueueOptions> row_queue;
+  std::optional<RetentionOptions> retention;
   std::optional<RollupIngestOptions> rollups;
   std::optional<size_t> preloaded_rows;
 };
@@ -52,6 +54,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
   ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
   ASSIGN_OR_RETURN(options.row_queue, ReadRowQueueOptions(config));
+  ASSIGN_OR_RETURN(options.retention, ReadRetentionOptions(config));
   ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
   ASSIGN_OR_RETURN(options.preloaded_rows, ReadPreloadedRows(config));
   return options;
@@ -151,6 +154,10 @@ class Daemon {
       session.backend().ListenForWrittenRows(
           [this](ByteView key, uint32_t base) { row_queue_->Written(key, base); });
     }
+    if (options_.retention) {
+      retention_ = std::make_unique<Retention>(session.points(), session.names(), clock,
+                                               *options_.retention);
+    }
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
     queries_.running().ListenForEnds([this](const query::CompletedQuery& query) {
@@ -165,11 +172,13 @@ class Daemon {
     RETURN_IF_ERROR(server_.Start());
     fold_.Start();
     if (row_queue_) row_queue_->Start();
+    if (retention_) retention_->Start();
     return {};
   }
   /// Clients first: what their last queries found is folded still.
   void Stop() {
     server_.Stop();
+    if (retention_) retention_->Stop();
     if (row_queue_) row_queue_->Stop();
     fold_.Stop();
   }
@@ -218,6 +227,9 @@ class Daemon {
     show("rewritten", "", fold.rewritten);
     show("failed", "", fold.failed);
     show("dropped", "", fold.dropped + waiting.dropped);
+    const RetentionStats retention = retention_ ? retention_->Stats() : RetentionStats();
+    visit("retention.rounds", "", static_cast<int64_t>(retention.rounds));
+    visit("retention.failures", "", static_cast<int64_t>(retention.failures));
     // Points and the scans of queries have a door of their own.
     const bool appends = session_.config().Bool("tsd.storage.enable_appends");
     StoreCalls calls = session_.store_calls();
@@ -247,6 +259,7 @@ class Daemon {
   const std::map<std::string, std::string> settings_;
   compaction::RowFold fold_;
   std::unique_ptr<compaction::RowQueue> row_queue_;  // null: rows wait for queries to meet them
+  std::unique_ptr<Retention> retention_;             // null: points stay
   Ingest ingest_;
   uid::SeriesTracker tracker_;
   TrackingIngest tracking_ingest_;

@@ -168,6 +168,8 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.storage.sync_interval", "1000"},
     {"tsd.storage.log.max", "536870912"},
     {"tsd.storage.ttl", ""},
+    {"tsd.retention.config", ""},
+    {"tsd.retention.interval", "3600"},
     {"tsd.storage.memstore.percent", "40"},
     {"tsd.storage.block_cache.percent", "15"},
     {"tsd.storage.region.split_policy", "stepping"},

@@ -13,6 +13,7 @@
 #include "tsd/config.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/ingest/rollup_ingest.h"
+#include "tsd/retention/retention.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
 #include "uid/name_filter.h"
@@ -41,6 +42,8 @@ Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Con
 Result<query::Options> ReadQueryOptions(const Config& config);
 /// tsd.query.slow_log in milliseconds; 0 = slow queries are not logged.
 Result<int64_t> ReadSlowQueryMs(const Config& config);
+/// None: nothing is deleted for its age, or this daemon writes nothing (tsd.mode).
+Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config);
 /// None: rollups are not configured.
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config);
 

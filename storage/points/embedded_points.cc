@@ -10,22 +10,20 @@ Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spe
   return std::unique_ptr<PointScan>(std::move(scan));
 }
 
+// Row by row behind the scan: a year of many series' keys would not fit into memory.
 Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
-  std::vector<Bytes> keys;
-  {
-    ASSIGN_OR_RETURN(const auto scan, EmbeddedScan::Open(engine_, spec, {}, {}));
-    RETURN_IF_ERROR(scan->ListKeys(&keys));
-  }
+  ASSIGN_OR_RETURN(const auto scan, EmbeddedScan::Open(engine_, spec, {}, {}));
   const Table& table = *engine_.points_table();
   std::vector<CellChange> changes;
   for (const FamilyDescriptor& family : table.descriptor.families) {
     changes.push_back({CellChange::Kind::kDeleteFamily, family.name, {}, {}, {}});
   }
   LogPosition position = 0;
-  for (const Bytes& key : keys) {
+  for (Bytes key;;) {
+    ASSIGN_OR_RETURN(const bool more, scan->NextKey(&key));
+    if (!more) return engine_.CommitAndWait(position);
     ASSIGN_OR_RETURN(position, engine_.Write(table, key, changes));
   }
-  return engine_.CommitAndWait(position);
 }
 
 Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,

@@ -617,20 +617,22 @@ Result<bool> EmbeddedScan::Next(RowHour* row) {
   }
 }
 
-Status EmbeddedScan::ListKeys(std::vector<Bytes>* keys) {
+Result<bool> EmbeddedScan::NextKey(Bytes* key) {
   StoredRow stored;
   for (;;) {
     bool irregular;
     uint32_t series;
     uint32_t base;
     ASSIGN_OR_RETURN(const bool more, NextPlace(&irregular, &series, &base));
-    if (!more) return {};
+    if (!more) return false;
     if (irregular) {
       RETURN_IF_ERROR(ReadIrregular(&stored));
     } else {
       RETURN_IF_ERROR(ReadRow(series, base, &stored));
     }
-    if (!stored.part.points.empty() || !stored.part.raw.empty()) keys->push_back(key_);
+    if (stored.part.points.empty() && stored.part.raw.empty()) continue;
+    *key = key_;
+    return true;
   }
 }
 

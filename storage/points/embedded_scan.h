@@ -30,8 +30,8 @@ class EmbeddedScan : public PointScan {
   [[nodiscard]] uint64_t RowsExpected() const override;
   std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) override;
 
-  /// The keys of all rows that match, points or not; instead of Next.
-  Status ListKeys(std::vector<Bytes>* keys);
+  /// The key of the next row that matches, points or not, or false at the end; instead of Next.
+  Result<bool> NextKey(Bytes* key);
 
  private:
   using RowId = std::pair<uint32_t, uint32_t>;  // series, base

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""A daemon deletes what its rules say has become too old, and nothing else, while it serves and for good; a rule that it
+does not understand keeps it from starting. The last line reads "N passed, N failed"."""
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/support"))
+sys.dont_write_bytecode = True
+import daemon  # noqa: E402
+
+DAY = 86_400
+RULES = [{"metric": "sys.*", "keep": "30d"}, {"metric": "sys.cpu", "tags": {"host": "test*"}, "keep": "1d"}]
+HOSTS, HOURS = 50, 100  # of the load
+
+
+def put(server, points):
+    connection = server.connection()
+    connection.request("POST", "/api/put", json.dumps(points))
+    reply = connection.getresponse()
+    if reply.status != 204:
+        raise RuntimeError(f"put: {reply.status} {reply.read()[:300]!r}")
+    reply.read()
+
+
+def point(metric, host, age_s, now):
+    return {"metric": metric, "timestamp": now - age_s, "value": 1, "tags": {"host": host}}
+
+
+def ages(server, metric, now):
+    """{(host, whole days of age)} of what a query finds."""
+    found = set()
+    for series in server.query(now - 400 * DAY, f"none:{metric}", now + 1):
+        found.update((series["tags"]["host"], round((now - int(at)) / DAY)) for at in series["dps"])
+    return found
+
+
+def waited(ask, wanted, patience_s=60):
+    end = time.monotonic() + patience_s
+    while ask() != wanted and time.monotonic() < end:
+        time.sleep(0.2)
+    return ask()
+
+
+def main():
+    passed, failed = 0, []
+
+    def check(what, got, wanted):
+        nonlocal passed
+        if got == wanted:
+            passed += 1
+        else:
+            failed.append(what)
+            print(f"FAIL {what}: {got}, not {wanted}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        server = daemon.Daemon(sys.argv[1], folder, {"tsd.retention.config": json.dumps(RULES), "tsd.retention.interval": 1})
+        server.start()
+        now = int(time.time())
+        put(server, [point(metric, host, days * DAY, now) for metric in ("sys.cpu", "sys.disk", "app")
+                     for host in ("web1", "test1") for days in (40, 10, 0)])
+        put(server, [point("sys.load", f"h{host}", 60 * DAY + hour * 3600, now) for host in range(HOSTS) for hour in range(HOURS)])
+        left = {"sys.cpu": {("web1", 10), ("web1", 0), ("test1", 0)},
+                "sys.disk": {(host, days) for host in ("web1", "test1") for days in (10, 0)},
+                "app": {(host, days) for host in ("web1", "test1") for days in (40, 10, 0)}, "sys.load": set()}
+        for metric, wanted in left.items():
+            check(f"what is left of {metric}", waited(lambda name=metric: ages(server, name, now), wanted), wanted)
+        put(server, [point("sys.disk", "web1", 50 * DAY, now)])
+        check("a point that came late goes, too", waited(lambda: ages(server, "sys.disk", now), left["sys.disk"]), left["sys.disk"])
+        server.kill()
+        server.settings["tsd.retention.config"] = ""
+        server.start()
+        for metric, wanted in left.items():
+            check(f"what is left of {metric} after a kill", ages(server, metric, now), wanted)
+        check("stops in good order", server.stop(), 0)
+
+        server.settings["tsd.retention.config"] = '[{"metric":"m","keep":"1h"},{"metric":"m","tag":{}}]'
+        try:
+            server.start(10)
+            check("a daemon with a wrong rule", "started", "refused")
+            server.stop()
+        except RuntimeError as refused:
+            check("the message names the rule", "rule 2" in str(refused), True)
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

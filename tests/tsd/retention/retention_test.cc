@@ -1,0 +1,132 @@
+#include "tsd/retention/retention.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/query/engine_fixture.h"
+
+namespace hg::tsd {
+namespace {
+
+using query::EngineFixture;
+
+constexpr int64_t kDay = 86'400;
+constexpr int64_t kNow = 1'500'010'000;  // of the fixture's clock; 1,600 s past an hour
+
+class RetentionFixture : public EngineFixture {
+ public:
+  Status Round(const std::string& rules) {
+    Result<std::vector<RetentionRule>> read = ParseRetentionRules(rules);
+    REQUIRE(read.ok());
+    Retention retention(points, names, clock, {std::move(*read), 3600, UtcOptions()});
+    return retention.Round();
+  }
+  /// Times, seconds before now, of the points that a metric has.
+  std::string Ages(const std::string& metric) {
+    const Result<query::Answer> answer = Run(Ask("none", metric), 1, kNow);
+    if (!answer.ok()) return answer.status().ToString();
+    std::string out;
+    for (const query::Group& group : answer->groups) {
+      out += out.empty() ? "" : "|";
+      out += group.tags[0].second;
+      for (size_t i = 0; i < group.points.size(); ++i)
+        out += " " + std::to_string(kNow - group.points.time_ms[i] / 1000);
+    }
+    return out;
+  }
+};
+
+TEST_CASE_FIXTURE(RetentionFixture, "whole hours that are older than the rule says go") {
+  Put("m", {{"host", "a"}}, kNow - 3 * kDay, 1);
+  Put("m", {{"host", "a"}}, kNow - kDay - 3000, 2);  // in the hour before the one that is left
+  Put("m", {{"host", "a"}}, kNow - kDay - 60, 3);
+  Put("m", {{"host", "a"}}, kNow - kDay + 60, 4);
+  CHECK(Round(R"([{"metric":"m","keep":"1d"}])").ok());
+  CHECK(Ages("m") == "a 86460 86340");
+}
+
+TEST_CASE_FIXTURE(RetentionFixture, "a rule is for its metric, or for all that begin as it says") {
+  for (const char* metric : {"sys.cpu", "sys.disk", "system", "app"})
+    Put(metric, {{"host", "a"}}, kNow - 2 * kDay, 1);
+  CHECK(Round(R"([{"metric":"sys.cpu","keep":"1d"}])").ok());
+  CHECK(Ages("sys.cpu") == "");
+  CHECK(Ages("sys.disk") == "a 172800");
+  CHECK(Round(R"([{"metric":"sys.*","keep":"1d"}])").ok());
+  CHECK(Ages("sys.disk") == "");
+  CHECK(Ages("system") == "a 172800");
+  CHECK(Round(R"([{"metric":"*","keep":"1d"}])").ok());
+  CHECK(Ages("system") == "");
+  CHECK(Ages("app") == "");
+}
+
+TEST_CASE_FIXTURE(RetentionFixture, "tags choose series, by names and by patterns") {
+  for (const char* host : {"web1", "web2", "db"}) Put("m", {{"host", host}}, kNow - 2 * kDay, 1);
+  CHECK(Round(R"([{"metric":"m","tags":{"host":"web2"},"keep":"1d"}])").ok());
+  CHECK(Ages("m") == "web1 172800|db 172800");
+  CHECK(Round(R"([{"metric":"m","tags":{"host":"web*"},"keep":"1d"}])").ok());
+  CHECK(Ages("m") == "db 172800");
+  CHECK(Round(R"r([{"metric":"m","tags":{"host":"regexp(x.*)"},"keep":"1d"}])r").ok());
+  CHECK(Ages("m") == "db 172800");
+}
+
+TEST_CASE_FIXTURE(RetentionFixture, "of several rules the shortest counts, in any order") {
+  Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
+  Put("m", {{"host", "b"}}, kNow - 2 * kDay, 1);
+  CHECK(
+      Round(R"([{"metric":"m","tags":{"host":"a"},"keep":"1d"},{"metric":"m","keep":"3d"}])").ok());
+  CHECK(Ages("m") == "b 172800");
+}
+
+TEST_CASE_FIXTURE(RetentionFixture, "names that do not exist have nothing to delete") {
+  Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
+  CHECK(Round(R"([{"metric":"n","keep":"1d"},{"metric":"m","tags":{"host":"x"},"keep":"1d"},
+                  {"metric":"m","tags":{"owner":"*"},"keep":"1d"}])")
+            .ok());
+  CHECK(Ages("m") == "a 172800");
+}
+
+TEST_CASE_FIXTURE(RetentionFixture, "points that come late are deleted by the next round") {
+  Put("m", {{"host", "a"}}, kNow, 1);
+  Retention retention(
+      points, names, clock,
+      {*ParseRetentionRules(R"([{"metric":"m","keep":"1d"}])"), 3600, UtcOptions()});
+  CHECK(retention.Round().ok());
+  Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
+  CHECK(Ages("m") == "a 172800 0");
+  CHECK(retention.Round().ok());
+  CHECK(Ages("m") == "a 0");
+  CHECK(retention.Stats().rounds == 2);
+}
+
+TEST_CASE_FIXTURE(RetentionFixture, "who is stopped deletes nothing more") {
+  Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
+  Retention retention(
+      points, names, clock,
+      {*ParseRetentionRules(R"([{"metric":"m","keep":"1d"}])"), 3600, UtcOptions()});
+  retention.Stop();
+  CHECK(retention.Round().code() == StatusCode::kUnavailable);
+  CHECK(Ages("m") == "a 172800");
+}
+
+TEST_CASE("a wrong rule is refused by its number, and says what is wrong") {
+  const auto refusal = [](const char* rules) {
+    const auto read = ParseRetentionRules(rules);
+    return std::string(read.status().message());
+  };
+  const auto says = [&](const char* rules, const char* part) {
+    return refusal(rules).find(part) != std::string::npos;
+  };
+  CHECK(says("{}", "an array"));
+  CHECK(says("[", "at byte"));
+  CHECK(says(R"([{"metric":"m","keep":"1d"},{"metric":"m"}])", "rule 2"));
+  CHECK(says(R"([{"keep":"1d"}])", "\"metric\""));
+  CHECK(says(R"([{"metric":"m","keep":"30m"}])", "30m"));
+  CHECK(says(R"([{"metric":"m","keep":"soon"}])", "soon"));
+  CHECK(says(R"([{"metric":"m","keep":"1d","tag":{"host":"a"}}])", "\"tag\""));
+  CHECK(says(R"([{"metric":"m","keep":"1d","tags":{"host":1}}])", "\"host\""));
+  CHECK(says(R"([{"metric":"m","keep":"1d","tags":{"host":"regexp(["}}])", "rule 1"));
+  CHECK(says(R"([{"metric":"m*x","keep":"1d"}])", "star"));
+  CHECK(refusal("[]").empty());
+}
+
+}  // namespace
+}  // namespace hg::tsd

@@ -1,0 +1,101 @@
+#include "tsd/retention/retention.h"
+
+#include <chrono>
+#include <limits>
+#include <optional>
+
+#include "query/choose_series.h"
+#include "query/filter.h"
+#include "query/name_memo.h"
+#include "query/series_filter.h"
+#include "tsd/log.h"
+
+namespace hg::tsd {
+
+void Retention::Start() {
+  worker_ = std::thread([this] { Work(); });
+}
+
+void Retention::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    watch_.stopped = true;
+    stop_.notify_all();
+  }
+  if (worker_.joinable()) worker_.join();
+}
+
+void Retention::Work() {
+  std::unique_lock lock(mutex_);
+  while (!watch_.stopped) {
+    lock.unlock();
+    const Status status = Round();
+    if (!status.ok() && !watch_.stopped) LogWarning("retention: " + status.ToString());
+    lock.lock();
+    stop_.wait_for(lock, std::chrono::seconds(options_.interval_s),
+                   [this] { return watch_.stopped.load(); });
+  }
+}
+
+Status Retention::Round() {
+  Status first;
+  for (const RetentionRule& rule : options_.rules) {
+    const Result<std::vector<std::string>> metrics = MetricsOf(rule);
+    if (!metrics.ok()) {
+      ++failures_;
+      if (first.ok()) first = metrics.status();
+      continue;
+    }
+    for (const std::string& metric : *metrics) {
+      RETURN_IF_ERROR(watch_.Step(1));
+      if (const Status status = DeleteOld(rule, metric); !status.ok()) {
+        ++failures_;
+        if (first.ok()) first = Prepend(status, "metric '" + metric + "'");
+      }
+    }
+  }
+  ++rounds_;
+  return first;
+}
+
+Result<std::vector<std::string>> Retention::MetricsOf(const RetentionRule& rule) {
+  if (!rule.begins) return std::vector<std::string>{rule.metric};
+  return names_.Suggest(UidKind::kMetric, rule.metric, std::numeric_limits<size_t>::max());
+}
+
+Status Retention::DeleteOld(const RetentionRule& rule, const std::string& metric) {
+  const int64_t oldest_s = (clock_.NowMs() - rule.keep_ms) / 1000;
+  if (oldest_s < int64_t{kRowSpan}) return {};
+  query::NameMemo names(names_, &watch_);
+  PointScanSpec spec;
+  spec.watch = &watch_;
+  // Of the hour that is being left some points are to stay.
+  spec.rows.end = static_cast<uint64_t>(oldest_s) / kRowSpan * kRowSpan;
+
+  Result<Bytes> id = names.Find(UidKind::kMetric, metric);
+  // A name that does not exist, of a metric or a tag, has no points.
+  const auto unless_unknown = [](const Status& status) {
+    return status.code() == StatusCode::kNotFound ? Status() : status;
+  };
+  if (!id.ok()) return unless_unknown(id.status());
+  spec.metric = std::move(*id);
+
+  query::ValidSubQuery wanted;
+  wanted.text.metric = metric;
+  wanted.text.filters = rule.filters;
+  for (const query::FilterSpec& filter : rule.filters) {
+    ASSIGN_OR_RETURN(auto compiled, query::TagFilter::Compile(filter));
+    wanted.filters.push_back(std::move(compiled));
+  }
+  auto filter = query::SeriesFilter::Resolve(wanted, options_.query, points_.layout(), &names);
+  if (!filter.ok()) return unless_unknown(filter.status());
+  spec.matcher = filter->matcher();
+  MemoryTally memory(&watch_);
+  if (filter->decides()) {
+    ASSIGN_OR_RETURN(spec.matcher, query::ChooseSeries(points_, spec.metric, &*filter, &memory));
+    if (spec.matcher.tsuids.empty()) return {};  // no TSUIDs would mean all
+  }
+  return points_.DeleteRows(spec);
+}
+
+}  // namespace hg::tsd

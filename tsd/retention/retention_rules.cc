@@ -1,0 +1,101 @@
+#include "tsd/retention/retention_rules.h"
+
+#include <rapidjson/document.h>
+#include <rapidjson/error/en.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "query/duration.h"
+#include "query/filter.h"
+#include "storage/model/key_layout.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr int64_t kLeastKeepMs = int64_t{kRowSpan} * 1000;
+
+Status ReadTags(const rapidjson::Value& tags, std::vector<query::FilterSpec>* filters) {
+  if (!tags.IsObject()) return Status::InvalidArgument("\"tags\" is an object of filters by key");
+  for (const auto& tag : tags.GetObject()) {
+    if (!tag.value.IsString()) {
+      return Status::InvalidArgument(std::string("the filter of \"") + tag.name.GetString() +
+                                     "\" is a text");
+    }
+    ASSIGN_OR_RETURN(query::FilterSpec filter,
+                     query::LegacyFilter(tag.name.GetString(), tag.value.GetString(), false));
+    RETURN_IF_ERROR(query::TagFilter::Compile(filter).status());
+    filters->push_back(std::move(filter));
+  }
+  return {};
+}
+
+Result<RetentionRule> ReadRule(const rapidjson::Value& value) {
+  if (!value.IsObject()) return Status::InvalidArgument("it is no object");
+  RetentionRule rule;
+  bool kept = false;
+  for (const auto& member : value.GetObject()) {
+    const std::string_view name = member.name.GetString();
+    if (name == "tags") {
+      RETURN_IF_ERROR(ReadTags(member.value, &rule.filters));
+    } else if (name == "metric" && member.value.IsString()) {
+      rule.metric = member.value.GetString();
+    } else if (name == "keep" && member.value.IsString()) {
+      ASSIGN_OR_RETURN(const query::Duration keep, query::ParseDuration(member.value.GetString()));
+      rule.keep_ms = keep.millis();
+      if (rule.keep_ms < kLeastKeepMs) {
+        return Status::InvalidArgument(std::string("\"keep\" is at least an hour, not ") +
+                                       member.value.GetString());
+      }
+      kept = true;
+    } else {
+      // A word that is spelled wrong must not widen what is deleted.
+      return Status::InvalidArgument("it has a field \"" + std::string(name) +
+                                     "\" of no known name, or of a wrong type");
+    }
+  }
+  if (rule.metric.empty() || !kept)
+    return Status::InvalidArgument("it needs \"metric\" and \"keep\"");
+  rule.begins = rule.metric.back() == '*';
+  if (rule.begins) rule.metric.pop_back();
+  if (rule.metric.find('*') != std::string::npos)
+    return Status::InvalidArgument("a star stands at the end of a metric only");
+  return rule;
+}
+
+}  // namespace
+
+Result<std::vector<RetentionRule>> ParseRetentionRules(std::string_view json) {
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
+  if (document.HasParseError()) {
+    return Status::InvalidArgument(
+        std::string(rapidjson::GetParseError_En(document.GetParseError())) + " at byte " +
+        std::to_string(document.GetErrorOffset()));
+  }
+  if (!document.IsArray()) return Status::InvalidArgument("an array of rules is expected");
+  std::vector<RetentionRule> rules;
+  for (const auto& item : document.GetArray()) {
+    Result<RetentionRule> rule = ReadRule(item);
+    if (!rule.ok()) return Prepend(rule.status(), "rule " + std::to_string(rules.size() + 1));
+    rules.push_back(std::move(*rule));
+  }
+  return rules;
+}
+
+Result<std::vector<RetentionRule>> ReadRetentionRules(const std::string& source) {
+  if (source.empty()) return std::vector<RetentionRule>();
+  std::string text = source;
+  if (!source.starts_with('[')) {
+    std::ifstream file(source, std::ios::binary);
+    std::ostringstream read;
+    read << file.rdbuf();
+    if (!file) return Status::InvalidArgument("the file of rules cannot be read: " + source);
+    text = std::move(read).str();
+  }
+  Result<std::vector<RetentionRule>> rules = ParseRetentionRules(text);
+  if (!rules.ok()) return Prepend(rules.status(), "tsd.retention.config");
+  return rules;
+}
+
+}  // namespace hg::tsd
