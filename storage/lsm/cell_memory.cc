@@ -7,26 +7,28 @@ constexpr size_t kNodeBytes = 144;
 }  // namespace
 
 CellRow& CellMemory::Writer::Row(ByteView key) {
-  auto it = memory_.rows_.find(key);
-  if (it == memory_.rows_.end()) {
-    it = memory_.rows_.emplace(Bytes(key), Held{}).first;
+  at_ = memory_.rows_.lower_bound(key);
+  if (at_ == memory_.rows_.end() || at_->first != key) {
+    at_ = memory_.rows_.emplace_hint(at_, Bytes(key), Held{});
     memory_.size_.store(memory_.rows_.size(), std::memory_order_release);
   }
-  return it->second.row;
+  return at_->second.row;
 }
 
 CellRow* CellMemory::Writer::Find(ByteView key) {
-  auto it = memory_.rows_.find(key);
-  return it == memory_.rows_.end() ? nullptr : &it->second.row;
+  at_ = memory_.rows_.find(key);
+  return at_ == memory_.rows_.end() ? nullptr : &at_->second.row;
 }
 
 void CellMemory::Writer::Changed(ByteView key) {
-  auto it = memory_.rows_.find(key);
-  if (it == memory_.rows_.end()) return;
-  const size_t now = kNodeBytes + key.size() + it->second.row.MemoryBytes();
-  memory_.bytes_.fetch_add(now - it->second.accounted, std::memory_order_relaxed);
-  memory_.total_.fetch_add(now - it->second.accounted, std::memory_order_relaxed);
-  it->second.accounted = now;
+  // Mostly the row that was asked for last.
+  if (at_ == memory_.rows_.end() || at_->first != key) at_ = memory_.rows_.find(key);
+  if (at_ == memory_.rows_.end()) return;
+  Held& held = at_->second;
+  const size_t now = kNodeBytes + key.size() + held.row.MemoryBytes();
+  memory_.bytes_.fetch_add(now - held.accounted, std::memory_order_relaxed);
+  memory_.total_.fetch_add(now - held.accounted, std::memory_order_relaxed);
+  held.accounted = now;
 }
 
 bool CellMemory::Get(ByteView key, CellRow* row) const {

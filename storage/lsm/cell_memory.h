@@ -21,13 +21,20 @@ struct KeyedRow {
 /// Writer, so readers see it before or after a mutation, never half of it.
 class CellMemory {
  public:
+  struct Held {
+    CellRow row;
+    size_t accounted = 0;
+  };
+  using Rows = std::map<Bytes, Held, std::less<>>;
+
   /// `total` counts the bytes of several; it outlives this one.
   explicit CellMemory(std::atomic<size_t>* total) : total_(*total) {}
 
   /// Exclusive access for one row mutation; short, no I/O.
   class Writer {
    public:
-    explicit Writer(CellMemory& memory) : memory_(memory), lock_(memory.mutex_) {}
+    explicit Writer(CellMemory& memory)
+        : memory_(memory), lock_(memory.mutex_), at_(memory.rows_.end()) {}
     /// The row, made if missing.
     CellRow& Row(ByteView key);
     /// The row, or null.
@@ -38,6 +45,7 @@ class CellMemory {
    private:
     CellMemory& memory_;
     std::unique_lock<std::shared_mutex> lock_;
+    Rows::iterator at_;  // of the row asked for last, or the end
   };
 
   /// Copies the row; false if there is none.
@@ -56,12 +64,6 @@ class CellMemory {
   }
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
-
-  struct Held {
-    CellRow row;
-    size_t accounted = 0;
-  };
-  using Rows = std::map<Bytes, Held, std::less<>>;
 
  private:
   mutable std::shared_mutex mutex_;

@@ -3,16 +3,20 @@
 
 #include "storage/points/engine.h"
 #include "storage/points/points.h"
+#include "storage/points/register_all.h"
 
 namespace hg::points {
 
 /// Thread-safe. The engine outlives it.
-class EmbeddedPoints : public Points {
+class EmbeddedPoints : public Points, public RegistersTogether {
  public:
   explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}
 
   [[nodiscard]] const KeyLayout& layout() const override { return engine_.layout(); }
   Result<SeriesNumber> Register(ByteView tsuid) override { return engine_.Register(tsuid); }
+  Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) override {
+    return engine_.RegisterAll(tsuids, numbers);
+  }
   Result<LogPosition> Append(std::span<const PointEntry> batch) override {
     return engine_.Append(batch);
   }

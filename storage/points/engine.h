@@ -34,6 +34,7 @@
 #include "storage/points/log_body.h"
 #include "storage/points/registry.h"
 #include "storage/points/stored_row.h"
+#include "storage/points/tsuid_list.h"
 #include "storage/points/version.h"
 #include "storage/region/merge_policy.h"
 #include "storage/region/split_policy.h"
@@ -95,6 +96,7 @@ class Engine {
 
   // Writes. What they return is to be given to Commit.
   Result<SeriesNumber> Register(ByteView tsuid);
+  Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers);
   Result<LogPosition> Append(std::span<const PointEntry> batch);
   /// A mutation that depends on nothing stored. Changes were checked against the table.
   Result<LogPosition> Write(const Table& table, ByteView key,
@@ -120,7 +122,7 @@ class Engine {
   void Commit(LogPosition position, std::function<void(Status)> done) {
     log_->Commit(position, std::move(done));
   }
-  /// Blocks.
+  /// Blocks, unless the thread waits later (storage/base/commit_later.h).
   Status CommitAndWait(LogPosition position);
   Status Sync();
 
@@ -170,7 +172,9 @@ class Engine {
   Status AdoptStrayKeys();
   Status OpenRuns(Version* version);
   Status LoadSeries(const Version& version);
-  Status Replay(const lsm::LogRecord& record, ReplayPipe* pipe);
+  /// `met`: series of records before, which are not in the registry yet.
+  Status Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met);
+  void AddMet(TsuidList* met);
   // engine_tables.cc
   [[nodiscard]] bool HasFamiliesOf(const TableDescriptor& wanted) const;
   Status MakeFolderOf(const std::string& table);
@@ -180,6 +184,9 @@ class Engine {
 
   /// Then a stop need not wait for a flush.
   [[nodiscard]] bool memory_is_logged() const { return options_.durability != Durability::kNone; }
+
+  // engine_register.cc
+  Status AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers);
 
   // engine_write.cc
   [[nodiscard]] uint64_t MemoryBytes() const { return active_bytes_ + *frozen_bytes_; }
@@ -326,7 +333,7 @@ class Engine {
 
   std::atomic<uint64_t> next_number_{1};  // of files, never reused
 
-  std::mutex register_;  // one new series at a time
+  std::mutex register_;  // one caller at a time makes new series
 
   std::mutex write_;
   // Guarded by write_.

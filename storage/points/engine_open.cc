@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <future>
 #include <map>
 #include <set>
 
@@ -112,11 +113,13 @@ Status Engine::Start() {
     if (item.table != nullptr) return ApplyRow(*item.table, item.row, item.sequence);
     ApplyPoints(item.points, item.sequence);
   });
-  ASSIGN_OR_RETURN(auto recovery, lsm::RecoverLog(files_, options_.path, manifest_.log_file,
-                                                  manifest_.log_position, manifest_.flushed,
-                                                  [this, &pipe](const lsm::LogRecord& record) {
-                                                    return Replay(record, &pipe);
-                                                  }));
+  TsuidList met;
+  ASSIGN_OR_RETURN(
+      auto recovery,
+      lsm::RecoverLog(
+          files_, options_.path, manifest_.log_file, manifest_.log_position, manifest_.flushed,
+          [&](const lsm::LogRecord& record) { return Replay(record, &pipe, &met); }));
+  AddMet(&met);
   pipe.Finish();
   sequence_ = std::max(sequence_, recovery.last_sequence);
   replayed_ = recovery.records;
@@ -235,30 +238,45 @@ Status Engine::LoadSeries(const Version& version) {
     sources.push_back(lsm::ScanRows(run->cells(), "", "", lsm::CacheUse::kPast));
   }
   const auto rows = lsm::MergeSources(lsm::CellOrder::kByArrival, std::move(sources));
-  constexpr size_t kTogether = 256;
-  std::vector<Bytes> tsuids;  // read and not added yet
-  for (;;) {
+  constexpr size_t kTogether = 8192;
+  TsuidList tsuids;  // read; another thread adds what was read before
+  std::future<void> adding;
+  for (uint32_t number = registry_.size();; ++number) {
     ASSIGN_OR_RETURN(const bool more, rows->Next());
     if (!more || tsuids.size() == kTogether) {
-      registry_.AddAll(tsuids);
-      tsuids.clear();
+      if (adding.valid()) adding.get();
+      adding = std::async(std::launch::async, [this, read = std::move(tsuids)] {
+        registry_.AddAll(read.views());
+      });
+      tsuids.Clear();
     }
-    if (!more) return {};
-    lsm::CellRow row = rows->TakeRow();
-    const size_t number = registry_.size() + tsuids.size();
+    if (!more) {
+      adding.get();
+      return {};
+    }
+    const lsm::CellRow row = rows->TakeRow();
     if (rows->key().size() != 4 || ReadBig32(rows->key().data()) != number ||
         row.cells.size() != 1 || !codec::CheckTsuid(layout(), row.cells[0].value).ok()) {
       return Status::Corruption(options_.path + ": series " + std::to_string(number) +
                                 " is missing in the files of the series table");
     }
-    tsuids.push_back(std::move(row.cells[0].value));
+    tsuids.Add(row.cells[0].value);
   }
+}
+
+void Engine::AddMet(TsuidList* met) {
+  registry_.AddAll(met->views());
+  met->Clear();
 }
 
 // Whatever can be wrong with a record is found here, and series are added: what is handed on only
 // needs to be applied.
-Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe) {
+Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met) {
   sequence_ = record.sequence;
+  constexpr size_t kTogether = 1024;
+  if (static_cast<LogKind>(record.kind) != LogKind::kSeries || met->size() == kTogether) {
+    AddMet(met);
+  }
   ReplayItem& item = pipe->Next();
   item.sequence = record.sequence;
   item.table = nullptr;
@@ -279,11 +297,11 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe) {
     case LogKind::kSeries: {
       uint32_t number;
       ByteView tsuid;
-      if (!DecodeSeries(record.body, &number, &tsuid) || number != registry_.size() ||
-          !codec::CheckTsuid(layout(), tsuid).ok()) {
+      if (!DecodeSeries(record.body, &number, &tsuid) ||
+          number != registry_.size() + met->size() || !codec::CheckTsuid(layout(), tsuid).ok()) {
         return Status::Corruption("a new series cannot be read or is out of order");
       }
-      registry_.Add(tsuid);
+      met->Add(tsuid);
       return {};
     }
     case LogKind::kRow: {

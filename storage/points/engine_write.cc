@@ -2,6 +2,7 @@
 #include <future>
 #include <set>
 
+#include "storage/base/commit_later.h"
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
 #include "storage/codec/append_cell.h"
@@ -97,34 +98,6 @@ void Engine::Account() {
   const size_t bytes = active_->bytes();
   active_bytes_.store(bytes, std::memory_order_relaxed);
   if (bytes > memory_max_ / 4) AskForFlush();
-}
-
-Result<SeriesNumber> Engine::Register(ByteView tsuid) {
-  if (auto number = registry_.Find(tsuid)) return *number;
-  RETURN_IF_ERROR(codec::CheckTsuid(layout(), tsuid));
-  if (observers_.guards_writes()) RETURN_IF_ERROR(observers_.BeforeSeries(tsuid));
-  RETURN_IF_ERROR(CheckWritable());
-  // New series are refused before points of known ones are, also for the room that names take.
-  if (MemoryBytes() + registry_.bytes() > memory_max_ / 10 * 9) {
-    AskForFlush();
-    return Status::Busy("series and unflushed memory are near their budget of " +
-                        std::to_string(memory_max_) + " bytes: no new series for now");
-  }
-  std::lock_guard one_at_a_time(register_);
-  if (auto number = registry_.Find(tsuid)) return *number;
-  const SeriesNumber number = registry_.size();
-  if (number == UINT32_MAX) return Status::LimitExceeded("all series numbers are given");
-  const Bytes body = EncodeSeries(number, tsuid);
-  const uint32_t crc = crc32c::Value(body);
-  {
-    std::lock_guard lock(write_);
-    RETURN_IF_ERROR(CheckOpen());
-    log_->Add(static_cast<uint8_t>(LogKind::kSeries), ++sequence_, body, crc);
-  }
-  // Known to others only now, so that whoever uses it stands later in the log. The number is given:
-  // a want of memory ends the process, as in ApplyRow.
-  [&]() noexcept { registry_.Add(tsuid); }();
-  return number;
 }
 
 Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
@@ -487,6 +460,7 @@ Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key
 }
 
 Status Engine::CommitAndWait(LogPosition position) {
+  if (CommitLater::Allowed()) return {};
   std::promise<Status> promise;
   auto committed = promise.get_future();
   log_->Commit(position, [&promise](Status status) { promise.set_value(std::move(status)); });

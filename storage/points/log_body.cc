@@ -119,11 +119,9 @@ bool DecodePoints(ByteView in, std::vector<PointEntry>* entries) {
   return at == size;
 }
 
-Bytes EncodeSeries(uint32_t number, ByteView tsuid) {
-  Bytes out;
-  AppendVarint(&out, number);
-  out += tsuid;
-  return out;
+void EncodeSeries(uint32_t number, ByteView tsuid, Bytes* out) {
+  AppendVarint(out, number);
+  *out += tsuid;
 }
 
 bool DecodeSeries(ByteView in, uint32_t* number, ByteView* tsuid) {

@@ -29,7 +29,7 @@ size_t EncodePoints(std::span<const PointEntry> entries, char* out);
 /// False: not such a body.
 bool DecodePoints(ByteView in, std::vector<PointEntry>* entries);
 
-Bytes EncodeSeries(uint32_t number, ByteView tsuid);
+void EncodeSeries(uint32_t number, ByteView tsuid, Bytes* out);
 bool DecodeSeries(ByteView in, uint32_t* number, ByteView* tsuid);
 
 /// One change as it is applied: the store's clock has been asked, nothing is left to decide.

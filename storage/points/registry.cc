@@ -10,6 +10,16 @@
 #include "storage/codec/row_key.h"
 
 namespace hg::points {
+namespace {
+
+// Looked for or added together, so that memory of one arrives while another is looked at.
+constexpr size_t kTogether = 32;
+
+// Who writes comes with series in the order in which they came first: the next one is mostly the
+// one asked for, and near in memory.
+thread_local uint32_t next_number = 0;
+
+}  // namespace
 
 uint32_t Registry::Hash(ByteView tsuid) {
   const uint64_t hash = std::hash<ByteView>()(tsuid);
@@ -22,27 +32,58 @@ ByteView Registry::Tsuid(uint32_t number) const {
   return {name->bytes, name->size};
 }
 
-std::optional<uint32_t> Registry::FindLocked(ByteView tsuid) const {
+std::optional<uint32_t> Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
   if (slots_.empty()) return {};
   const size_t mask = slots_.size() - 1;
-  const uint32_t hash = Hash(tsuid);
   for (size_t i = hash & mask; slots_[i].number != 0; i = (i + 1) & mask) {
     if (slots_[i].hash == hash && Tsuid(slots_[i].number - 1) == tsuid) return slots_[i].number - 1;
   }
   return {};
 }
 
+std::optional<uint32_t> Registry::FindNext(ByteView tsuid) const {
+  if (next_number >= size() || Tsuid(next_number) != tsuid) return {};
+  return next_number++;
+}
+
 std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
-  // Who writes comes with series in the order in which they came first: the next one is mostly the
-  // one asked for, and near in memory.
-  static thread_local uint32_t next = 0;
-  if (next >= size() || Tsuid(next) != tsuid) {
-    std::shared_lock lock(mutex_);
-    const std::optional<uint32_t> found = FindLocked(tsuid);
-    if (!found) return {};
-    next = *found;
+  if (const auto next = FindNext(tsuid)) return next;
+  std::shared_lock lock(mutex_);
+  const std::optional<uint32_t> found = FindLocked(tsuid, Hash(tsuid));
+  if (found) next_number = *found + 1;
+  return found;
+}
+
+bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const {
+  bool all = true;
+  std::array<uint32_t, kTogether> hashes;
+  while (!tsuids.empty()) {
+    const auto some = tsuids.first(std::min(kTogether, tsuids.size()));
+    size_t near = 0;
+    for (; near < some.size(); ++near) {
+      const auto next = FindNext(some[near]);
+      if (!next) break;
+      numbers[near] = *next;
+    }
+    if (near < some.size()) {
+      std::shared_lock lock(mutex_);
+      for (size_t i = near; i < some.size(); ++i) {
+        hashes[i] = Hash(some[i]);
+        if (!slots_.empty()) __builtin_prefetch(&slots_[hashes[i] & (slots_.size() - 1)]);
+      }
+      for (size_t i = near; i < some.size(); ++i) {
+        numbers[i] = FindLocked(some[i], hashes[i]).value_or(kUnknown);
+        if (numbers[i] == kUnknown) {
+          all = false;
+        } else {
+          next_number = numbers[i] + 1;
+        }
+      }
+    }
+    tsuids = tsuids.subspan(some.size());
+    numbers += some.size();
   }
-  return next++;
+  return all;
 }
 
 void Registry::Insert(Slot slot, std::vector<Slot>* slots) {
@@ -66,8 +107,7 @@ void Registry::Add(ByteView tsuid) {
   AddLocked(tsuid, Hash(tsuid));
 }
 
-void Registry::AddAll(std::span<const Bytes> tsuids) {
-  constexpr size_t kTogether = 32;
+void Registry::AddAll(std::span<const ByteView> tsuids) {
   std::array<uint32_t, kTogether> hashes;
   std::unique_lock lock(mutex_);
   for (; !tsuids.empty(); tsuids = tsuids.subspan(std::min(kTogether, tsuids.size()))) {

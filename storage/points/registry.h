@@ -24,19 +24,22 @@ class Registry {
  public:
   /// Looking for so many takes some tens of µs.
   static constexpr uint64_t kFewSeries = 4096;
+  static constexpr uint32_t kUnknown = UINT32_MAX;
 
   explicit Registry(const KeyLayout& layout) : layout_(layout), index_(layout) {}
 
   /// Numbers below it are known.
   [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
   [[nodiscard]] std::optional<uint32_t> Find(ByteView tsuid) const;
+  /// The same for some: numbers[i] of tsuids[i], or kUnknown. False: some are unknown.
+  bool FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const;
   /// number < size().
   [[nodiscard]] ByteView Tsuid(uint32_t number) const;
   /// The TSUID, not known yet, gets the number size().
   void Add(ByteView tsuid);
   /// The same for some, one after the other: each by itself would wait for memory where there are
   /// many.
-  void AddAll(std::span<const Bytes> tsuids);
+  void AddAll(std::span<const ByteView> tsuids);
 
   /// Numbers of the metric ("" = all) that match, in the order of their TSUIDs.
   [[nodiscard]] std::vector<uint32_t> Match(ByteView metric, const SeriesMatcher& matcher) const;
@@ -56,7 +59,8 @@ class Registry {
   };
   [[nodiscard]] static uint32_t Hash(ByteView tsuid);
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
-  [[nodiscard]] std::optional<uint32_t> FindLocked(ByteView tsuid) const;
+  [[nodiscard]] std::optional<uint32_t> FindNext(ByteView tsuid) const;
+  [[nodiscard]] std::optional<uint32_t> FindLocked(ByteView tsuid, uint32_t hash) const;
   static void Insert(Slot slot, std::vector<Slot>* slots);
   void Rehash(size_t slots);
   void MakeRoom(size_t series);

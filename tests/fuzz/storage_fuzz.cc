@@ -106,7 +106,8 @@ void LogBodies(ByteView in) {
   uint32_t number = 0;
   ByteView tsuid;
   if (points::DecodeSeries(in, &number, &tsuid)) {
-    const Bytes out = points::EncodeSeries(number, tsuid);
+    Bytes out;
+    points::EncodeSeries(number, tsuid, &out);
     uint32_t same = 0;
     ByteView back;
     INVARIANT(points::DecodeSeries(out, &same, &back) && same == number && back == tsuid);

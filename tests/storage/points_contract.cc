@@ -6,9 +6,11 @@
 #include <atomic>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "storage/codec/row_key.h"
+#include "storage/points/register_all.h"
 
 namespace hg {
 namespace {
@@ -530,6 +532,18 @@ void NumbersAreStableAndBadOnesRefused(Driver& d) {
   const SeriesNumber two = d.Series(Tsuid("1=2"));
   CHECK(one != two);
   CHECK(d.Series(Tsuid("1=1")) == one);
+  const Bytes known = Tsuid("1=2"), a = Tsuid("1=3"), b = Tsuid("1=4");
+  const std::vector<ByteView> several = {a, known, b, a, b, known};
+  std::vector<SeriesNumber> numbers(several.size());
+  REQUIRE(RegisterAll(d.points(), several, numbers.data()).ok());
+  const std::set<SeriesNumber> different(numbers.begin(), numbers.end());
+  CHECK(different.size() == 3);
+  for (size_t i = 0; i < several.size(); ++i) CHECK(d.Series(Bytes(several[i])) == numbers[i]);
+  CHECK(numbers[1] == two);
+  CHECK(RegisterAll(d.points(), {}, nullptr).ok());
+  const std::vector<ByteView> with_a_bad_one = {known, kMetric};
+  CHECK(RegisterAll(d.points(), with_a_bad_one, numbers.data()).code() ==
+        StatusCode::kInvalidArgument);
   CHECK(d.points().Register(kMetric).status().code() == StatusCode::kInvalidArgument);
   CHECK(d.points().Register(Tsuid("1=1") + "x").status().code() == StatusCode::kInvalidArgument);
   const std::vector<PointEntry> batch = {

@@ -4,12 +4,18 @@
 #include <random>
 #include <utility>
 
+#include "storage/base/commit_later.h"
 #include "storage/model/name_text.h"
+#include "storage/points/register_all.h"
+#include "storage/points/tsuid_list.h"
 #include "tsd/ingest/plain_spelling.h"
 #include "tsd/ingest/spelling_table.h"
 
 namespace hg::tsd {
 namespace {
+
+// Points learnt together: few enough that what they share stays near.
+constexpr size_t kLearntTogether = 256;
 
 uint64_t RandomKey() {
   std::random_device device;
@@ -63,29 +69,17 @@ class Ingest::Resolver {
     return ResolveSeries(point, std::move(ids), generation);
   }
 
-  /// The series of a spelling whose names are known or stand there plainly, if nothing speaks
-  /// against it. False: the exact way must look at it. Blocks.
-  bool Learn(const Spelling& spelling, SeriesNumber* number) {
-    const SpelledPoint spelled{spelling, {}, {}};
-    if (spellings_.FindAll({&spelled, 1}, number)) return true;
-    const uint32_t generation = spellings_.generation();
-    SeriesIds ids = spellings_.FindHalves(spelling);
-    std::vector<TagText> tags;
-    if ((ids.metric.empty() || ids.pairs.empty()) &&
-        !(IsPlainName(spelling.metric) && ReadPlainTags(spelling.dialect, spelling.tags, &tags))) {
-      return false;
+  /// The series of spellings whose names are known or stand there plainly, if nothing speaks
+  /// against one of them. False: the exact way must look at them. Blocks. What it writes is durable
+  /// with the points that come behind it.
+  bool Learn(std::span<const SpelledPoint> points, SeriesNumber* numbers) {
+    while (!points.empty()) {
+      const auto some = points.first(std::min(kLearntTogether, points.size()));
+      if (!LearnSome(some)) return false;
+      for (size_t i = 0; i < some.size(); ++i) *numbers++ = learnt()[i].number;
+      points = points.subspan(some.size());
     }
-    // A name that is refused is counted: so it is asked for once, by the exact way.
-    if ((ids.metric.empty() || ids.pairs.empty()) && (names_.filters() || !IdsAreLeft())) {
-      return false;
-    }
-    NamedPoint point;
-    point.metric = spelling.metric;
-    point.tags = tags;
-    point.spelling = spelling;
-    const Result<SeriesNumber> learnt = ResolveSeries(point, std::move(ids), generation);
-    if (learnt.ok()) *number = *learnt;
-    return learnt.ok();
+    return true;
   }
 
   /// Everything but the time that can be said without the store, in OpenTSDB's order
@@ -127,17 +121,83 @@ class Ingest::Resolver {
                             std::string(name) + "'");
   }
 
-  /// For all names of one point. An attempt that finds none is counted, as OpenTSDB counts it: so
-  /// it is left to the exact way, which makes it once.
-  bool IdsAreLeft() {
+  /// Of the thread: the strings in it keep their room.
+  static std::vector<SpelledSeries>& learnt() {
+    static thread_local std::vector<SpelledSeries> series(kLearntTogether);
+    return series;
+  }
+
+  bool LearnSome(std::span<const SpelledPoint> points) {
+    const uint32_t generation = spellings_.generation();
+    const std::span<SpelledSeries> series = std::span(learnt()).first(points.size());
+    const size_t unknown = spellings_.FindEach(points, series.data());
+    if (unknown == 0) return true;
+    const CommitLater with_the_points;
+    if (!FillPlainIds(points, series, unknown)) return false;
+    spellings_.RememberHalves(points, series.data(), generation);
+    if (!RegisterUnknown(series)) return false;
+    spellings_.RememberAll(points, series.data(), generation);
+    return true;
+  }
+
+  /// The ids of `unknown` points. The same are assigned in the same order as by FillIds, point by
+  /// point.
+  bool FillPlainIds(std::span<const SpelledPoint> points, std::span<SpelledSeries> series,
+                    size_t unknown) {
+    bool may_assign = false;
+    std::vector<TagText> tags;
+    for (size_t i = 0; i < points.size(); ++i) {
+      if (series[i].known) continue;
+      const Spelling& spelling = points[i].series;
+      SeriesIds& ids = series[i].ids;
+      if (ids.pairs.empty() && i > 0 && !series[i - 1].known &&
+          SameTags(spelling, points[i - 1].series)) {
+        ids.pairs = series[i - 1].ids.pairs;
+      }
+      if (!ids.metric.empty() && !ids.pairs.empty()) continue;
+      if (ids.metric.empty() && !IsPlainName(spelling.metric)) return false;
+      if (ids.pairs.empty() && (!ReadPlainTags(spelling.dialect, spelling.tags, &tags) ||
+                                tags.size() > static_cast<size_t>(options_.max_tags))) {
+        return false;
+      }
+      // A name that is refused is counted: so it is asked for once, by the exact way.
+      if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return false;
+      may_assign = true;
+      NamedPoint point;
+      point.metric = spelling.metric;
+      point.tags = tags;
+      if (!FillIds(point, &ids).ok()) return false;
+    }
+    return true;
+  }
+
+  /// The numbers of those that are not known; their ids are.
+  bool RegisterUnknown(std::span<SpelledSeries> series) {
+    TsuidList tsuids;
+    for (const SpelledSeries& one : series) {
+      if (!one.known) tsuids.Add(one.ids.metric, one.ids.pairs);
+    }
+    std::vector<SeriesNumber> numbers(tsuids.size());
+    if (!RegisterAll(points_, tsuids.views(), numbers.data()).ok()) return false;
+    const SeriesNumber* next = numbers.data();
+    for (SpelledSeries& one : series) {
+      if (!one.known) one.number = *next++;
+    }
+    return true;
+  }
+
+  /// For all names of so many points. An attempt that finds none is counted, as OpenTSDB counts it:
+  /// so it is left to the exact way, which makes it once.
+  bool IdsAreLeft(size_t points) {
     const KeyLayout& layout = points_.layout();
+    const int64_t most = static_cast<int64_t>(points) * std::max(options_.max_tags, 1);
     for (const auto& [kind, width] : {std::pair(UidKind::kMetric, layout.metric_width),
                                       std::pair(UidKind::kTagk, layout.tagk_width),
                                       std::pair(UidKind::kTagv, layout.tagv_width)}) {
       constexpr int kAlwaysLeft = 7;
       if (width >= kAlwaysLeft) continue;
       const Result<int64_t> highest = names_.HighestId(kind);
-      if (!highest.ok() || *highest + options_.max_tags >= int64_t{1} << 8 * width) return false;
+      if (!highest.ok() || *highest + most >= int64_t{1} << 8 * width) return false;
     }
     return true;
   }
@@ -198,9 +258,9 @@ Result<PointSink::Appended> Ingest::AppendSpelled(std::span<const SpelledPoint> 
 
 Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint> points) {
   return Append(points, [this](std::span<const SpelledPoint> all, SeriesNumber* numbers) {
-    return std::all_of(all.begin(), all.end(), [&](const SpelledPoint& point) {
-      return point.time.in_range() && resolver_->Learn(point.series, numbers++);
-    });
+    return std::all_of(all.begin(), all.end(),
+                       [](const SpelledPoint& point) { return point.time.in_range(); }) &&
+           resolver_->Learn(all, numbers);
   });
 }
 

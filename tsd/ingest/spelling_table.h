@@ -1,8 +1,9 @@
 #pragma once
 // Raw bytes of metric and tags → series number: no lock, no allocation, nothing decoded (design.md
-// §2). Metric and tags are looked up each by itself, and the two together: series that share their
-// tags, as the metrics of a host do, keep them once. The stored bytes are compared after the hash,
-// so a collision, crafted or not, cannot mix series up.
+// §2). Metric and tags are looked up each by itself, and then what the two mean together: series
+// that share their tags, as the metrics of a host do, keep them once, and another spelling of known
+// tags is known for all of them. The stored bytes are compared after the hash, so a collision,
+// crafted or not, cannot mix series up.
 
 #include <atomic>
 #include <cstdint>
@@ -23,6 +24,18 @@ struct SeriesIds {
   Bytes pairs;   // ids of keys and values as in the TSUID
 };
 
+/// A spelling that is looked for or learnt beside others.
+struct SpelledSeries {
+  bool known = false;
+  SeriesNumber number = 0;
+  SeriesIds ids;  // while it is unknown
+};
+
+/// Whether their tags are the same bytes of one dialect.
+inline bool SameTags(const Spelling& a, const Spelling& b) {
+  return a.tags == b.tags && a.dialect == b.dialect;
+}
+
 /// Thread-safe: any number of readers beside one writer at a time.
 class SpellingTable {
  public:
@@ -36,6 +49,9 @@ class SpellingTable {
   /// (numbers then hold nothing of use).
   bool FindAll(std::span<const SpelledPoint> points, SeriesNumber* numbers) const;
 
+  /// How many are unknown; found[i] tells what is known of points[i]: of an unknown one the ids of
+  /// those halves that are known from other series, "" for another.
+  size_t FindEach(std::span<const SpelledPoint> points, SpelledSeries* found) const;
   /// The ids of the halves that are known from other series; "" = unknown.
   [[nodiscard]] SeriesIds FindHalves(const Spelling& spelling) const;
 
@@ -43,6 +59,13 @@ class SpellingTable {
   /// the spelling stays unknown.
   void Remember(const Spelling& spelling, const SeriesIds& ids, SeriesNumber number,
                 uint32_t generation);
+  /// The same of many, those with `known` left out; but their series only if that is known by other
+  /// spellings of the same ids. They become `known` then.
+  void RememberHalves(std::span<const SpelledPoint> points, SpelledSeries* series,
+                      uint32_t generation);
+  /// Remember of many, those with `known` left out.
+  void RememberAll(std::span<const SpelledPoint> points, const SpelledSeries* series,
+                   uint32_t generation);
   [[nodiscard]] uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
 
   /// Makes every spelling unknown again, because names changed.
@@ -61,8 +84,15 @@ class SpellingTable {
   template <typename Slot>
   struct Table;
   struct View;
+  class Meanings;
   struct Space;
+  struct Half;
+  struct Window;
   class Stay;
+  struct Pair {
+    uint32_t metric, tags;  // numbers of what they mean
+    uint64_t hash;
+  };
 
   [[nodiscard]] uint64_t Hash(Dialect dialect, std::string_view text) const;
   [[nodiscard]] uint64_t HashPair(uint32_t metric, uint32_t tags) const;
@@ -72,12 +102,17 @@ class SpellingTable {
   static PairSlot* FindPair(const Table<PairSlot>& table, uint64_t hash, uint32_t metric,
                             uint32_t tags);
 
+  bool FindWindow(const View& view, std::span<const SpelledPoint> points, Window* found) const;
+
   // With mutex_.
+  bool Ready(uint32_t generation);
+  void NumberHalves(std::span<const SpelledPoint> points, const SpelledSeries* series, Pair* pairs);
+  void RememberPair(const Pair& pair, SeriesNumber number);
   char* Take(size_t bytes);
   template <typename Slot, typename HashOf>
   void MakeRoom(std::shared_ptr<Table<Slot>> View::*table, const HashOf& hash_of);
-  const Text& TextOf(std::shared_ptr<Table<TextSlot>> View::*table, Dialect dialect,
-                     std::string_view text, ByteView ids);
+  uint32_t NumberOf(const Half& half, uint64_t hash, Dialect dialect, std::string_view text,
+                    ByteView ids);
   void StartAnew();
   void Retire(std::shared_ptr<const void> gone, size_t bytes);
   /// False: readers may still be in something.

@@ -50,7 +50,9 @@ std::string LogSeries(const FormatExample& example) {
   uint32_t number = 0;
   ByteView tsuid;
   REQUIRE(DecodeSeries(bytes, &number, &tsuid));
-  CHECK(EncodeSeries(number, tsuid) == bytes);
+  Bytes encoded;
+  EncodeSeries(number, tsuid, &encoded);
+  CHECK(encoded == bytes);
   return "series " + std::to_string(number) + " " + ToHexUpper(tsuid);
 }
 

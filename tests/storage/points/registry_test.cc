@@ -87,11 +87,11 @@ TEST_CASE("series that are added together are those that are added one by one") 
   Random random(21);
   std::set<Bytes> known;
   while (known.size() < 3000) known.insert(RandomTsuid(random));
-  std::vector<Bytes> tsuids(known.begin(), known.end());
+  std::vector<ByteView> tsuids(known.begin(), known.end());
   std::shuffle(tsuids.begin(), tsuids.end(), std::mt19937(1));
   Registry one_by_one(kLayout), together(kLayout);
-  for (const Bytes& tsuid : tsuids) one_by_one.Add(tsuid);
-  for (std::span<const Bytes> rest = tsuids; !rest.empty();) {
+  for (const ByteView tsuid : tsuids) one_by_one.Add(tsuid);
+  for (std::span<const ByteView> rest = tsuids; !rest.empty();) {
     const size_t some = std::min<size_t>(random() % 100, rest.size());
     together.AddAll(rest.first(some));
     rest = rest.subspan(some);
@@ -105,6 +105,40 @@ TEST_CASE("series that are added together are those that are added one by one") 
   for (int i = 0; i < 100; ++i) {
     const SeriesMatcher matcher = RandomMatcher(random);
     REQUIRE(together.Match("", matcher) == one_by_one.Match("", matcher));
+  }
+}
+
+TEST_CASE("series that are looked for together are found as one by one") {
+  Random random(22);
+  Registry registry(kLayout);
+  const ByteView stranger("\0\0\1\0\0\1\0\0\1", 9);
+  uint32_t nothing = 0;
+  CHECK_FALSE(registry.FindAll({&stranger, 1}, &nothing));
+  CHECK(nothing == Registry::kUnknown);
+  std::set<Bytes> met;
+  while (met.size() < 3000) met.insert(RandomTsuid(random));
+  std::vector<ByteView> tsuids(met.begin(), met.end());
+  std::shuffle(tsuids.begin(), tsuids.end(), std::mt19937(2));
+  const size_t known = 2000;
+  registry.AddAll(std::span(tsuids).first(known));
+  CHECK(registry.FindAll({}, nullptr));
+  for (int round = 0; round < 300; ++round) {
+    // Runs of neighbours, as writers have them, and jumps; some of those that are not there.
+    std::vector<ByteView> wanted;
+    size_t at = random() % tsuids.size();
+    const size_t span = round % 2 == 0 ? tsuids.size() : known;
+    for (size_t i = random() % 100; i > 0; --i) {
+      at = random() % 5 == 0 ? random() % span : at + 1;
+      wanted.push_back(tsuids[at %= span]);
+    }
+    std::vector<uint32_t> numbers(wanted.size());
+    bool all = true;
+    const bool found = registry.FindAll(wanted, numbers.data());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      REQUIRE(numbers[i] == registry.Find(wanted[i]).value_or(Registry::kUnknown));
+      all = all && numbers[i] != Registry::kUnknown;
+    }
+    REQUIRE(found == all);
   }
 }
 

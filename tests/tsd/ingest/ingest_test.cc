@@ -133,6 +133,39 @@ TEST_CASE("plain spellings are learnt as the points that they name are") {
   CHECK(learning.Cells().size() == 2);  // one series
 }
 
+TEST_CASE("a batch of new series gets the ids and rows that its points get one by one") {
+  std::vector<std::string> tags;
+  for (int host = 0; host < 150; ++host) {
+    tags.push_back(R"({"host":"h)" + std::to_string(host) + R"(","dc":"d)" +
+                   std::to_string(host % 7) + R"("})");
+  }
+  EdgeFixture together, one_by_one;
+  std::vector<Spelling> batch;
+  for (const std::string& of : tags) {
+    for (const char* metric : {"m", "n", "m"}) batch.push_back({Dialect::kJson, metric, of});
+  }
+  REQUIRE(Learn(together, batch));
+  for (const Spelling& spelling : batch) REQUIRE(Learn(one_by_one, {spelling}));
+  CHECK(together.Ids() == one_by_one.Ids());
+  CHECK(together.Cells() == one_by_one.Cells());
+  for (const Spelling& spelling : batch) {
+    REQUIRE(KnownSpelling(together, spelling.metric, spelling.tags));
+  }
+  // In other words: nothing new in the store.
+  std::vector<std::string> words;
+  for (int host = 0; host < 150; ++host) {
+    words.push_back("dc=d" + std::to_string(host % 7) + " host=h" + std::to_string(host));
+  }
+  for (Spelling& spelling : batch) {
+    spelling.dialect = Dialect::kWords;
+    spelling.tags = words[static_cast<size_t>(&spelling - batch.data()) / 3];
+  }
+  const auto spellings = together.ingest.stats().spellings;
+  REQUIRE(Learn(together, batch));
+  CHECK(together.Ids() == one_by_one.Ids());
+  CHECK(together.ingest.stats().spellings == spellings);
+}
+
 TEST_CASE("where ids run out no new name is learnt, so that an attempt is counted once") {
   EdgeFixture edge;
   REQUIRE(Learn(edge, {{Dialect::kWords, "m", "a=1"}}));

@@ -115,6 +115,73 @@ TEST_CASE(
   CHECK(table.FindHalves(crossed).metric.empty());
 }
 
+TEST_CASE("another spelling of known tags is known for all their series") {
+  SpellingTable table(1, kPlenty);
+  const SeriesIds first{"m1", "pairs"}, second{"m2", "pairs"}, other{"m1", "others"};
+  table.Remember({Dialect::kJson, "m1", "{t}"}, first, 1, table.generation());
+  table.Remember({Dialect::kJson, "m2", "{t}"}, second, 2, table.generation());
+  table.Remember({Dialect::kJson, "m1", "{o}"}, other, 3, table.generation());
+  std::vector<SpelledPoint> points = {
+      Point("m1", "t", Dialect::kWords), Point("m2", "t", Dialect::kWords),
+      Point("m2", "o", Dialect::kWords), Point("m1", "{t}")};
+  std::vector<SpelledSeries> found(points.size());
+  CHECK(table.FindEach(points, found.data()) == 3);
+  CHECK((found[3].known && found[3].number == 1));
+  found[0].ids = first;
+  found[1].ids = second;
+  found[2].ids = {"m2", "others"};
+  SUBCASE("unless names have changed meanwhile") {
+    const uint32_t before = table.generation();
+    table.Forget();
+    table.RememberHalves(points, found.data(), before);
+    CHECK_FALSE(found[0].known);
+    CHECK(table.FindEach(points, found.data()) == 4);
+    return;
+  }
+  table.RememberHalves(points, found.data(), table.generation());
+  CHECK((found[0].known && found[0].number == 1));
+  CHECK((found[1].known && found[1].number == 2));
+  CHECK_FALSE(found[2].known);
+  CHECK(table.stats().spellings == 3);
+  CHECK(Find(table, points[1]) == 2);
+  CHECK(Find(table, points[2]) == -1);
+  found[2].number = 4;
+  table.RememberAll(points, found.data(), table.generation());
+  CHECK(Find(table, points[2]) == 4);
+  CHECK(Find(table, Point("m2", "{o}")) == 4);
+}
+
+TEST_CASE("what is learnt together is found as what is learnt one by one") {
+  SpellingTable table(7, kPlenty);
+  std::vector<std::string> tags, metrics;
+  for (int i = 0; i < 300; ++i) tags.push_back("host=" + std::to_string(i));
+  for (int i = 0; i < 10; ++i) metrics.push_back("m" + std::to_string(i));
+  std::vector<SpelledPoint> points;
+  for (const std::string& host : tags)
+    for (const std::string& metric : metrics) points.push_back(Point(metric, host));
+  // Some are known, some of their halves are.
+  for (size_t i = 0; i < 2000; i += 7) Remember(&table, points[i].series, i);
+  std::vector<SpelledSeries> found(points.size());
+  const size_t unknown = table.FindEach(points, found.data());
+  CHECK(unknown == points.size() - 286);
+  for (size_t i = 0; i < points.size(); ++i) {
+    REQUIRE(found[i].known == (i < 2000 && i % 7 == 0));
+    if (found[i].known) {
+      REQUIRE(found[i].number == i);
+      continue;
+    }
+    const SeriesIds ids = IdsOf(points[i].series);
+    REQUIRE(found[i].ids.metric == ids.metric);
+    REQUIRE(found[i].ids.pairs == (i < 2000 ? ids.pairs : Bytes()));
+    found[i].ids = ids;
+    found[i].number = static_cast<SeriesNumber>(i);
+  }
+  table.RememberAll(points, found.data(), table.generation());
+  std::vector<SeriesNumber> numbers(points.size());
+  REQUIRE(table.FindAll(points, numbers.data()));
+  for (size_t i = 0; i < points.size(); ++i) REQUIRE(numbers[i] == i);
+}
+
 TEST_CASE("series that share their tags keep them once") {
   SpellingTable table(1, kPlenty);
   const std::string tags(1000, 't');

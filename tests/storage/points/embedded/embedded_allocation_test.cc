@@ -7,14 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <new>
 #include <thread>
+#include <vector>
 
 #include "storage/points/embedded.h"
+#include "storage/points/register_all.h"
+#include "storage/points/tsuid_list.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/storage/points/embedded/temp_folder.h"
 #include "tests/support/manual_clock.h"
@@ -201,12 +205,21 @@ TEST_CASE("a row that breaks off at any allocation is whole or absent after a st
 
 TEST_CASE("points of new series that break off at any allocation leave the numbers in order") {
   const auto write = [](Embedded& store, uint64_t host) -> Status {
-    Bytes tsuid("\0\0\1\0\0\1", 6);
-    AppendBig(&tsuid, host, 3);
-    ASSIGN_OR_RETURN(const SeriesNumber series, store.points().Register(tsuid));
-    const PointEntry entry = MakePointEntry(series, Timestamp{1'700'002'800},
-                                            PointValue::Int(static_cast<int64_t>(host)));
-    ASSIGN_OR_RETURN(const LogPosition position, store.points().Append({&entry, 1}));
+    TsuidList tsuids;
+    std::array<uint64_t, 3> hosts = {host, host + 0x10, host + 0x20};
+    for (const uint64_t of : hosts) {
+      Bytes id;
+      AppendBig(&id, of, 3);
+      tsuids.Add(Bytes("\0\0\1\0\0\1", 6), id);
+    }
+    std::array<SeriesNumber, 3> series;
+    RETURN_IF_ERROR(RegisterAll(store.points(), tsuids.views(), series.data()));
+    std::vector<PointEntry> entries;
+    for (size_t i = 0; i < series.size(); ++i) {
+      entries.push_back(MakePointEntry(series[i], Timestamp{1'700'002'800},
+                                       PointValue::Int(static_cast<int64_t>(hosts[i]))));
+    }
+    ASSIGN_OR_RETURN(const LogPosition position, store.points().Append(entries));
     Status status;
     store.points().Commit(position, [&status](Status s) { status = std::move(s); });
     return status;

@@ -1,0 +1,140 @@
+#pragma once
+// What a SpellingTable is made of. Internal to it.
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <functional>
+#include <optional>
+
+#include "tsd/ingest/spelling_table.h"
+
+namespace hg::tsd {
+
+/// Points looked up or learnt together: far enough ahead for the prefetches, few enough for the
+/// first-level cache.
+inline constexpr size_t kSpellingsTogether = 32;
+
+/// Metric or tags as they were spelled, and the ids that this means.
+struct SpellingTable::Text {
+  uint32_t number;  // of what it means: spellings with the same ids share it
+  uint32_t size;    // of the text
+  uint16_t ids_size;
+  Dialect dialect;
+  char bytes[];  // text, ids
+
+  [[nodiscard]] std::string_view text() const { return {bytes, size}; }
+  [[nodiscard]] ByteView ids() const { return {bytes + size, ids_size}; }
+};
+
+struct SpellingTable::TextSlot {
+  std::atomic<uint64_t> hash{0};
+  std::atomic<const Text*> text{nullptr};  // set last; null = empty
+
+  [[nodiscard]] bool empty() const { return text.load(std::memory_order_relaxed) == nullptr; }
+  void Set(const TextSlot& other) {
+    hash.store(other.hash.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    text.store(other.text.load(std::memory_order_relaxed), std::memory_order_release);
+  }
+};
+
+/// Twelve bytes: there is one for each series.
+struct SpellingTable::PairSlot {
+  std::atomic<uint32_t> metric{0}, tags{0};  // Text::number
+  std::atomic<uint32_t> series{0};           // and 1; set last; 0 = empty
+
+  [[nodiscard]] bool empty() const { return series.load(std::memory_order_relaxed) == 0; }
+  void Set(const PairSlot& other) {
+    metric.store(other.metric.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    tags.store(other.tags.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    series.store(other.series.load(std::memory_order_relaxed), std::memory_order_release);
+  }
+};
+
+/// Open addressing; readers beside the writer.
+template <typename Slot>
+struct SpellingTable::Table {
+  explicit Table(size_t slot_count)
+      : mask(slot_count - 1), slots(std::make_unique<Slot[]>(slot_count)) {}
+
+  [[nodiscard]] bool full() const { return (used + 1) * 10 > (mask + 1) * 7; }
+  [[nodiscard]] size_t bytes() const { return (mask + 1) * sizeof(Slot); }
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots[hash & mask]); }
+  void Insert(uint64_t hash, const Slot& slot) {
+    size_t i = hash & mask;
+    while (!slots[i].empty()) i = (i + 1) & mask;
+    slots[i].Set(slot);
+    ++used;
+  }
+
+  const size_t mask;
+  size_t used = 0;  // guarded by the writer's mutex
+  const std::unique_ptr<Slot[]> slots;
+};
+
+/// What readers see.
+struct SpellingTable::View {
+  uint32_t generation;
+  std::shared_ptr<Table<TextSlot>> metrics, tags;
+  std::shared_ptr<Table<PairSlot>> pairs;
+};
+
+/// One text for each of the ids that are known, which has their number. The writer's.
+class SpellingTable::Meanings {
+ public:
+  /// The number of these ids, if they are known.
+  [[nodiscard]] std::optional<uint32_t> Find(ByteView ids) const {
+    const auto found = texts_.find(ids);
+    return found == texts_.end() ? std::nullopt : std::optional<uint32_t>((*found)->number);
+  }
+  /// Of ids that are not known yet; its number is the next one.
+  void Add(const Text* text) { texts_.insert(text); }
+  [[nodiscard]] uint32_t next() const { return static_cast<uint32_t>(texts_.size()); }
+  /// About what it takes.
+  [[nodiscard]] size_t bytes() const { return texts_.bucket_count() * (sizeof(Text*) + 1); }
+
+ private:
+  static ByteView IdsOf(ByteView ids) { return ids; }
+  static ByteView IdsOf(const Text* text) { return text->ids(); }
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(const auto& of) const { return std::hash<ByteView>()(IdsOf(of)); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return IdsOf(a) == IdsOf(b); }
+  };
+  boost::unordered_flat_set<const Text*, Hash, Equal> texts_;
+};
+
+/// What is forgotten together.
+struct SpellingTable::Space {
+  std::unique_ptr<const View> view;
+  Meanings metrics, tags;
+  std::vector<std::unique_ptr<char[]>> arenas;
+  size_t arena_left = 0;
+  char* arena_next = nullptr;
+  size_t arena_bytes = 0;
+
+  [[nodiscard]] size_t bytes() const {
+    return arena_bytes + view->metrics->bytes() + view->tags->bytes() + view->pairs->bytes() +
+           metrics.bytes() + tags.bytes();
+  }
+};
+
+/// One half of spellings: where its texts are.
+struct SpellingTable::Half {
+  std::shared_ptr<Table<TextSlot>> View::*texts;
+  Meanings Space::*meanings;
+};
+
+/// Counted before the view is looked for: a writer that has published another one and then sees
+/// nobody here (both sequentially consistent) may free the old one.
+class SpellingTable::Stay {
+ public:
+  explicit Stay(const SpellingTable& table) : count_(table.readers_) { count_.fetch_add(1); }
+  ~Stay() { count_.fetch_sub(1); }
+
+ private:
+  std::atomic<uint32_t>& count_;
+};
+
+}  // namespace hg::tsd
