@@ -46,7 +46,7 @@ class Arena {
 };
 
 /// An array indexed by series number whose slots never move; missing slots read as null. One
-/// writer, any readers.
+/// writer (or see BlockOf), any readers.
 template <typename T>
 class SlotTable {
  public:
@@ -76,6 +76,8 @@ class SlotTable {
     }
   }
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  /// Several writers are as good as one if each has blocks of its own.
+  [[nodiscard]] static uint32_t BlockOf(uint32_t i) { return i >> kBits; }
 
  private:
   static constexpr int kBits = 14;

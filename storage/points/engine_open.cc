@@ -109,7 +109,7 @@ Status Engine::Start() {
   for (const TableDescriptor& table : options_.tables) {
     if (!HasFamiliesOf(table)) RETURN_IF_ERROR(CreateTable(table));
   }
-  ReplayPipe pipe([this](const ReplayItem& item) {
+  ReplayPipe pipe(RowMemory::kLanes, [this](const ReplayItem& item) {
     if (item.table != nullptr) return ApplyRow(*item.table, item.row, item.sequence);
     ApplyPoints(item.points, item.sequence);
   });
@@ -269,6 +269,38 @@ void Engine::AddMet(TsuidList* met) {
   met->Clear();
 }
 
+namespace {
+
+// The points decoded into the next item of lane 0 go to the lanes of their series.
+void AddToLanes(uint64_t sequence, ReplayPipe* pipe) {
+  std::vector<PointEntry>& points = pipe->Next(0).points;
+  const auto lane_of = [](const PointEntry& entry) { return RowMemory::LaneOf(entry.series); };
+  const auto add = [&](size_t lane) {
+    ReplayItem& item = pipe->Next(lane);
+    item.sequence = sequence;
+    item.table = nullptr;
+    if (!item.points.empty()) pipe->Add(lane);
+  };
+  if (points.empty()) return;
+  const size_t first = lane_of(points.front());
+  if (std::all_of(points.begin(), points.end(), [&](const auto& e) { return lane_of(e) == first; })) {
+    if (first != 0) points.swap(pipe->Next(first).points);
+    return add(first);
+  }
+  for (size_t lane = 1; lane < RowMemory::kLanes; ++lane) {
+    std::vector<PointEntry>& own = pipe->Next(lane).points;
+    own.clear();
+    for (const PointEntry& entry : points) {
+      if (lane_of(entry) == lane) own.push_back(entry);
+    }
+    add(lane);
+  }
+  std::erase_if(points, [&](const PointEntry& entry) { return lane_of(entry) != 0; });
+  add(0);
+}
+
+}  // namespace
+
 // Whatever can be wrong with a record is found here, and series are added: what is handed on only
 // needs to be applied.
 Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList* met) {
@@ -277,11 +309,9 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
   if (static_cast<LogKind>(record.kind) != LogKind::kSeries || met->size() == kTogether) {
     AddMet(met);
   }
-  ReplayItem& item = pipe->Next();
-  item.sequence = record.sequence;
-  item.table = nullptr;
   switch (static_cast<LogKind>(record.kind)) {
     case LogKind::kPoints: {
+      ReplayItem& item = pipe->Next(0);
       if (!DecodePoints(record.body, &item.points))
         return Status::Corruption("points cannot be read");
       if (points_table() == nullptr) return Status::Corruption("points without a points table");
@@ -291,7 +321,7 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
           return Status::Corruption("points of unknown series " + std::to_string(entry.series));
         }
       }
-      pipe->Add();
+      AddToLanes(record.sequence, pipe);
       return {};
     }
     case LogKind::kSeries: {
@@ -305,7 +335,7 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
       return {};
     }
     case LogKind::kRow: {
-      RowRecord& row = item.row;
+      RowRecord& row = pipe->Next(0).row;
       if (!DecodeRowRecord(record.body, &row)) return Status::Corruption("a row cannot be read");
       const Table* table = TableById(row.table);
       if (table == nullptr) {
@@ -320,13 +350,18 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
       }
       Bytes tsuid;
       uint32_t base;
-      if (table->points_family >= 0 && IsRegularKey(layout(), row.key, &tsuid, &base) &&
-          !registry_.Find(tsuid)) {
-        return Status::Corruption("a row of an unknown series");
+      size_t lane = 0;  // of all that are not a series' hours
+      if (table->points_family >= 0 && IsRegularKey(layout(), row.key, &tsuid, &base)) {
+        const auto series = registry_.Find(tsuid);
+        if (!series) return Status::Corruption("a row of an unknown series");
+        lane = RowMemory::LaneOf(*series);
       }
       stamp_floor_ms_ = std::max(stamp_floor_ms_, row.stamp_ms);
+      ReplayItem& item = pipe->Next(lane);
+      item.sequence = record.sequence;
       item.table = table;
-      pipe->Add();
+      if (lane != 0) std::swap(item.row, row);
+      pipe->Add(lane);
       return {};
     }
   }

@@ -40,10 +40,13 @@ class Generation {
     return tables_[table].load(std::memory_order_acquire);
   }
   [[nodiscard]] lsm::CellMemory& CellsOrMake(uint32_t table) {
-    lsm::CellMemory* cells = tables_[table].load(std::memory_order_acquire);
-    if (cells == nullptr) {
-      cells = new lsm::CellMemory(&cell_bytes_);
-      tables_[table].store(cells, std::memory_order_release);
+    std::atomic<lsm::CellMemory*>& place = tables_[table];
+    lsm::CellMemory* cells = place.load(std::memory_order_acquire);
+    if (cells != nullptr) return *cells;
+    auto made = std::make_unique<lsm::CellMemory>(&cell_bytes_);
+    // After a start several threads may come here at once.
+    if (place.compare_exchange_strong(cells, made.get(), std::memory_order_acq_rel)) {
+      cells = made.release();
     }
     return *cells;
   }

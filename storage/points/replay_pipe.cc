@@ -3,24 +3,25 @@
 namespace hg::points {
 namespace {
 
-// Records handed over together, and how many such batches may wait: a megabyte or two.
+// Records handed over together, and how many such batches of a lane may wait: a few megabytes. A
+// writer's points are of one lane for some ten records, then of the next.
 constexpr size_t kBatchRecords = 8;
-constexpr size_t kWaitingMax = 16;
+constexpr size_t kWaitingMax = 32;
 
 }  // namespace
 
-ReplayItem& ReplayPipe::Next() {
+ReplayItem& ReplayPipe::Lane::Next() {
   if (batch_.size() == filled_) batch_.emplace_back();
   return batch_[filled_];
 }
 
-void ReplayPipe::Add() {
-  if (++filled_ == kBatchRecords) HandOver();
+void ReplayPipe::Lane::Add(const Apply& apply) {
+  if (++filled_ == kBatchRecords) HandOver(apply);
 }
 
-void ReplayPipe::HandOver() {
+void ReplayPipe::Lane::HandOver(const Apply& apply) {
   if (filled_ == 0) return;
-  if (!thread_.joinable()) thread_ = std::thread([this] { ApplyAll(); });
+  if (!thread_.joinable()) thread_ = std::thread([this, &apply] { ApplyAll(apply); });
   batch_.resize(filled_);
   filled_ = 0;
   std::unique_lock lock(mutex_);
@@ -34,7 +35,7 @@ void ReplayPipe::HandOver() {
   changed_.notify_all();
 }
 
-void ReplayPipe::ApplyAll() {
+void ReplayPipe::Lane::ApplyAll(const Apply& apply) {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return end_ || !waiting_.empty(); });
@@ -43,21 +44,21 @@ void ReplayPipe::ApplyAll() {
     waiting_.pop_front();
     changed_.notify_all();
     lock.unlock();
-    for (const ReplayItem& item : batch) apply_(item);
+    for (const ReplayItem& item : batch) apply(item);
     lock.lock();
     spare_.push_back(std::move(batch));
   }
 }
 
-void ReplayPipe::Finish() {
-  HandOver();
-  if (!thread_.joinable()) return;
-  {
-    std::lock_guard lock(mutex_);
-    end_ = true;
-    changed_.notify_all();
-  }
-  thread_.join();
+void ReplayPipe::Lane::End(const Apply& apply) {
+  HandOver(apply);
+  std::lock_guard lock(mutex_);
+  end_ = true;
+  changed_.notify_all();
+}
+
+void ReplayPipe::Lane::Join() {
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace hg::points

@@ -18,7 +18,7 @@ constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
-constexpr size_t kNodeBytes = 56;  // of by_base_ and series_, measured with malloc
+constexpr size_t kNodeBytes = 56;  // of by_base and series, measured with malloc
 // How far back simultaneous points of one record are looked for (engine.md §3).
 constexpr uint32_t kLookBack = 16;
 
@@ -88,8 +88,9 @@ void RowHourMemory::LastRuns(std::span<const char*> runs) const {
 
 RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
   if (head->depth_ >= kWalkMax) {
-    auto it = by_base_.find(RowId(head->series_, base));
-    return it == by_base_.end() ? nullptr : it->second;
+    const auto& by_base = LaneFor(head->series_).by_base;
+    const auto it = by_base.find(RowId(head->series_, base));
+    return it == by_base.end() ? nullptr : it->second;
   }
   RowHourMemory* row = head->older_;
   while (row != nullptr && row->base_ != base) row = row->older_;
@@ -98,21 +99,24 @@ RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
 
 RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
   RowHourMemory* head = heads_.Get(series);
+  Lane& lane = LaneFor(series);
   if (head == nullptr) {
-    series_.push_back(series);
+    lane.series.push_back(series);
     extra_bytes_.fetch_add(sizeof(uint32_t), std::memory_order_relaxed);
   }
   static_assert(sizeof(RowHourMemory) <= 152);
-  auto* row = new (arena_.Take(sizeof(RowHourMemory))) RowHourMemory();
+  auto* row = new (lane.arena.Take(sizeof(RowHourMemory))) RowHourMemory();
   row->series_ = series;
   row->base_ = base;
   row->older_ = head;
   row->depth_ = head == nullptr ? 0 : static_cast<uint8_t>(std::min(head->depth_ + 1, 0xFF));
   if (row->depth_ == kWalkMax) {
-    for (RowHourMemory* r = row; r != nullptr; r = r->older_) by_base_[RowId(series, r->base_)] = r;
+    for (RowHourMemory* r = row; r != nullptr; r = r->older_) {
+      lane.by_base[RowId(series, r->base_)] = r;
+    }
     extra_bytes_.fetch_add(kNodeBytes * (kWalkMax + 1), std::memory_order_relaxed);
   } else if (row->depth_ > kWalkMax) {
-    by_base_[RowId(series, base)] = row;
+    lane.by_base[RowId(series, base)] = row;
     extra_bytes_.fetch_add(kNodeBytes, std::memory_order_relaxed);
   }
   heads_.Set(series, row);
@@ -169,7 +173,7 @@ char* RowMemory::RoomForRun(RowHourMemory* row, size_t bytes) {
     const_cast<Page*>(newest)->used = used;
   }
   size = std::max(size, (bytes + kHeadBytes + 7) / 8 * 8);
-  auto* page = reinterpret_cast<Page*>(arena_.Take(size));
+  auto* page = reinterpret_cast<Page*>(LaneFor(row->series_).arena.Take(size));
   page->older = newest;
   page->capacity = static_cast<uint16_t>(size - kHeadBytes);
   row->pages_.store(page, kRelease);
@@ -205,7 +209,8 @@ void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, u
   row->last_offset_ms_ = offset;
   Push(row, qualifier, bits);
   if (!rising) RepeatSmaller(row, qualifier);
-  points_.store(points_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  std::atomic<uint64_t>& points = LaneFor(row->series_).points;
+  points.store(points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 // Entries are never moved: a smaller qualifier of the same record and instant is written once more,

@@ -11,6 +11,7 @@
 // writer, so nothing else is needed; slots are atomics, runs never change, and no memory is given
 // back before the generation goes.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -108,9 +109,14 @@ class RowHourMemory {
   std::atomic<uint32_t> ops_[kSlots];
 };
 
-/// One writer at a time; readers use Newest only.
+/// Readers use Newest only. Series are divided among lanes: one writer of a lane at a time.
 class RowMemory {
  public:
+  static constexpr size_t kLanes = 2;
+  [[nodiscard]] static size_t LaneOf(uint32_t series) {
+    return SlotTable<RowHourMemory>::BlockOf(series) % kLanes;
+  }
+
   /// The row made last of a series, or null: the head of its rows in this generation.
   [[nodiscard]] const RowHourMemory* Newest(uint32_t series) const { return heads_.Get(series); }
 
@@ -152,13 +158,21 @@ class RowMemory {
     }
   }
 
-  /// Series that have rows here, in order of their first row. The writer's, or anybody's once
-  /// nothing is written.
-  [[nodiscard]] const std::vector<uint32_t>& series() const { return series_; }
-  [[nodiscard]] size_t bytes() const {
-    return arena_.bytes() + heads_.bytes() + extra_bytes_.load(std::memory_order_relaxed);
+  /// Series of a lane that have rows here, in order of their first row. The writer's, or anybody's
+  /// once nothing is written.
+  [[nodiscard]] const std::vector<uint32_t>& series(size_t lane) const {
+    return lanes_[lane].series;
   }
-  [[nodiscard]] uint64_t points() const { return points_.load(std::memory_order_relaxed); }
+  [[nodiscard]] size_t bytes() const {
+    size_t bytes = heads_.bytes() + extra_bytes_.load(std::memory_order_relaxed);
+    for (const Lane& lane : lanes_) bytes += lane.arena.bytes();
+    return bytes;
+  }
+  [[nodiscard]] uint64_t points() const {
+    uint64_t points = 0;
+    for (const Lane& lane : lanes_) points += lane.points.load(std::memory_order_relaxed);
+    return points;
+  }
 
  private:
   RowHourMemory* FindOlder(RowHourMemory* head, uint32_t base);
@@ -170,13 +184,19 @@ class RowMemory {
   void StartRecord(RowHourMemory* row, uint64_t sequence);
   void RepeatSmaller(RowHourMemory* row, uint32_t qualifier);
 
+  /// What a writer has for itself.
+  struct alignas(64) Lane {
+    Arena arena;
+    std::vector<uint32_t> series;
+    // Rows of series with more than kWalkMax of them; the others are found by walking.
+    std::unordered_map<uint64_t, RowHourMemory*> by_base;
+    std::atomic<uint64_t> points{0};
+  };
+  [[nodiscard]] Lane& LaneFor(uint32_t series) { return lanes_[LaneOf(series)]; }
+
   SlotTable<RowHourMemory> heads_;
-  Arena arena_;
-  std::vector<uint32_t> series_;
-  // Rows of series with more than kWalkMax of them; the others are found by walking.
-  std::unordered_map<uint64_t, RowHourMemory*> by_base_;
+  std::array<Lane, kLanes> lanes_;
   std::atomic<size_t> extra_bytes_{0};
-  std::atomic<uint64_t> points_{0};
 };
 
 }  // namespace hg::points
