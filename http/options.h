@@ -44,7 +44,11 @@ struct Options {
   std::string static_root;                                     // "" = none
   std::vector<std::string> graph_options = {"", "axis x1y2"};  // tsd.gnuplot.options.allowlist
 
-  bool delete_enabled = false;   // tsd.http.query.allow_delete
+  bool delete_enabled = false;  // tsd.http.query.allow_delete
+  /// tsd.http.query.omit_nan: NaN is left out of the answers of /api/query.
+  bool omit_nan = false;
+  /// tsd.http.lookup.distinct_first: look-ups with a limit show series with new tags before others.
+  bool lookup_distinct_first = false;
   bool admin_remote = false;     // tsd.http.admin.remote: /api/admin for other machines, too
   bool stats_canonical = false;  // tag fqdn instead of host
   bool stats_with_port = false;

@@ -187,6 +187,8 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   options.graph_options = SplitAtSemicolons(config.String("tsd.gnuplot.options.allowlist"));
   options.static_root = config.String("tsd.http.staticroot");
   options.delete_enabled = config.Bool("tsd.http.query.allow_delete");
+  options.omit_nan = config.Bool("tsd.http.query.omit_nan");
+  options.lookup_distinct_first = config.Bool("tsd.http.lookup.distinct_first");
   options.admin_remote = config.Bool("tsd.http.admin.remote");
   options.stats_canonical = config.Bool("tsd.stats.canonical");
   options.stats_with_port = config.Bool("tsd.core.stats_with_port");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/distinct_first.h"
 #include "http/api/series_search.h"
 #include "http/errors.h"
 #include "http/replies.h"
@@ -114,7 +115,15 @@ Result<LookupQuery> FromBody(std::string_view text) {
   return query;
 }
 
-Result<std::vector<Bytes>> Find(const SeriesWanted& wanted, int32_t limit, Points& points) {
+/// distinct_first: series that tell something new come before others (distinct_first.h).
+Result<std::vector<Bytes>> Find(const SeriesWanted& wanted, int32_t limit, bool distinct_first,
+                                Points& points) {
+  if (limit > 0 && distinct_first) {
+    DistinctFirst choice(points.layout(), wanted.matcher, static_cast<size_t>(limit));
+    RETURN_IF_ERROR(
+        VisitSeries(wanted, points, [&](ByteView tsuid) { return choice.Offer(tsuid); }));
+    return std::move(choice).Chosen();
+  }
   std::vector<Bytes> found;
   RETURN_IF_ERROR(VisitSeries(wanted, points, [&](ByteView tsuid) {
     found.emplace_back(tsuid);
@@ -209,7 +218,8 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
   if (!wanted.ok() && wanted.status().code() == StatusCode::kInvalidArgument)
     return SendError(out, request, 500, wanted.status().message());
   if (!wanted.ok()) return SendStatus(out, request, wanted.status());
-  const Result<std::vector<Bytes>> series = Find(*wanted, query->limit, services.points);
+  const Result<std::vector<Bytes>> series =
+      Find(*wanted, query->limit, services.options.lookup_distinct_first, services.points);
   if (!series.ok()) return SendStatus(out, request, series.status());
   const auto took_ms = static_cast<float>((services.clock.MonotonicNs() - began_ns) / 1000000);
 

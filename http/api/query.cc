@@ -93,8 +93,9 @@ void SendGroups(const Request& request, Services& services, const query::ValidQu
   RecordScans(services, answer);
   stats.before_print_ns = running.elapsed_ns();
   SendJsonAnswer(request, services, running, out, [&](JsonWriter* json) {
-    WriteAnswer(query, answer, request.parameters.Has("arrays"), services.clock, &stats,
-                PrintersOf(services), json);
+    WriteAnswer(query, answer,
+                {.arrays = request.parameters.Has("arrays"), .omit_nan = services.options.omit_nan},
+                services.clock, &stats, PrintersOf(services), json);
   });
   running.SetStats(std::move(stats));
 }

@@ -93,7 +93,7 @@ void WriteAnnotations(std::string_view key, const std::vector<codec::Annotation>
 
 /// How points of one sub-query are printed.
 struct PointFormat {
-  bool arrays = false;
+  AnswerForm form;
   bool millis = false;
   bool nan_as_null = false;
 };
@@ -108,10 +108,13 @@ void WriteValue(const query::PointColumns& points, size_t i, const PointFormat& 
 
 void WritePoints(const query::PointColumns& points, const PointFormat& format, JsonWriter* json) {
   json->Key("dps");
-  format.arrays ? json->BeginArray() : json->BeginObject();
+  format.form.arrays ? json->BeginArray() : json->BeginObject();
   for (size_t i = 0; i < points.size() && json->alive(); ++i) {
+    if (format.form.omit_nan && points.double_at(i) &&
+        std::isnan(std::bit_cast<double>(points.bits[i])))
+      continue;
     int64_t time = format.millis ? points.time_ms[i] : points.time_ms[i] / 1000;
-    if (format.arrays) {
+    if (format.form.arrays) {
       json->BeginArray();
       json->Int(time);
       WriteValue(points, i, format, json);
@@ -121,21 +124,21 @@ void WritePoints(const query::PointColumns& points, const PointFormat& format, J
       WriteValue(points, i, format, json);
     }
   }
-  format.arrays ? json->EndArray() : json->EndObject();
+  format.form.arrays ? json->EndArray() : json->EndObject();
 }
 
 /// What all output objects of an answer share.
 struct Printing {
   const ValidQuery& query;
   const Answer& answer;
-  const bool as_arrays;
+  const AnswerForm& form;
   const Clock& clock;
 };
 
 /// How long it took is the result.
 int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags,
                    JsonWriter* json) {
-  const auto& [query, answer, as_arrays, clock] = printing;
+  const auto& [query, answer, form, clock] = printing;
   const int64_t began_ns = clock.MonotonicNs();
   const query::Request& request = query.request;
   // A computed group shows the first sub-query as its own, and an empty list where others show
@@ -171,7 +174,7 @@ int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags
     }
   }
   bool nulls = sub.downsample && sub.downsample->fill == query::FillPolicy::kNull;
-  WritePoints(group.points, {as_arrays, request.ms_resolution, nulls}, json);
+  WritePoints(group.points, {form, request.ms_resolution, nulls}, json);
   const int64_t print_ns = clock.MonotonicNs() - began_ns;
   if (request.show_stats) {
     json->Key("stats");
@@ -202,9 +205,10 @@ void WriteLastPoint(const query::LastPoint& point, TagWriter* tags, JsonWriter* 
 
 }  // namespace
 
-void WriteAnswer(const ValidQuery& query, const Answer& answer, bool as_arrays, const Clock& clock,
-                 query::QueryStats* stats, const Printers& printers, JsonWriter* json) {
-  const Printing printing{query, answer, as_arrays, clock};
+void WriteAnswer(const ValidQuery& query, const Answer& answer, const AnswerForm& form,
+                 const Clock& clock, query::QueryStats* stats, const Printers& printers,
+                 JsonWriter* json) {
+  const Printing printing{query, answer, form, clock};
   std::mutex stats_mutex;
   ElementPrinting groups;
   groups.count = answer.groups.size();

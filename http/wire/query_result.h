@@ -12,12 +12,17 @@
 
 namespace hg::http {
 
+struct AnswerForm {
+  bool arrays = false;    // points as pairs instead of members
+  bool omit_nan = false;  // NaN is left out instead of "NaN" or null
+};
+
 /// The array of output objects and, with showSummary, the summary. Ends early when the client has
 /// gone. The time it takes is added to `stats`, which has an entry for each sub-query: that of all
 /// threads.
-void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer, bool as_arrays,
-                 const Clock& clock, query::QueryStats* stats, const Printers& printers,
-                 JsonWriter* json);
+void WriteAnswer(const query::ValidQuery& query, const query::Answer& answer,
+                 const AnswerForm& form, const Clock& clock, query::QueryStats* stats,
+                 const Printers& printers, JsonWriter* json);
 
 /// One sub-query as parsed: the "query" object. `filter_keys`: UIDs of its filtered tag keys.
 void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<Bytes>& filter_keys,

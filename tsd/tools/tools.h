@@ -22,6 +22,7 @@ extern const Command kRestoreCommand;   // backup.cc
 extern const Command kRepairCommand;    // repair.cc
 extern const Command kAdminCommand;     // admin.cc
 extern const Command kMigrateCommand;   // migrate.cc
+extern const Command kSettingsCommand;  // list_settings.cc
 extern const Command kVersionCommand;   // version.cc
 
 }  // namespace hg::tsd

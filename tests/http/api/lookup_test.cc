@@ -81,6 +81,26 @@ TEST_CASE("lookup's limit") {
           kLgaA + "," + kLgaB + "," + kFra);
 }
 
+TEST_CASE("lookup shows series with new tags first where that is asked for") {
+  Lookup f;
+  const auto ask = [&](const char* words) {
+    return Results(f.Ask("GET", "/api/search/lookup?m=" + std::string(words)));
+  };
+  CHECK(ask("sys.cpu&limit=2") == kLgaA + "," + kLgaB);
+  f.options.lookup_distinct_first = true;
+  // Keys, where none is named: dc and host, then core.
+  CHECK(ask("sys.cpu&limit=2") == kLgaA + "," + kFra);
+  // Values of the keys that are named, and of no other.
+  CHECK(ask("sys.cpu{dc=*}&limit=2") == kLgaA + "," + kFra);
+  CHECK(ask("sys.cpu{host=*}&limit=2") == kLgaA + "," + kLgaB);
+  CHECK(ask("{host=*}&limit=2") == kLgaA + "," + kLgaB);
+  CHECK(ask("sys.cpu{dc=*,host=a}&limit=2") == kLgaA + "," + kFra);
+  // What is left of the limit goes to others; one of none shows all of them as ever.
+  CHECK(ask("sys.cpu{dc=*}&limit=3") == kLgaA + "," + kFra + "," + kLgaB);
+  CHECK(ask("sys.cpu{dc=*}&limit=1") == kLgaA);
+  CHECK(ask("sys.cpu&limit=0") == kLgaA + "," + kLgaB + "," + kFra);
+}
+
 TEST_CASE("lookup reads a body") {
   Lookup f;
   const auto ask = [&](const char* body) {

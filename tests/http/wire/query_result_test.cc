@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <limits>
 #include <random>
 #include <string>
@@ -37,12 +38,12 @@ query::Answer OneGroup(query::PointColumns points) {
 }
 
 std::string Write(const query::ValidQuery& query, const query::Answer& answer,
-                  bool arrays = false) {
+                  const AnswerForm& form = {}) {
   std::string out;
   JsonWriter json(&out);
   query::QueryStats stats;
   for (const query::SubQueryInfo& info : answer.queries) stats.queries.push_back(info.stats);
-  WriteAnswer(query, answer, arrays, ManualClock(0), &stats, {}, &json);
+  WriteAnswer(query, answer, form, ManualClock(0), &stats, {}, &json);
   return out;
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("arrays, milliseconds and repeated seconds") {
   query::ValidQuery query = OneQuery();
   query::PointColumns points = query::OfDoubles({{1, 1.5}, {1, 1e7}});
   points.time_ms[1] += 500;
-  CHECK(Write(query, OneGroup(points), true).find(R"("dps":[[1,1.5],[1,1.0E7]])") !=
+  CHECK(Write(query, OneGroup(points), {.arrays = true}).find(R"("dps":[[1,1.5],[1,1.0E7]])") !=
         std::string::npos);
   CHECK(Write(query, OneGroup(points)).find(R"("dps":{"1":1.5,"1":1.0E7})") != std::string::npos);
   query.request.ms_resolution = true;
@@ -94,6 +95,23 @@ TEST_CASE("NaN is text, or null where the fill policy is null") {
         std::string::npos);
   CHECK(Write(OneQuery("1m-sum-null"), OneGroup(points)).find(R"({"1":null})") !=
         std::string::npos);
+}
+
+TEST_CASE("NaN is left out where that is asked for, and nothing else") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const query::PointColumns points = query::OfDoubles({{1, nan}, {2, 0.5}, {3, nan}});
+  for (const char* downsample : {"1m-sum-nan", "1m-sum-null"}) {
+    CHECK(Write(OneQuery(downsample), OneGroup(points), {.omit_nan = true})
+              .find(R"("dps":{"2":0.5})") != std::string::npos);
+    CHECK(Write(OneQuery(downsample), OneGroup(points), {.arrays = true, .omit_nan = true})
+              .find(R"("dps":[[2,0.5]])") != std::string::npos);
+  }
+  CHECK(Write(OneQuery(), OneGroup(query::OfDoubles({{1, nan}})), {.omit_nan = true})
+            .find(R"("dps":{})") != std::string::npos);
+  // The bits of NaN in an integer are a number.
+  CHECK(Write(OneQuery(), OneGroup(query::OfInts({{1, std::bit_cast<int64_t>(nan)}})),
+              {.omit_nan = true})
+            .find(R"("dps":{"1":9221120237041090560})") != std::string::npos);
 }
 
 TEST_CASE("annotations of the rows show their key even when none is in range") {
@@ -196,7 +214,7 @@ TEST_CASE("what several threads print is what one does, and the time of all is t
   query::QueryStats stats;
   stats.queries.resize(1);
   TickingClock clock;
-  WriteAnswer(query, answer, false, clock, &stats, printers, &json);
+  WriteAnswer(query, answer, {}, clock, &stats, printers, &json);
   CHECK(out == expected);
   CHECK(parts > 10);
   CHECK(most <= 6);

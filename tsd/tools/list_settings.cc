@@ -1,0 +1,22 @@
+#include "tsd/known_settings.h"
+#include "tsd/tools/tools.h"
+
+namespace hg::tsd {
+namespace {
+
+int RunSettings(Invocation& call) {
+  call.out << SettingsTable();
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command kSettingsCommand{"settings",
+                               "",
+                               "Prints every setting, its default and its meaning.",
+                               "A table in Markdown, which is that of docs/settings.md.",
+                               {},
+                               "/api/config, which tells their values",
+                               RunSettings};
+
+}  // namespace hg::tsd
