@@ -1,0 +1,45 @@
+#include "storage/model/escaped_name.h"
+
+#include <algorithm>
+
+#include "storage/model/utf8.h"
+
+namespace hg {
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789ABCDEF";
+/// Hexadecimal digits of an escape.
+constexpr size_t kShortEscape = 4, kLongEscape = 8;
+
+void AppendEscape(char32_t c, std::string* out) {
+  *out += "_x";
+  const size_t digits = c > 0xFFFF ? kLongEscape : kShortEscape;
+  for (size_t i = digits; i-- > 0;) *out += kHexDigits[c >> 4 * i & 0xF];
+  *out += '_';
+}
+
+/// Whether a text begins as an escape may: the '_' at its end may be that of the next escape.
+bool BeginsAsEscape(std::string_view text) {
+  return text.starts_with("_x") &&
+         std::min(text.find_first_not_of(kHexDigits, 2), text.size()) - 2 >= kShortEscape;
+}
+
+}  // namespace
+
+bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::string* out) {
+  bool valid = true;
+  while (!utf8.empty()) {
+    const std::string_view rest = utf8;
+    const char32_t c = TakeCodePoint(&utf8, &valid);
+    if (!valid) return false;
+    const std::string_view character = rest.substr(0, rest.size() - utf8.size());
+    if (c > 0xFF || BeginsAsEscape(rest) || !rules.Check("", character).ok()) {
+      AppendEscape(c, out);
+    } else {
+      out->append(character);
+    }
+  }
+  return true;
+}
+
+}  // namespace hg
