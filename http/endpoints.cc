@@ -12,6 +12,7 @@
 #include "http/api/pages.h"
 #include "http/api/put.h"
 #include "http/api/query.h"
+#include "http/api/remote_write.h"
 #include "http/api/search.h"
 #include "http/api/stats.h"
 #include "http/api/suggest.h"
@@ -65,6 +66,7 @@ std::span<const Endpoint> Endpoints() {
       {"uid", Place::kApi, kAny, kWrites, HandleUid},
       {"version", Place::kApi, kGetPost, kAllModes, HandleVersion, Where::kLoop},
       {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion, Where::kLoop},
+      {"write", Place::kApi, kPost, kWrites, HandleRemoteWrite},
   };
   return table;
 }

@@ -24,6 +24,20 @@ bool BeginsAsEscape(std::string_view text) {
          std::min(text.find_first_not_of(kHexDigits, 2), text.size()) - 2 >= kShortEscape;
 }
 
+/// Takes an escape of a character off the front. False: there is none.
+bool TakeEscape(std::string_view* rest, char32_t* c) {
+  if (!rest->starts_with("_x")) return false;
+  const size_t end = rest->find_first_not_of(kHexDigits, 2);
+  if (end == std::string_view::npos || (*rest)[end] != '_') return false;
+  if (end != 2 + kShortEscape && end != 2 + kLongEscape) return false;
+  *c = 0;
+  for (const char digit : rest->substr(2, end - 2))
+    *c = *c << 4 | static_cast<char32_t>(kHexDigits.find(digit));
+  if (*c > 0x10FFFF || (*c >= 0xD800 && *c <= 0xDFFF)) return false;
+  rest->remove_prefix(end + 1);
+  return true;
+}
+
 }  // namespace
 
 bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::string* out) {
@@ -40,6 +54,28 @@ bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::strin
     }
   }
   return true;
+}
+
+std::string UnescapedName(std::string_view name) {
+  std::string out;
+  out.reserve(name.size());
+  while (!name.empty()) {
+    char32_t c = 0;
+    if (TakeEscape(&name, &c)) {
+      AppendCodePoint(&out, c);
+    } else {
+      out.push_back(name.front());
+      name.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+std::string MarkedName(std::string_view name) {
+  bool valid = true;
+  std::string marked;
+  AppendEscape(TakeCodePoint(&name, &valid), &marked);
+  return marked.append(name);
 }
 
 }  // namespace hg

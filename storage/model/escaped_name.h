@@ -15,4 +15,12 @@ namespace hg {
 /// different. False: not UTF-8, *out is then meaningless.
 bool AppendEscapedName(std::string_view utf8, const NameRules& rules, std::string* out);
 
+/// The name of which AppendEscapedName makes `name`: escapes are read from the left, whatever
+/// character they stand for; what is none stays.
+std::string UnescapedName(std::string_view name);
+
+/// A legal name that UnescapedName reads as `name`, which is legal and holds no escape, and that
+/// AppendEscapedName makes of nothing: its first character is escaped though it need not be.
+std::string MarkedName(std::string_view name);
+
 }  // namespace hg

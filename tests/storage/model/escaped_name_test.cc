@@ -2,32 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <random>
+#include <set>
 
 #include "storage/model/utf8.h"
 
 namespace hg {
-namespace {
-
-/// Reads escapes from the left, as whoever wants the name back does.
-std::string Unescaped(std::string_view text) {
-  std::string name;
-  while (!text.empty()) {
-    const size_t digits = std::min(text.find_first_not_of("0123456789ABCDEF", 2), text.size()) - 2;
-    if (text.starts_with("_x") && (digits == 4 || digits == 8) && text.substr(2 + digits, 1) == "_") {
-      AppendCodePoint(&name, static_cast<char32_t>(
-                                 std::stoul(std::string(text.substr(2, digits)), nullptr, 16)));
-      text.remove_prefix(digits + 3);
-    } else {
-      name += text[0];
-      text.remove_prefix(1);
-    }
-  }
-  return name;
-}
-
-}  // namespace
-
 TEST_CASE("names of other languages are escaped into legal ones, and come back") {
   const NameRules rules, with_colon(":");
   const struct {
@@ -53,13 +33,53 @@ TEST_CASE("names of other languages are escaped into legal ones, and come back")
     std::string escaped;
     REQUIRE(AppendEscapedName(v.name, rules, &escaped));
     CHECK(escaped == v.escaped);
-    CHECK(Unescaped(escaped) == v.name);
+    CHECK(UnescapedName(escaped) == v.name);
     if (!escaped.empty()) CHECK(rules.Check("metric name", escaped).ok());
   }
   std::string out;
   REQUIRE(AppendEscapedName("C:", with_colon, &out));
   CHECK(out == "C:");
   CHECK_FALSE(AppendEscapedName("a\xFF", rules, &out));
+}
+
+TEST_CASE("what is no escape of a character is read as it stands") {
+  for (const char* name : {"a", "_", "_x", "_x003", "_x003A", "_x003A-", "_x003a_", "_x00003A_",
+                           "_xD800_", "_x00110000_", "x003A_"}) {
+    CHECK(UnescapedName(name) == name);
+  }
+  CHECK(UnescapedName("_x0041_bc_x0000003A_") == "Abc:");
+}
+
+TEST_CASE("a marked name is read as the name, and is nobody's") {
+  for (const char* name : {"source", "_", "x", "é"}) {
+    const std::string marked = MarkedName(name);
+    CHECK(UnescapedName(marked) == name);
+    CHECK(NameRules().Check("tag name", marked).ok());
+    std::string escaped;
+    REQUIRE(AppendEscapedName(name, NameRules(), &escaped));
+    CHECK(escaped != marked);
+  }
+  CHECK(MarkedName("source") == "_x0073_ource");
+}
+
+// Texts of the characters that could be taken for each other.
+TEST_CASE("every text comes back, as a legal name that no other text has") {
+  const NameRules rules;
+  std::mt19937 random(7);
+  constexpr char32_t kAlphabet[] = {'_', 'x', '0', '5', 'F', 'a', ':', 0xE9, 0x20AC, 0x1F600};
+  std::set<std::string> texts, names;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text, name;
+    for (size_t n = 1 + random() % 14; n > 0; --n)
+      AppendCodePoint(&text, kAlphabet[random() % std::size(kAlphabet)]);
+    REQUIRE(AppendEscapedName(text, rules, &name));
+    REQUIRE_MESSAGE(UnescapedName(name) == text, text);
+    REQUIRE(rules.Check("metric name", name).ok());
+    REQUIRE(FitsLatin1(name));
+    texts.insert(text);
+    names.insert(name);
+  }
+  CHECK(texts.size() == names.size());
 }
 
 }  // namespace hg

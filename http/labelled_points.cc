@@ -1,0 +1,152 @@
+#include "http/labelled_points.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "http/commit_wait.h"
+#include "storage/model/instant.h"
+
+namespace hg::http {
+namespace {
+
+/// Points that go to the store together.
+constexpr size_t kBatchPoints = 8192;
+
+void Count(Counters::Counter& counter, uint64_t n = 1) {
+  counter.fetch_add(n, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> labels) {
+  if (!series_.empty() && !borrowed_) series_.pop_back();  // it had no points
+  borrowed_ = false;
+  SeriesBytes& series = series_.emplace_back();
+  series.metric = metric;
+  for (const Label& label : labels) AppendLabel(label, &series.labels);
+}
+
+void LabelledPoints::Add(int64_t time_ms, PointValue value) {
+  if (!failure_.ok()) return;
+  const double number = value.as_double();
+  if (std::isnan(number)) return;
+  if (std::isinf(number)) return Refuse("an infinity cannot be stored");
+  const std::optional<Timestamp> time = TimestampOfMillis(time_ms);
+  if (!time || time_ms <= 0)
+    return Refuse("the time " + std::to_string(time_ms) + " ms cannot be stored");
+  const SeriesBytes& series = series_.back();
+  borrowed_ = true;
+  points_.push_back({{Dialect::kWords, series.metric, series.labels}, *time, value});
+  item_of_.push_back(items_);
+  if (points_.size() == kBatchPoints) Flush();
+}
+
+void LabelledPoints::Refuse(std::string_view reason) {
+  Count(services_.counters.put_illegal_arguments);
+  RefuseItem(items_, series_.back().metric, series_.back().labels, reason);
+}
+
+Status LabelledPoints::Finish() {
+  Flush();
+  if (!failure_.ok()) return failure_;
+  const Status committed = CommitAndWait(services_.sink, position_);
+  if (!committed.ok()) Fail(committed);
+  return committed;
+}
+
+void LabelledPoints::Flush() {
+  if (points_.empty() || !failure_.ok()) return;
+  const auto appended = services_.sink.AppendSpelled(points_);
+  if (!appended.ok()) {
+    Fail(appended.status());
+  } else if (appended->known) {
+    position_ = std::max(position_, appended->position);
+    Count(services_.counters.points_added, points_.size());
+  } else {
+    StoreNamed();
+  }
+  points_.clear();
+  item_of_.clear();
+  borrowed_ = false;
+  while (series_.size() > 1) series_.pop_front();
+}
+
+void LabelledPoints::StoreNamed() {
+  if (!rules_) rules_ = {.names = NameRules(services_.options.extra_name_characters)};
+  std::deque<NamedSeries> names;  // of the points; they do not move
+  std::deque<std::vector<TagText>> tags;
+  std::vector<NamedPoint> named;
+  std::vector<size_t> places;  // of them in points_
+  const char* last = nullptr;  // the series that names.back() is of
+  Status last_fault;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    const SpelledPoint& point = points_[i];
+    // Points of one series follow each other, and borrow the same bytes.
+    if (point.series.metric.data() != last) {
+      last = point.series.metric.data();
+      const std::vector<Label> labels = ReadLabels(point.series.tags);
+      Result<NamedSeries> series = NameSeries(point.series.metric, labels, *rules_);
+      last_fault = series.status();
+      if (series.ok()) {
+        names.push_back(std::move(*series));
+        std::vector<TagText>& texts = tags.emplace_back();
+        for (const auto& [key, value] : names.back().tags) texts.push_back({key, value});
+      }
+    }
+    if (!last_fault.ok()) {
+      Judge(i, last_fault);
+      continue;
+    }
+    NamedPoint& to = named.emplace_back();
+    to.metric = names.back().metric;
+    to.tags = tags.back();
+    to.time = point.time;
+    to.value = point.value;
+    to.spelling = point.series;
+    places.push_back(i);
+  }
+  std::vector<Status> verdicts;
+  position_ = std::max(position_, services_.sink.AppendNamed(named, &verdicts));
+  for (size_t i = 0; i < verdicts.size(); ++i) Judge(places[i], verdicts[i]);
+}
+
+void LabelledPoints::Judge(size_t point, const Status& verdict) {
+  Counters& counters = services_.counters;
+  switch (verdict.code()) {
+    case StatusCode::kOk:
+      return Count(counters.points_added);
+    case StatusCode::kInvalidArgument:
+      Count(counters.put_illegal_arguments);
+      break;
+    case StatusCode::kNotFound:
+      Count(counters.put_unknown_metrics);
+      break;
+    case StatusCode::kConflict:
+      Count(counters.put_storage_errors);
+      break;
+    default:
+      return Fail(verdict);
+  }
+  const Spelling& series = points_[point].series;
+  RefuseItem(item_of_[point], series.metric, series.tags, verdict.message());
+}
+
+void LabelledPoints::RefuseItem(uint64_t item, std::string_view metric, ByteView labels,
+                                std::string_view reason) {
+  if (item_refused_.size() <= item) item_refused_.resize(item + 1);
+  if (item_refused_[item]) return;
+  item_refused_[item] = true;
+  if (refused_++ == 0)
+    first_refusal_ = SeriesText(metric, ReadLabels(labels)) + ": " + std::string(reason);
+}
+
+void LabelledPoints::Fail(const Status& status) {
+  if (!failure_.ok()) return;
+  failure_ = status;
+  const bool later =
+      status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable;
+  Counters& counters = services_.counters;
+  Count(later ? counters.put_writes_blocked : counters.put_storage_errors);
+}
+
+}  // namespace hg::http

@@ -1,0 +1,26 @@
+#pragma once
+// Messages off the wire of protobuf.
+
+#include <string>
+#include <string_view>
+
+#include "storage/base/status.h"
+
+namespace google::protobuf {
+class Message;
+class MessageLite;
+}  // namespace google::protobuf
+
+namespace hg::http {
+
+/// Replaces what *message holds. False: the bytes are no such message; *message is meaningless
+/// then.
+bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message);
+
+/// The same of protobuf's JSON form; members that are not known are skipped. InvalidArgument says
+/// what is wrong.
+Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message);
+
+std::string JsonOf(const google::protobuf::Message& message);
+
+}  // namespace hg::http

@@ -1,0 +1,25 @@
+#pragma once
+// The body of Prometheus' remote write 1.0, unpacked: a WriteRequest, read series by series, so
+// that no body takes more memory than its largest series.
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+#include "storage/base/status.h"
+
+namespace hg::prometheus {
+class TimeSeries;
+}
+
+namespace hg::http {
+
+/// Of one series with all its samples, as sent. Taken apart, two bytes may become a hundred.
+inline constexpr size_t kWriteSeriesBytesMax = 4 << 20;
+
+/// Calls visit with each series in order. InvalidArgument: the bytes are none (what stands before
+/// the damage was visited), a text is not UTF-8, or a series is too long.
+Status ReadWriteRequest(std::string_view bytes,
+                        const std::function<void(const prometheus::TimeSeries&)>& visit);
+
+}  // namespace hg::http

@@ -1,0 +1,100 @@
+#include "http/wire/series_labels.h"
+
+#include <algorithm>
+
+#include "storage/base/varint.h"
+#include "storage/model/escaped_name.h"
+#include "storage/model/java_hash.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+constexpr char kBegin = '\n';
+
+void AppendText(std::string_view text, Bytes* spelled) {
+  AppendVarint(spelled, text.size());
+  spelled->append(text);
+}
+
+std::string_view TakeText(ByteView* spelled) {
+  uint64_t size = 0;
+  if (!GetVarint64(spelled, &size)) return {};
+  const std::string_view text = spelled->substr(0, static_cast<size_t>(size));
+  spelled->remove_prefix(text.size());
+  return text;
+}
+
+Result<std::string> Escaped(std::string_view text, const NameRules& rules) {
+  std::string name;
+  if (AppendEscapedName(text, rules, &name)) return name;
+  return Status::InvalidArgument("has text that is not UTF-8");
+}
+
+}  // namespace
+
+void AppendLabel(const Label& label, Bytes* spelled) {
+  if (spelled->empty()) spelled->push_back(kBegin);
+  AppendText(label.name, spelled);
+  AppendText(label.value, spelled);
+}
+
+std::vector<Label> ReadLabels(ByteView spelled) {
+  std::vector<Label> labels;
+  if (spelled.starts_with(kBegin)) spelled.remove_prefix(1);
+  while (!spelled.empty()) {
+    Label& label = labels.emplace_back();
+    label.name = TakeText(&spelled);
+    label.value = TakeText(&spelled);
+  }
+  return labels;
+}
+
+Result<NamedSeries> NameSeries(std::string_view metric, std::span<const Label> labels,
+                               const NamingRules& rules) {
+  NamedSeries series;
+  if (metric.empty()) return Status::InvalidArgument("has no name");
+  ASSIGN_OR_RETURN(series.metric, Escaped(metric, rules.names));
+  std::vector<Label> sorted;
+  for (const Label& label : labels) {
+    if (!label.value.empty()) sorted.push_back(label);
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Label& a, const Label& b) { return a.name < b.name; });
+  std::vector<std::pair<std::string, std::string>> tags;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i].name.empty()) return Status::InvalidArgument("has a label without a name");
+    if (sorted[i].name == kNameLabel || (i > 0 && sorted[i].name == sorted[i - 1].name)) {
+      return Status::InvalidArgument("has the label " + std::string(sorted[i].name) + " twice");
+    }
+    auto& [key, value] = tags.emplace_back();
+    ASSIGN_OR_RETURN(key, Escaped(sorted[i].name, rules.names));
+    ASSIGN_OR_RETURN(value, Escaped(sorted[i].value, rules.names));
+  }
+  if (tags.empty()) {
+    tags.emplace_back(rules.default_key, rules.default_value);
+  } else if (tags.size() == 1 && tags[0].first == rules.default_key &&
+             tags[0].second == rules.default_value) {
+    tags[0].first = MarkedName(tags[0].first);  // it has a label
+  }
+  std::vector<uint32_t> hashes;
+  for (const auto& [key, value] : tags) hashes.push_back(JavaHashUtf8(key));
+  for (const size_t i : JavaMapOrder(hashes, Hash16Capacity(tags.size())))
+    series.tags.push_back(std::move(tags[i]));
+  return series;
+}
+
+std::string SeriesText(std::string_view metric, std::span<const Label> labels) {
+  constexpr size_t kBytesMax = 500;
+  std::string text(metric);
+  text += '{';
+  for (const Label& label : labels) {
+    if (text.back() != '{') text += ", ";
+    text.append(label.name).append("=\"").append(label.value).append("\"");
+    if (text.size() > kBytesMax) break;
+  }
+  text += '}';
+  return Shortened(text, kBytesMax);
+}
+
+}  // namespace hg::http

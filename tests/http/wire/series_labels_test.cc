@@ -1,0 +1,69 @@
+#include "http/wire/series_labels.h"
+
+#include <doctest/doctest.h>
+
+namespace hg::http {
+namespace {
+
+/// "metric key=value …", or why there is none.
+std::string Named(std::string_view metric, std::vector<Label> labels,
+                  const NameRules& rules = NameRules()) {
+  const auto series = NameSeries(metric, labels, {rules, "source", "unknown"});
+  if (!series.ok()) return std::string(series.status().message());
+  std::string text = series->metric;
+  for (const auto& [key, value] : series->tags) text += " " + key + "=" + value;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("labels are read as they were spelled") {
+  const std::string large(1000, 'x');
+  const std::vector<Label> labels = {{"a", "b"}, {"", ""}, {large, std::string_view("\0\x80", 2)}};
+  Bytes spelled;
+  for (const Label& label : labels) AppendLabel(label, &spelled);
+  CHECK(ReadLabels(spelled) == labels);
+  CHECK(ReadLabels("").empty());
+}
+
+TEST_CASE("labels split in other places are spelled otherwise") {
+  Bytes one, other;
+  AppendLabel({"ab", "c"}, &one);
+  AppendLabel({"a", "bc"}, &other);
+  CHECK(one != other);
+}
+
+TEST_CASE("a series is named by legal names, tags in the order of their ids") {
+  CHECK(Named("http_requests_total", {{"job", "api"}, {"code", "200"}}) ==
+        "http_requests_total code=200 job=api");
+  CHECK(Named("a:b", {{"le", "+Inf"}, {"x y", "é"}}) == "a_x003A_b le=_x002B_Inf x_x0020_y=é");
+  CHECK(Named("a:b", {{"x", "y:z"}}, NameRules(":")) == "a:b x=y:z");
+  CHECK(Named("m", {{"a", ""}, {"b", "c"}}) == "m b=c");
+}
+
+TEST_CASE("a series without labels gets a tag that is nobody's label") {
+  CHECK(Named("m", {}) == "m source=unknown");
+  CHECK(Named("m", {{"a", ""}}) == "m source=unknown");
+  CHECK(Named("m", {{"source", "unknown"}}) == "m _x0073_ource=unknown");
+  CHECK(Named("m", {{"source", "x"}}) == "m source=x");
+  CHECK(Named("m", {{"source", "unknown"}, {"a", "b"}}) == "m a=b source=unknown");
+}
+
+TEST_CASE("a series that cannot be named says why") {
+  CHECK(Named("", {{"a", "b"}}) == "has no name");
+  CHECK(Named("m", {{"", "b"}}) == "has a label without a name");
+  CHECK(Named("m", {{"a", "b"}, {"c", "d"}, {"a", "b"}}) == "has the label a twice");
+  CHECK(Named("m", {{"__name__", "b"}}) == "has the label __name__ twice");
+  CHECK(Named("m\xFF", {{"a", "b"}}) == "has text that is not UTF-8");
+}
+
+TEST_CASE("a series is shown to people, shortened") {
+  const std::vector<Label> labels = {{"a", "b"}, {"c", "d"}};
+  CHECK(SeriesText("m", labels) == R"(m{a="b", c="d"})");
+  CHECK(SeriesText("m", {}) == "m{}");
+  const std::string large(10000, 'x');
+  const std::vector<Label> many(1000, {"a", large});
+  CHECK(SeriesText("m", many).size() < 510);
+}
+
+}  // namespace hg::http
