@@ -10,6 +10,7 @@
 #include "storage/base/bytes.h"
 #include "tests/support/model_backend.h"
 #include "tests/support/tool_program.h"
+#include "tsd/known_settings.h"
 
 namespace hg::tsd {
 namespace {
@@ -36,6 +37,13 @@ TEST_CASE("version prints two lines") {
   const Outcome outcome = Program().Run({"version"});
   CHECK(outcome.exit == 0);
   CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 2);
+}
+
+TEST_CASE("settings prints the table of them and opens no store") {
+  const Outcome outcome = Program().Run({"settings"});
+  CHECK(outcome.exit == 0);
+  CHECK(outcome.out == SettingsTable());
+  CHECK(outcome.out.find("\n| `tsd.network.port` | `4242` | ") != std::string::npos);
 }
 
 TEST_CASE("what was loaded is dumped as it was, in order of row, family, qualifier") {
