@@ -87,10 +87,10 @@ bool SpellingTable::FindWindow(const View& view, std::span<const SpelledPoint> p
   }
   for (size_t i = 0; i < n; ++i) {
     const Spelling& series = points[i].series;
-    found->metrics[i] =
-        FindText(*view.metrics, metric_hashes[i], series.dialect, series.metric);
-    found->tags[i] = repeated[i] ? found->tags[i - 1]
-                                 : FindText(*view.tags, tags_hashes[i], series.dialect, series.tags);
+    found->metrics[i] = FindText(*view.metrics, metric_hashes[i], series.dialect, series.metric);
+    found->tags[i] = repeated[i]
+                         ? found->tags[i - 1]
+                         : FindText(*view.tags, tags_hashes[i], series.dialect, series.tags);
     if (found->metrics[i] == nullptr || found->tags[i] == nullptr) continue;
     pair_hashes[i] = HashPair(found->metrics[i]->number, found->tags[i]->number);
     view.pairs->Prefetch(pair_hashes[i]);
@@ -99,8 +99,8 @@ bool SpellingTable::FindWindow(const View& view, std::span<const SpelledPoint> p
   for (size_t i = 0; i < n; ++i) {
     const PairSlot* slot = nullptr;
     if (found->metrics[i] != nullptr && found->tags[i] != nullptr) {
-      slot = FindPair(*view.pairs, pair_hashes[i], found->metrics[i]->number,
-                      found->tags[i]->number);
+      slot =
+          FindPair(*view.pairs, pair_hashes[i], found->metrics[i]->number, found->tags[i]->number);
     }
     found->series[i] = slot == nullptr ? 0 : slot->series.load(std::memory_order_relaxed);
     all = all && slot != nullptr;
