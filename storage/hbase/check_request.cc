@@ -4,6 +4,13 @@
 
 namespace hg::hbase {
 
+size_t CellBytes(size_t row, size_t family, size_t qualifier, size_t value, bool has_ttl) {
+  // Lengths of the whole, of key, value, row and family; time and type.
+  constexpr size_t kFixedBytes = 4 + 4 + 4 + 2 + 1 + 8 + 1;
+  constexpr size_t kTtlTagBytes = 2 + 2 + 1 + 8;
+  return kFixedBytes + row + family + qualifier + value + (has_ttl ? kTtlTagBytes : 0);
+}
+
 Status CheckKey(ByteView key) {
   if (!key.empty() && key.size() <= kKeyBytesMax) return {};
   return Status::InvalidArgument("a row key of " + std::to_string(key.size()) +
@@ -13,9 +20,12 @@ Status CheckKey(ByteView key) {
 Status CheckMutation(const RowMutation& row) {
   RETURN_IF_ERROR(CheckKey(row.key));
   for (const CellChange& change : row.changes) {
-    if (change.value.size() > kValueBytesMax) {
-      return Status::InvalidArgument("a value of " + std::to_string(change.value.size()) +
-                                     " bytes: at most 10 MiB are allowed");
+    const size_t bytes = CellBytes(row.key.size(), change.family.size(), change.qualifier.size(),
+                                   change.value.size(), change.ttl_ms.has_value());
+    if (bytes > kCellBytesMax) {
+      return Status::InvalidArgument("a cell of " + std::to_string(bytes) + " bytes, a value of " +
+                                     std::to_string(change.value.size()) +
+                                     " among them: HBase takes 10 MiB");
     }
     // 2^63 - 1 means "now" to HBase; a time before 1970 is tried again until its timeout.
     if (change.timestamp_ms &&

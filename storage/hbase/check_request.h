@@ -9,7 +9,12 @@
 namespace hg::hbase {
 
 inline constexpr size_t kKeyBytesMax = 32767;
-inline constexpr size_t kValueBytesMax = 10 << 20;  // hbase.client.keyvalue.maxsize
+// hbase.client.keyvalue.maxsize and hbase.server.keyvalue.maxsize; of a cell as CellBytes counts
+// it.
+inline constexpr size_t kCellBytesMax = 10 << 20;
+
+/// A cell's size as a region server counts it: all of its key, its value, and what stands between.
+size_t CellBytes(size_t row, size_t family, size_t qualifier, size_t value, bool has_ttl);
 
 Status CheckKey(ByteView key);
 Status CheckMutation(const RowMutation& row);

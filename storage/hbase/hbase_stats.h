@@ -12,8 +12,9 @@ namespace hg::hbase {
 
 /// Of writes that wait for HBase (spool.h).
 struct SpoolStats {
-  uint64_t bytes = 0;                          // that wait, as they stand in the log
-  int64_t age_ms = 0;                          // of the oldest of them
+  uint64_t bytes = 0;    // that wait, as they stand in the log
+  int64_t age_ms = 0;    // of the oldest of them
+  int64_t stuck_ms = 0;  // since HBase refuses the first of them; 0: it takes them
   uint64_t rows_taken = 0, rows_replayed = 0;  // since the start
   uint64_t rows_refused = 0;                   // it was full
   uint64_t replay_rows_per_s = 0;              // lately; 0: nothing waits

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <limits>
 #include <semaphore>
 #include <utility>
 
@@ -90,6 +91,10 @@ Status Spool::Recover() {
   RETURN_IF_ERROR(files_.CreateFolder(options_.folder));
   ASSIGN_OR_RETURN(lock_, files_.Lock(options_.folder + "/" + kLockName, "spool"));
   ASSIGN_OR_RETURN(mark_, ReadMark());
+  return OpenLog();
+}
+
+Status Spool::OpenLog() {
   // Files that were replayed are kept for a while, to be written over.
   ASSIGN_OR_RETURN(const auto names, files_.List(options_.folder));
   for (const std::string& name : names) {
@@ -97,26 +102,55 @@ Status Spool::Recover() {
     if (lsm::ParseLogFileName(name, &number) && number < mark_.file_number)
       RETURN_IF_ERROR(files_.Remove(options_.folder + "/" + name));
   }
+  std::optional<int64_t> oldest_ms;
   const auto look = [&](const lsm::LogRecord& logged) -> Status {
     SpoolRecord record;
     if (!DecodeSpoolRecord(logged.kind, logged.body, &record))
       return Status::Corruption("no record of a spool");
-    if (!holding_) oldest_ms_ = record.taken_ms;
-    holding_ = true;
+    if (!oldest_ms) oldest_ms = record.taken_ms;
     return {};
   };
   ASSIGN_OR_RETURN(const lsm::LogRecovery recovery,
                    lsm::RecoverLog(files_, options_.folder, mark_.file_number, mark_.position,
                                    mark_.sequence, look));
-  sequence_ = std::max(mark_.sequence, recovery.last_sequence);
+  lsm::LogOptions options;
+  options.folder = options_.folder;
+  options.file_bytes = options_.file_bytes;
+  options.write_on_commit = options_.write_on_commit;
+  options.sync_on_commit = options_.sync_on_commit;
+  options.retry_ms = options_.retry_ms;
+  auto log = std::make_shared<lsm::Log>(files_, options, recovery.next);
+  const std::lock_guard lock(mutex_);
+  log_.swap(log);
+  sequence_ = std::max({sequence_, mark_.sequence, recovery.last_sequence});
   replayed_ = mark_.position;
-  lsm::LogOptions log;
-  log.folder = options_.folder;
-  log.file_bytes = options_.file_bytes;
-  log.write_on_commit = options_.write_on_commit;
-  log.sync_on_commit = options_.sync_on_commit;
-  log_ = std::make_unique<lsm::Log>(files_, log, recovery.next);
+  if (oldest_ms) {
+    oldest_ms_ = *oldest_ms;
+    holding_ = true;
+  }
   return {};
+}
+
+Status Spool::RebuildLog() {
+  const std::shared_ptr<lsm::Log> failed = CurrentLog();
+  if (!failed->NeedsReopening()) return {};
+  const lsm::LogPosition synced = failed->Synced();
+  (void)failed->Close();  // from here on nobody else writes to the folder
+  ASSIGN_OR_RETURN(const std::vector<LogFile> files,
+                   FilesBefore(std::numeric_limits<uint64_t>::max()));
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (i + 1 < files.size() && files[i + 1].start <= synced) continue;
+    // A second sync of a file may say that all is well, and has forgotten what the first one lost.
+    ASSIGN_OR_RETURN(const Bytes content, ReadWholeFile(files_, files[i].path));
+    RETURN_IF_ERROR(
+        ReplaceFile(files_, options_.folder, lsm::LogFileName(files[i].number), content));
+  }
+  return OpenLog();
+}
+
+std::shared_ptr<lsm::Log> Spool::CurrentLog() const {
+  const std::lock_guard lock(mutex_);
+  return log_;
 }
 
 void Spool::Start(Send send) {
@@ -131,7 +165,8 @@ Status Spool::Stop() {
     changed_.notify_all();
   }
   if (replayer_.joinable()) replayer_.join();
-  return log_ == nullptr ? Status() : log_->Close();
+  const std::shared_ptr<lsm::Log> log = CurrentLog();
+  return log == nullptr ? Status() : log->Close();
 }
 
 bool Spool::Takes(const std::string& table) const {
@@ -148,11 +183,17 @@ Status Spool::Hold(SpoolRecord record) {
   const Bytes body = EncodeSpoolRecord(record);
   const uint32_t crc = crc32c::Value(body);
   lsm::LogPosition end;
+  std::shared_ptr<lsm::Log> log;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return Status::Unavailable("HBase is away, and the daemon is stopping");
     // What is added to a log that fails stays in memory.
-    RETURN_IF_ERROR(log_->Failure());
+    if (Status failure = log_->Failure(); !failure.ok()) {
+      log_failed_ = true;
+      changed_.notify_all();
+      return failure;
+    }
+    log = log_;
     const uint64_t waiting = log_->End() - replayed_;
     if (waiting + body.size() > options_.bytes_max) {
       stats_.rows_refused += record.rows.size();
@@ -172,7 +213,7 @@ Status Spool::Hold(SpoolRecord record) {
   };
   // Shared: while release() returns the other side still needs it.
   auto outcome = std::make_shared<Outcome>();
-  log_->Commit(end, [outcome](Status status) {
+  log->Commit(end, [outcome](Status status) {
     outcome->status = std::move(status);
     outcome->done.release();
   });
@@ -180,13 +221,18 @@ Status Spool::Hold(SpoolRecord record) {
   return outcome->status;
 }
 
-Status Spool::Sync() { return log_->WaitSynced(log_->End()); }
+Status Spool::Sync() {
+  const std::shared_ptr<lsm::Log> log = CurrentLog();
+  return log->WaitSynced(log->End());
+}
 
 SpoolStats Spool::Stats() const {
   const std::lock_guard lock(mutex_);
   SpoolStats stats = stats_;
   stats.bytes = log_->End() - replayed_;
-  stats.age_ms = holding_ ? std::max<int64_t>(0, clock_.NowMs() - oldest_ms_) : 0;
+  const auto since = [this](int64_t ms) { return std::max<int64_t>(0, clock_.NowMs() - ms); };
+  stats.age_ms = holding_ ? since(oldest_ms_) : 0;
+  stats.stuck_ms = stuck_since_ms_ > 0 ? since(stuck_since_ms_) : 0;
   if (!holding_) stats.replay_rows_per_s = 0;
   return stats;
 }
@@ -194,8 +240,9 @@ SpoolStats Spool::Stats() const {
 void Spool::ReplayLoop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || holding_; });
+    changed_.wait(lock, [this] { return stopping_ || holding_ || log_failed_; });
     if (stopping_) return;
+    log_failed_ = false;
     rate_since_ms_ = clock_.NowMs();
     rate_rows_ = 0;
     lock.unlock();
@@ -206,9 +253,11 @@ void Spool::ReplayLoop() {
 }
 
 Status Spool::ReplayTaken() {
+  RETURN_IF_ERROR(RebuildLog());
+  const std::shared_ptr<lsm::Log> log = CurrentLog();  // until a later one takes its place
   // What comes from now on begins a new file, so that whole files are done with.
-  const lsm::Log::Switch at = log_->SwitchFile();
-  RETURN_IF_ERROR(log_->WaitWritten(at.position));
+  const lsm::Log::Switch at = log->SwitchFile();
+  RETURN_IF_ERROR(log->WaitWritten(at.position));
   ASSIGN_OR_RETURN(const std::vector<LogFile> taken, FilesBefore(at.file_number));
   for (size_t i = 0; i < taken.size(); ++i) {
     RETURN_IF_ERROR(ReplayFile(taken[i], i + 1 < taken.size() ? taken[i + 1].start : at.position));
@@ -222,6 +271,7 @@ Status Spool::ReplayTaken() {
   }
   if (log_->End() == at.position) {
     holding_ = false;
+    stats_.failure.clear();
     refused_since_ms_.clear();
   }
   return {};
@@ -285,7 +335,7 @@ Status Spool::ReplayFile(const LogFile& file, lsm::LogPosition end_of_file) {
   }
   RETURN_IF_ERROR(SendPatiently(std::move(gathered), done.position));
   RETURN_IF_ERROR(SaveMark(done));
-  log_->Release(done.file_number);
+  CurrentLog()->Release(done.file_number);
   return {};
 }
 
@@ -297,20 +347,9 @@ Status Spool::SendPatiently(SpoolRecord record, lsm::LogPosition end) {
     oldest_ms_ = record.taken_ms;
   }
   std::vector<RefusedRow> refused;
-  while (!record.rows.empty()) {
-    std::vector<Status> sent = send_(record);
-    std::vector<RowMutation> again;
-    Status why;
-    for (size_t i = 0; i < sent.size(); ++i) {
-      if (sent[i].ok()) continue;
-      if (GivesUp(record.table, sent[i])) {
-        refused.push_back({std::move(record.rows[i]), std::move(sent[i])});
-      } else {
-        again.push_back(std::move(record.rows[i]));
-        why = std::move(sent[i]);
-      }
-    }
-    record.rows = std::move(again);
+  std::vector<RowMutation> left = std::exchange(record.rows, {});
+  for (size_t count = all; !left.empty();) {
+    const Status why = SendSome(record, &left, &count, &refused);
     if (!why.ok() && !WaitBeforeRetry(why)) return Status::Unavailable("stopping");
   }
   while (!refused.empty()) {
@@ -331,6 +370,37 @@ Status Spool::SendPatiently(SpoolRecord record, lsm::LogPosition end) {
     rate_rows_ = 0;
   }
   return {};
+}
+
+Status Spool::SendSome(const SpoolRecord& of, std::vector<RowMutation>* left, size_t* count,
+                       std::vector<RefusedRow>* refused) {
+  const auto end = left->begin() + static_cast<ptrdiff_t>(std::min(*count, left->size()));
+  SpoolRecord some{of.kind, of.taken_ms, of.table, {}};
+  some.rows.assign(std::make_move_iterator(left->begin()), std::make_move_iterator(end));
+  std::vector<Status> sent = send_(some);
+  std::vector<RowMutation> again;
+  Status why;
+  for (size_t i = 0; i < sent.size(); ++i) {
+    if (sent[i].ok()) continue;
+    if (GivesUp(of.table, sent[i])) {
+      refused->push_back({std::move(some.rows[i]), std::move(sent[i])});
+    } else {
+      again.push_back(std::move(some.rows[i]));
+      why = std::move(sent[i]);
+    }
+  }
+  left->erase(std::move(again.begin(), again.end(), left->begin()), end);
+  const std::lock_guard lock(mutex_);
+  if (why.ok()) {
+    stuck_since_ms_ = 0;
+    *count *= 2;
+    return {};
+  }
+  if (stuck_since_ms_ == 0) stuck_since_ms_ = clock_.NowMs();
+  *count = std::max<size_t>(again.size() / 2, 1);
+  return Prepend(why, again.size() == 1
+                          ? "row " + ToHex(left->front().key) + " of table " + of.table
+                          : std::to_string(again.size()) + " rows of table " + of.table);
 }
 
 bool Spool::GivesUp(const std::string& table, const Status& refused) {
@@ -357,7 +427,13 @@ bool Spool::WaitBeforeRetry(const Status& why) {
   stats_.failure = why.ToString();
   changed_.wait_for(lock, std::chrono::milliseconds(options_.retry_ms),
                     [this] { return stopping_; });
-  return !stopping_;
+  if (stopping_) return false;
+  lock.unlock();
+  // What waits here may do so for long.
+  const Status rebuilt = RebuildLog();
+  lock.lock();
+  if (!rebuilt.ok()) stats_.failure = rebuilt.ToString();
+  return true;
 }
 
 }  // namespace hg::hbase

@@ -9,7 +9,18 @@
 // everything that came behind it, in the same order.
 //
 // Rows that HBase refuses for good do not keep up what is behind them: they are set aside as text.
-// Where it refuses some of a call for a while, only these are sent again, and what is behind waits.
+// Where it refuses some of a call for a while, only these are sent again, ever fewer, until the one
+// row is known by name that it does not take; what is behind waits, of other regions, too. The
+// order of a row's own writes would not ask for that. But the log is forgotten from its front: to
+// go past a row, its writes would have to be kept elsewhere, and behind a kill it must be known
+// which writes of the row that are in HBase, or further down in the log, are newer. Writes are
+// acknowledged meanwhile, until the spool is full; hbase.spool.stuck and the log's line are for
+// whoever can bring the region back.
+//
+// After a failed sync, and where memory was short meanwhile, what was not known to be on the disk
+// is written once more, to files that are synced before they take the place of the old ones, and
+// the log goes on behind it. Until then writes are refused. What was acknowledged before it was in
+// a file (SpoolOptions::write_on_commit) is lost then, as with a kill.
 //
 // The folder: the log (storage/lsm/FORMAT.md "Log"; bodies in spool_record.h), REPLAYED (from which
 // file on it counts), LOCK, and REFUSED-<position in the log> (what was set aside,
@@ -64,7 +75,8 @@ class Spool {
   /// Whether writes must come here.
   [[nodiscard]] bool holding() const;
   /// Takes a write. Blocks until the log has it at the options' level. From the call on it holds.
-  /// Busy: it is full. Unavailable: its disk fails; whether the write is kept is not known.
+  /// Busy: it is full. Unavailable: its disk fails; whether the write is kept is not known. The
+  /// same write is taken once the disk is mended.
   Status Hold(SpoolRecord record);
   /// Blocks until everything taken survives a power cut.
   Status Sync();
@@ -81,6 +93,11 @@ class Spool {
 
   Spool(FileSystem& files, SpoolOptions options, const Clock& clock);
   Status Recover();
+  /// Reads what is left, and makes a log that goes on behind it.
+  Status OpenLog();
+  /// A new log in place of one that failed for good; nothing where it did not.
+  Status RebuildLog();
+  [[nodiscard]] std::shared_ptr<lsm::Log> CurrentLog() const;
   Result<Mark> ReadMark() const;
   Status SaveMark(const Mark& mark);
 
@@ -99,18 +116,21 @@ class Spool {
   /// Sends until HBase has each row or refuses it for good; then everything before `end` is done
   /// with. Unavailable: stop.
   Status SendPatiently(SpoolRecord record, lsm::LogPosition end);
+  /// Sends up to `*count` rows from the front of those left, once. Takes out what is done, to
+  /// `refused` what is given up; sets how many are sent the next time. Why some are left of them.
+  Status SendSome(const SpoolRecord& of, std::vector<RowMutation>* left, size_t* count,
+                  std::vector<RefusedRow>* refused);
   /// Whether a row that was refused so is not to be sent again.
   bool GivesUp(const std::string& table, const Status& refused);
   Status SetAside(const SpoolRecord& record, const std::vector<RefusedRow>& rows,
                   lsm::LogPosition end);
-  /// False: stop.
+  /// Then the log is rebuilt, too, if it must be. False: stop.
   bool WaitBeforeRetry(const Status& why);
 
   FileSystem& files_;
   const SpoolOptions options_;
   const Clock& clock_;
   std::unique_ptr<FileLock> lock_;
-  std::unique_ptr<lsm::Log> log_;
   Send send_;  // set before the thread
 
   // Of the replaying thread, once it runs.
@@ -120,11 +140,14 @@ class Spool {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
+  std::shared_ptr<lsm::Log> log_;  // shared: who waits for one that failed keeps it
+  bool log_failed_ = false;        // somebody was refused for it
   bool holding_ = false;
   bool stopping_ = false;
   uint64_t sequence_ = 0;          // of the last record taken
   lsm::LogPosition replayed_ = 0;  // everything before it is in HBase
-  SpoolStats stats_;               // but for bytes and age
+  SpoolStats stats_;               // but for bytes and times
+  int64_t stuck_since_ms_ = 0;     // HBase refuses the row in front; 0: it does not
   int64_t oldest_ms_ = 0;          // of what is left, while it holds
   int64_t rate_since_ms_ = 0;      // the replay rate is that of the rows since
   uint64_t rate_rows_ = 0;

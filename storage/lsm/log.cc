@@ -57,6 +57,7 @@ Status Log::Close() {
     background_.join();
     lock.lock();
   }
+  changed_.wait(lock, [this] { return !writing_; });
   Status status = synced_ == end_ ? Status() : failure_;
   if (failure_.ok()) failure_ = Status::Unavailable("the log is closed");
   return status;
@@ -166,6 +167,16 @@ LogPosition Log::End() const {
 Status Log::Failure() const {
   std::lock_guard lock(mutex_);
   return failure_;
+}
+
+bool Log::NeedsReopening() const {
+  std::lock_guard lock(mutex_);
+  return !failure_.ok() && !may_recover_;
+}
+
+LogPosition Log::Synced() const {
+  std::lock_guard lock(mutex_);
+  return synced_;
 }
 
 // Returns with the lock released. What others add meanwhile is written, too, but not without end:

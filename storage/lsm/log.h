@@ -72,6 +72,10 @@ class Log {
   Status WaitWritten(LogPosition position);
   [[nodiscard]] LogPosition End() const;
   [[nodiscard]] Status Failure() const;
+  /// Whether it failed for good: of what was not synced nobody knows what the disk holds.
+  [[nodiscard]] bool NeedsReopening() const;
+  /// Up to where everything survives a power cut.
+  [[nodiscard]] LogPosition Synced() const;
 
   /// Files with smaller numbers are no longer needed: recycled or removed.
   void Release(uint64_t file_number);

@@ -10,107 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "tests/fault/faulty_file.h"
-#include "tests/support/manual_clock.h"
+#include "tests/storage/hbase/spool_bed.h"
 
 namespace hg::hbase {
 namespace {
-
-/// What HBase has: one cell a row.
-class Cluster {
- public:
-  Status Write(const SpoolRecord& record) { return WriteRows(record)[0]; }
-  std::vector<Status> WriteRows(const SpoolRecord& record) {
-    const std::lock_guard lock(mutex_);
-    std::vector<Status> statuses(record.rows.size(),
-                                 away_ ? Status::Unavailable("away") : Status());
-    if (away_) return statuses;
-    for (size_t i = 0; i < statuses.size(); ++i) {
-      const RowMutation& row = record.rows[i];
-      const auto answer = answers_.find(row.key);
-      if (answer != answers_.end()) statuses[i] = answer->second;
-      if (!statuses[i].ok()) continue;
-      cells_[row.key] = row.changes[0].value;
-      history_.push_back(row.changes[0].value);
-    }
-    return statuses;
-  }
-  /// What writes of the key hear.
-  void Answer(const Bytes& key, const Status& status) {
-    const std::lock_guard lock(mutex_);
-    answers_[key] = status;
-  }
-  void SetAway(bool away) {
-    const std::lock_guard lock(mutex_);
-    away_ = away;
-  }
-  bool away() {
-    const std::lock_guard lock(mutex_);
-    return away_;
-  }
-  std::map<Bytes, Bytes> cells() {
-    const std::lock_guard lock(mutex_);
-    return cells_;
-  }
-  std::vector<Bytes> history() {
-    const std::lock_guard lock(mutex_);
-    return history_;
-  }
-
- private:
-  std::mutex mutex_;
-  bool away_ = false;
-  std::map<Bytes, Bytes> cells_;
-  std::vector<Bytes> history_;
-  std::map<Bytes, Status> answers_;
-};
-
-SpoolRecord Record(const Bytes& key, const Bytes& value,
-                   SpoolRecord::Kind kind = SpoolRecord::Kind::kPuts) {
-  return {kind, 0, "tsdb", {{key, {PutCell("t", "q", value)}}}};
-}
-
-SpoolOptions Options() {
-  SpoolOptions options;
-  options.folder = "/spool";
-  options.tables = {"tsdb"};
-  options.retry_ms = 1;
-  options.file_bytes = 4096;
-  options.sync_on_commit = true;
-  return options;
-}
-
-/// A disk, a cluster, and the spool between them.
-struct Bench {
-  explicit Bench(uint64_t seed = 1) : disk(seed) {}
-
-  std::unique_ptr<Spool> Open(const SpoolOptions& options = Options()) {
-    auto opened = Spool::Open(disk, options, clock);
-    INFO(opened.status().ToString());
-    REQUIRE(opened.ok());
-    (*opened)->Start([this](const SpoolRecord& record) { return cluster.WriteRows(record); });
-    return std::move(*opened);
-  }
-  /// The process is killed: nothing of it reaches the disk any more.
-  void Kill(std::unique_ptr<Spool> spool) {
-    disk.FailAllCalls();
-    spool.reset();
-    disk.FailCall(0);
-  }
-  static void WaitEmpty(const Spool& spool) {
-    while (spool.holding()) std::this_thread::yield();
-  }
-
-  FaultyFileSystem disk;
-  ManualClock clock{1'700'000'000'000};
-  Cluster cluster;
-};
-
-std::vector<Bytes> Numbers(int count) {
-  std::vector<Bytes> numbers;
-  for (int i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
-  return numbers;
-}
 
 TEST_CASE("records of a spool come back as they were") {
   SpoolRecord record = Record("key", Bytes("v\0\xFF", 3));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <set>
 #include <string>
 #include <thread>
@@ -50,7 +51,9 @@ Bytes Read(Store& store, const Bytes& key) {
 }
 
 void WaitEmpty(const HbaseStore& store) {
-  while (store.Stats().spool->bytes > 0) std::this_thread::yield();
+  while (store.Stats().spool->bytes > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 TEST_CASE("what HBase cannot take is acknowledged, and is there when it is back") {
@@ -241,6 +244,8 @@ class Writer {
       const int n = written_ + 1;
       if (Write(*store, key_, std::to_string(n)).ok()) acknowledged_ = n;
       written_ = n;
+      // The spool takes more of one cell than a gateway, call by call, takes from it in good time.
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
   }
 

@@ -111,7 +111,10 @@ std::vector<CellChange> ReadPut(const wire::TPut& put, const std::string& method
   if (ttl != put.attributes.end()) ttl_ms = static_cast<int64_t>(ReadBig64(ttl->second.data()));
   std::vector<CellChange> changes;
   for (const wire::TColumnValue& cell : put.columnValues) {
-    if (cell.value.size() > kValueBytesMax) InternalError(method);
+    if (CellBytes(put.row.size(), cell.family.size(), cell.qualifier.size(), cell.value.size(),
+                  ttl_ms.has_value()) > kCellBytesMax) {
+      InternalError(method);
+    }
     CellChange& change = changes.emplace_back();
     change = PutCell(cell.family, cell.qualifier, cell.value);
     if (cell.__isset.timestamp) {

@@ -10,9 +10,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
-#include <new>
 #include <thread>
 #include <vector>
 
@@ -20,46 +18,12 @@
 #include "storage/points/register_all.h"
 #include "storage/points/tsuid_list.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/fault/starve.h"
 #include "tests/storage/points/embedded/temp_folder.h"
 #include "tests/support/manual_clock.h"
 
-namespace {
-// Of this thread: so many allocations succeed, the next one fails; < 0: none fails.
-thread_local int64_t allocations_left = -1;
-}  // namespace
-
-void* operator new(size_t bytes) {
-  if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
-  if (void* p = std::malloc(bytes)) return p;
-  throw std::bad_alloc();
-}
-void* operator new[](size_t bytes) { return operator new(bytes); }
-// std::stable_sort asks for its room this way, and does without.
-void* operator new(size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  return std::malloc(bytes);
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
-void operator delete[](void* p, size_t) noexcept { std::free(p); }
-
 namespace hg {
 namespace {
-
-// Whether the work came to its end although allocation n of it failed, if it has so many: then
-// *failed.
-template <typename Work>
-bool Starve(int64_t n, bool* failed, const Work& work) {
-  allocations_left = n;
-  bool ok = false;
-  try {
-    ok = work().ok();
-  } catch (const std::bad_alloc&) {
-  }
-  *failed = allocations_left < 0;
-  allocations_left = -1;
-  return ok;
-}
 
 struct Rig {
   FaultyFileSystem disk{1};

@@ -1,0 +1,82 @@
+// A want of memory of a caller, wherever it comes: every caller hears what became of its own puts,
+// and the queue goes on.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <thread>
+
+#include "tests/fault/starve.h"
+#include "tests/storage/hbase/gateway_bed.h"
+
+namespace hg::hbase {
+namespace {
+
+RowMutation PutRow(const Bytes& key, const Bytes& value) {
+  return {key, {PutCell("a", "q", value)}};
+}
+
+Bytes ValueOf(Store& store, const Bytes& key) {
+  auto row = store.Get("g", key, "a", {"q"});
+  REQUIRE(row.ok());
+  return row->cells.empty() ? Bytes() : row->cells[0].value;
+}
+
+void CheckGoesOn(HbaseStore& store, const Bytes& n) {
+  REQUIRE(store.Stats().puts_waiting == 0);
+  REQUIRE(store.Mutate("g", {PutRow("k", "after" + n), PutRow("after", n)}).ok());
+  REQUIRE(ValueOf(store, "k") == "after" + n);
+  REQUIRE(ValueOf(store, "after") == n);
+}
+
+TEST_CASE("puts that break off at any allocation leave the queue in order") {
+  Bed bed;
+  auto store = bed.Connect();
+  bool failed = true;
+  for (int64_t i = 0; failed; ++i) {
+    CAPTURE(i);
+    const Bytes n = std::to_string(i);
+    const bool ok = Starve(i, &failed, [&] {
+      return store->Mutate("g", {PutRow("k", n), PutRow("l", n)});
+    });
+    if (ok) {
+      REQUIRE(ValueOf(*store, "k") == n);
+      REQUIRE(ValueOf(*store, "l") == n);
+    }
+    CheckGoesOn(*store, n);
+  }
+}
+
+TEST_CASE("where one caller's memory ends the others hear what became of their puts") {
+  Bed bed;
+  auto store = bed.Connect();
+  bool failed = true;
+  for (int64_t i = 0; failed; ++i) {
+    CAPTURE(i);
+    const Bytes n = std::to_string(i);
+    bed.Hold("put");
+    Status before;
+    std::thread first([&] { before = store->Mutate("g", {PutRow("first", n)}); });
+    bed.WaitHeld(1);
+    Status other;
+    std::thread waits([&] { other = store->Mutate("g", {PutRow("m", n)}); });
+    while (store->Stats().puts_waiting == 0) std::this_thread::yield();
+    bool starved_ok = false;
+    std::thread starves([&] {
+      starved_ok = Starve(i, &failed, [&] {
+        return store->Mutate("g", {PutRow("k", n), PutRow("l", n)});
+      });
+    });
+    // It may end before it has come to wait.
+    bed.Release();
+    for (std::thread* thread : {&first, &waits, &starves}) thread->join();
+    REQUIRE(before.ok());
+    REQUIRE((other.ok() || other.code() == StatusCode::kUnavailable));
+    if (other.ok()) REQUIRE(ValueOf(*store, "m") == n);
+    if (starved_ok) REQUIRE(ValueOf(*store, "l") == n);
+    CheckGoesOn(*store, n);
+  }
+}
+
+}  // namespace
+}  // namespace hg::hbase
