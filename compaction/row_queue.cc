@@ -23,6 +23,7 @@ void RowQueue::Written(ByteView key, uint32_t base) {
 }
 
 size_t RowQueue::Round() {
+  if (waits_ && waits_()) return 0;
   const RowFoldStats fold = fold_->Stats();
   const uint64_t failures = fold.failed_reads + fold.failed_writes;
   std::vector<std::pair<Bytes, uint32_t>> due;

@@ -5,10 +5,12 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 
 #include "compaction/row_fold.h"
 #include "storage/base/bytes.h"
@@ -42,13 +44,16 @@ class RowQueue {
 
   /// Points were put into the row. A row that waits is not taken twice.
   void Written(ByteView key, uint32_t base);
+  /// No rounds while `waits` says that writes which were told here are still on their way to the
+  /// store: a row would be folded without them, and not again. Before Start.
+  void PauseWhile(std::function<bool()> waits) { waits_ = std::move(waits); }
   /// Starts a thread that makes rounds.
   void Start();
   /// Ends it. Idempotent.
   void Stop();
   /// Hands rows that are old enough to the fold, the oldest hours first, as many as the options
-  /// say; how many. None while the fold has not done with those of the round before, or could not
-  /// reach the store for them.
+  /// say; how many. None during a pause, while the fold has not done with those of the round
+  /// before, or could not reach the store for them.
   size_t Round();
   [[nodiscard]] RowQueueStats Stats() const;
 
@@ -58,6 +63,7 @@ class RowQueue {
   RowFold* const fold_;
   const RowQueueOptions options_;
   const Clock& clock_;
+  std::function<bool()> waits_;  // may be empty
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -14,6 +14,7 @@
 #include "storage/points/points.h"
 #include "storage/store.h"
 #include "uid/annotations.h"
+#include "uid/highest_ids.h"
 #include "uid/metadata.h"
 #include "uid/names.h"
 
@@ -56,6 +57,8 @@ struct Services {
   std::function<bool(const std::string& level)> set_log_level = {};
   /// Copies and checks of the store; nullptr = it has no files of its own.
   Maintenance* maintenance = nullptr;
+  /// Where a store on another machine is not asked for them; nullptr: names are.
+  const uid::HighestIds* highest_ids = nullptr;
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through

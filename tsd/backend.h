@@ -44,6 +44,9 @@ class Backend {
   virtual Maintenance* maintenance() { return nullptr; }
   /// Clean stop: all that was acknowledged is kept. Call once, when nobody uses the doors any more.
   virtual Status Close() = 0;
+  /// Whether writes that it acknowledged are kept elsewhere until the store can take them: then
+  /// rows that the listener was told of are not all there yet. Thread-safe.
+  [[nodiscard]] virtual bool WritesWait() { return false; }
 };
 
 /// What a store is opened for.

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "tsd/retention/retention.h"
 #include "tsd/settings.h"
 #include "uid/annotations.h"
+#include "uid/highest_ids.h"
 #include "uid/metadata.h"
 #include "uid/tree_sorter.h"
 
@@ -100,8 +102,8 @@ class Signals {
   }
 
   /// The next signal; 0 if none came for a while, so that the caller can look after the store.
-  [[nodiscard]] int Wait() const {
-    const timespec patience{kHealthIntervalS, 0};
+  [[nodiscard]] int Wait(time_t patience_s = kHealthIntervalS) const {
+    const timespec patience{patience_s, 0};
     const int signal = sigtimedwait(&set_, nullptr, &patience);
     return signal > 0 ? signal : 0;
   }
@@ -131,6 +133,8 @@ class Daemon {
         metadata_(session.cells(), session.names(), options_.metadata),
         tree_sorter_(session.cells(), metadata_, clock,
                      session.config().String("tsd.storage.hbase.tree_table")),
+        highest_ids_(session.backend().remote() ? std::make_unique<uid::HighestIds>(session.names())
+                                                : nullptr),
         services_{options_.http,
                   settings_,
                   clock,
@@ -147,12 +151,14 @@ class Daemon {
                   options_.rollups ? static_cast<RollupSink*>(&rollup_ingest_) : &no_rollups_,
                   RecentLogLines,
                   SetLogLevelByName,
-                  session.backend().maintenance()},
+                  session.backend().maintenance(),
+                  highest_ids_.get()},
         server_(options_.http, services_) {
     if (options_.row_queue) {
       row_queue_ = std::make_unique<compaction::RowQueue>(&fold_, *options_.row_queue, clock);
       session.backend().ListenForWrittenRows(
           [this](ByteView key, uint32_t base) { row_queue_->Written(key, base); });
+      row_queue_->PauseWhile([&session] { return session.backend().WritesWait(); });
     }
     if (options_.retention) {
       retention_ = std::make_unique<Retention>(session.points(), session.names(), clock,
@@ -166,6 +172,7 @@ class Daemon {
   }
 
   Status Start() {
+    if (highest_ids_) highest_ids_->Start();
     if (options_.preloaded_rows)
       RETURN_IF_ERROR(Prepend(session_.names().Preload(*options_.preloaded_rows),
                               "tsd.core.preload_uid_cache"));
@@ -181,6 +188,7 @@ class Daemon {
     if (retention_) retention_->Stop();
     if (row_queue_) row_queue_->Stop();
     fold_.Stop();
+    if (highest_ids_) highest_ids_->Stop();
   }
 
   [[nodiscard]] std::string Address() const {
@@ -271,9 +279,29 @@ class Daemon {
   uid::Metadata metadata_;
   uid::TreeSorter tree_sorter_;
   http::Counters counters_;
+  std::unique_ptr<uid::HighestIds> highest_ids_;  // null: they are read as they are asked for
   http::Services services_;
   http::Server server_;
 };
+
+/// A store on another machine may come up later than this one, and is waited for. A daemon without
+/// it would be of no use: it knows no id, and could not take a point into its spool. False: told to
+/// stop.
+Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t patience_ms) {
+  constexpr time_t kPauseS = 1;
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+  while (true) {
+    const Status opened = call.Open(StoreUse::kServe);
+    if (opened.ok()) return true;
+    const auto left = give_up - std::chrono::steady_clock::now();
+    if (opened.code() != StatusCode::kUnavailable || left <= left.zero()) return opened;
+    LogWarning("no start without the store, trying again for " +
+               std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count()) +
+               " s: " + opened.ToString());
+    const int signal = signals.Wait(kPauseS);
+    if (signal == SIGTERM || signal == SIGINT) return false;
+  }
+}
 
 }  // namespace
 
@@ -285,7 +313,9 @@ Status RunDaemon(Invocation& call) {
   options.http.connections_max = ConnectionsWithin(open_files_max, options.http.connections_max);
   LogInfo("up to " + std::to_string(options.http.connections_max) + " connections, of " +
           std::to_string(open_files_max) + " open files");
-  RETURN_IF_ERROR(call.Open(StoreUse::kServe));
+  ASSIGN_OR_RETURN(const int64_t patience_ms, ReadStartPatienceMs(call.session.config()));
+  ASSIGN_OR_RETURN(const bool is_open, OpenPatiently(call, signals, patience_ms));
+  if (!is_open) return {};
   options.fold.native_points = call.session.backend().native_points();
   options.ingest.append_blocks = call.session.backend().remote();
   if (options.ingest.append_blocks) options.http.write_threads = kRemoteWriteThreads;

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "storage/hbase/hbase_store.h"
-#include "storage/hbase/spool.h"
 #include "storage/points/points_over_cells.h"
 #include "tsd/log.h"
 #include "tsd/settings.h"
+#include "tsd/spool_settings.h"
 #include "tsd/tables.h"
 
 namespace hg::tsd {
@@ -103,6 +103,7 @@ void ShowHbaseStats(const hbase::HbaseStats& stats, const StatVisitor& visit) {
     };
     wait("bytes", static_cast<int64_t>(stats.spool->bytes));
     wait("age", stats.spool->age_ms);
+    wait("stuck", stats.spool->stuck_ms);
     wait("taken", static_cast<int64_t>(stats.spool->rows_taken));
     wait("replayed", static_cast<int64_t>(stats.spool->rows_replayed));
     wait("refused", static_cast<int64_t>(stats.spool->rows_refused));
@@ -124,6 +125,10 @@ class HbaseBackend : public Backend {
   [[nodiscard]] bool remote() const override { return true; }
   void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) override {
     points_.ListenForWrittenRows(std::move(listener));
+  }
+  [[nodiscard]] bool WritesWait() override {
+    const auto spool = store_->Stats().spool;
+    return spool && spool->bytes > 0;
   }
   void CollectStats(const StatVisitor& visit) override { ShowHbaseStats(store_->Stats(), visit); }
   /// Why points wait on this machine, while they do, and what HBase would not have of them.
@@ -193,39 +198,6 @@ Result<hbase::HbaseOptions> ReadHbaseOptions(const Config& config) {
   return options;
 }
 
-Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config) {
-  hbase::SpoolOptions spool;
-  ASSIGN_OR_RETURN(const int64_t bytes,
-                   config.Int("tsd.storage.hbase.spool.size", 1 << 30, 0, int64_t{1} << 50));
-  spool.folder = config.String("tsd.storage.hbase.spool.path");
-  if (spool.folder.empty()) spool.folder = config.String("tsd.storage.path") + "/spool";
-  if (config.String("tsd.mode") == "ro") return std::optional<hbase::SpoolOptions>();
-  if (bytes == 0) {
-    // Replayed by a later daemon they would come over everything that this one writes.
-    ASSIGN_OR_RETURN(const bool waits, hbase::Spool::Waits(PosixFileSystem(), spool.folder));
-    if (!waits) return std::optional<hbase::SpoolOptions>();
-    return Status::InvalidArgument(
-        "points wait for HBase in " + spool.folder +
-        ": tsd.storage.hbase.spool.size = 0 is possible when a daemon with a spool has written "
-        "them, or without that folder");
-  }
-  spool.bytes_max = static_cast<uint64_t>(bytes);
-  ASSIGN_OR_RETURN(const int64_t patience_ms,
-                   config.Int("tsd.storage.hbase.spool.patience", 2000, 1, 3'600'000));
-  spool.patience_ms = static_cast<int>(patience_ms);
-  const std::string& durability = config.String("tsd.storage.durability");
-  spool.write_on_commit = durability == "synced" || durability == "logged";
-  spool.sync_on_commit = durability == "synced";
-  // What other processes change as well, ids and metadata, does not wait.
-  ASSIGN_OR_RETURN(const std::vector<TableDescriptor> tables, DescribeTables(config));
-  for (const TableDescriptor& table : tables) spool.tables.push_back(table.name);
-  for (const char* other : {"tsd.storage.hbase.uid_table", "tsd.storage.hbase.tree_table",
-                            "tsd.storage.hbase.meta_table"}) {
-    std::erase(spool.tables, config.String(other));
-  }
-  return std::optional(std::move(spool));
-}
-
 Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
                                                   const std::string& /*words*/, StoreUse use) {
   ASSIGN_OR_RETURN(hbase::HbaseOptions options, ReadHbaseOptions(config));
@@ -239,6 +211,7 @@ Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
     ASSIGN_OR_RETURN(options.spool, ReadSpoolOptions(config));
   }
   ASSIGN_OR_RETURN(auto store, hbase::HbaseStore::Connect(options));
+  if (options.spool) NoteSpoolFolder(config, options.spool->folder, PosixFileSystem());
   RETURN_IF_ERROR(EnsureHbaseTables(config, *store, use));
   return std::unique_ptr<Backend>(
       std::make_unique<HbaseBackend>(std::move(store), std::move(points)));

@@ -1,8 +1,6 @@
 #pragma once
 // The tables of an HBase cluster as the program's store.
 
-#include <optional>
-
 #include "storage/hbase/options.h"
 #include "tsd/backend.h"
 
@@ -15,10 +13,6 @@ Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config, const st
                                                   StoreUse use);
 
 Result<hbase::HbaseOptions> ReadHbaseOptions(const Config& config);
-
-/// Where points wait while HBase is away; none: nowhere. The folder is below tsd.storage.path, and
-/// only the daemon has one.
-Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config);
 
 /// Creates tables of tsd/tables.h that are missing; to look, it leaves them missing. Those that
 /// exist are taken as they are, for others may have made them; InvalidArgument: one lacks a family.

@@ -303,6 +303,8 @@ constexpr KnownSetting kSettings[] = {
      "Milliseconds that an answer may take; then the connection is closed."},
     {"tsd.storage.hbase.thrift.deadline", "30000",
      "Milliseconds in which a call is tried again; then it fails, a write with 503."},
+    {"tsd.storage.hbase.start_patience", "60000",
+     "Milliseconds in which a daemon that starts while HBase is away tries again; then it ends."},
     {"tsd.storage.hbase.create_tables", "true",
      "Tables that are missing are created; `false`: the start fails."},
     {"tsd.storage.hbase.spool.size", "1073741824",

@@ -320,6 +320,11 @@ Result<int64_t> ReadSlowQueryMs(const Config& config) {
   return config.Int("tsd.query.slow_log", 0, 0, kLongMax);
 }
 
+Result<int64_t> ReadStartPatienceMs(const Config& config) {
+  if (config.String("tsd.storage.backend") != "hbase") return int64_t{0};
+  return config.Int("tsd.storage.hbase.start_patience", 60'000, 0, kLongMax);
+}
+
 Result<query::Options> ReadQueryOptions(const Config& config) {
   query::Options options;
   RETURN_IF_ERROR(ReadInt(config, "tsd.query.filter.expansion_limit", 0, kIntMax,

@@ -44,6 +44,8 @@ Result<query::Options> ReadQueryOptions(const Config& config);
 Result<int64_t> ReadSlowQueryMs(const Config& config);
 /// None: nothing is deleted for its age, or this daemon writes nothing (tsd.mode).
 Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config);
+/// How long a daemon that starts waits for a store on another machine; 0 where there is none.
+Result<int64_t> ReadStartPatienceMs(const Config& config);
 /// None: rollups are not configured.
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config);
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "http/api/process_stats.h"
@@ -155,6 +156,12 @@ void CollectQueries(query::RunningQueries& queries, Collector* to) {
 
 int64_t LargestId(int width) { return width >= 8 ? INT64_MAX : (int64_t{1} << (8 * width)) - 1; }
 
+std::optional<int64_t> HighestId(Services& services, UidKind kind) {
+  if (services.highest_ids != nullptr) return services.highest_ids->Of(kind);
+  const Result<int64_t> read = services.names.HighestId(kind);
+  return read.ok() ? std::optional(*read) : std::nullopt;
+}
+
 void CollectNames(Services& services, Collector* to) {
   std::array<uid::Names::CacheStats, 3> cache;
   for (UidKind kind : kUidKinds) cache[static_cast<size_t>(kind)] = services.names.Stats(kind);
@@ -168,8 +175,8 @@ void CollectNames(Services& services, Collector* to) {
     to->Add("uid.rejected-assignments", static_cast<int64_t>(stats.rejected), tag);
     // A store that cannot be read now has no number to show; the rest of the statistics still
     // matters.
-    const Result<int64_t> used = services.names.HighestId(kind);
-    if (!used.ok()) continue;
+    const std::optional<int64_t> used = HighestId(services, kind);
+    if (!used) continue;
     to->Add("uid.ids-used", *used, tag);
     to->Add("uid.ids-available", LargestId(UidWidth(services.points.layout(), kind)) - *used, tag);
   }

@@ -114,6 +114,17 @@ TEST_CASE("a round waits for the one before it, and while the store cannot be re
   CHECK(queue.Round() == 1);
 }
 
+TEST_CASE("rows whose writes are still on their way to the store are not folded before those") {
+  Rig rig;
+  bool on_their_way = true;
+  rig.queue.PauseWhile([&] { return on_their_way; });
+  rig.Write(101);
+  CHECK(rig.Round() == 0);
+  CHECK(rig.store.Get("tsdb", Key(1), "t")->cells.size() == 2);
+  on_their_way = false;
+  CHECK(rig.Round() == 100);
+}
+
 TEST_CASE("a stop ends the rounds") {
   Rig rig;
   rig.queue.Start();

@@ -11,6 +11,7 @@
 #include "tests/support/hbase/gateway.h"
 #include "tests/support/model_store.h"
 #include "tsd/open_backend.h"
+#include "tsd/spool_settings.h"
 
 namespace hg::tsd {
 namespace {
@@ -99,6 +100,7 @@ TEST_CASE("the daemon acknowledges points while HBase is away, and writes them w
   };
   CHECK(shown("hbase.spool.taken") == 1);
   CHECK(shown("hbase.spool.bytes") > 0);
+  CHECK((*backend)->WritesWait());
   // Who would not replay them does not start over them.
   cluster.config.Set("tsd.storage.hbase.spool.size", "0");
   const Status without = ReadSpoolOptions(cluster.config).status();
@@ -109,36 +111,13 @@ TEST_CASE("the daemon acknowledges points while HBase is away, and writes them w
   const hbase::FakeGateway back([&]() -> Store& { return cluster.model; }, again);
   while (shown("hbase.spool.bytes") > 0) std::this_thread::yield();
   CHECK((*backend)->Health().ok());
+  CHECK_FALSE((*backend)->WritesWait());
   while (!ReadSpoolOptions(cluster.config).ok()) std::this_thread::yield();
   CHECK(cluster.model.Get("tsdb", codec::MakeRowKey(KeyLayout(), kTsuid, 1356998400), "t")
             ->cells.size() == 1);
   CHECK((*backend)->Close().ok());
   backend->reset();
   std::filesystem::remove_all(folder);
-}
-
-TEST_CASE("points wait below the data directory, ids and metadata nowhere") {
-  Config config;
-  config.Set("tsd.storage.path", "/there");
-  auto spool = ReadSpoolOptions(config);
-  REQUIRE(spool.ok());
-  REQUIRE(*spool);
-  CHECK((*spool)->folder == "/there/spool");
-  CHECK((*spool)->tables == std::vector<std::string>{"tsdb"});
-  CHECK((*spool)->write_on_commit);
-  CHECK_FALSE((*spool)->sync_on_commit);
-  config.Set("tsd.storage.durability", "synced");
-  config.Set("tsd.storage.hbase.spool.path", "/elsewhere");
-  spool = ReadSpoolOptions(config);
-  CHECK((*spool)->sync_on_commit);
-  CHECK((*spool)->folder == "/elsewhere");
-  config.Set("tsd.mode", "ro");
-  CHECK_FALSE(*ReadSpoolOptions(config));
-  config.Set("tsd.mode", "rw");
-  config.Set("tsd.storage.hbase.spool.size", "0");
-  CHECK_FALSE(*ReadSpoolOptions(config));
-  config.Set("tsd.storage.hbase.spool.size", "-1");
-  CHECK(ReadSpoolOptions(config).status().code() == StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("tables of others are taken as they are, unless a family is missing") {

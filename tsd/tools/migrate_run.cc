@@ -40,7 +40,8 @@ Status MigrateRun::Pass(MigrateState* state) {
   report_ = {};
   sum_ = {};
   bytes_ = rows_ = 0;
-  pass_began_ = may_read_ = steady_clock::now();
+  pass_began_ = steady_clock::now();
+  if (options_.bytes_per_s_max != UINT64_MAX) pacer_.emplace(options_.bytes_per_s_max);
   // A pass that is killed from here on must find its state: what is there is its own.
   if (!options_.only_compare) RETURN_IF_ERROR(Save(*state));
   const MigrateState& pass = *state;
@@ -150,14 +151,11 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
 }
 
 void MigrateRun::Pace(size_t bytes) {
-  if (options_.bytes_per_s_max == UINT64_MAX) return;
-  const std::chrono::duration<double> cost(static_cast<double>(bytes) /
-                                           static_cast<double>(options_.bytes_per_s_max));
   steady_clock::time_point turn;
   {
     const std::lock_guard lock(mutex_);
-    turn = std::max(may_read_, steady_clock::now());
-    may_read_ = turn + std::chrono::duration_cast<steady_clock::duration>(cost);
+    if (!pacer_) return;
+    turn = pacer_->TurnOf(bytes, steady_clock::now());
   }
   std::this_thread::sleep_until(turn);
 }

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "tsd/tools/migrate_range.h"
 #include "tsd/tools/migrate_source.h"
 #include "tsd/tools/migrate_state.h"
+#include "tsd/tools/pacer.h"
 
 namespace hg::tsd {
 
@@ -99,7 +101,7 @@ class MigrateRun {
   uint64_t bytes_ = 0;  // read in this pass by this process
   uint64_t rows_ = 0;
   std::chrono::steady_clock::time_point pass_began_;
-  std::chrono::steady_clock::time_point may_read_;  // when the next bytes may be read
+  std::optional<Pacer> pacer_;  // none: as fast as it goes
 };
 
 }  // namespace hg::tsd

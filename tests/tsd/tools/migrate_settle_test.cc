@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "storage/base/clock.h"
 #include "storage/codec/compacted.h"
 #include "tests/support/model_store.h"
 #include "tests/tsd/tools/migrate_program.h"
@@ -83,6 +84,32 @@ TEST_CASE("a point corrected beside a compacted cell comes over, and the pass af
   const Outcome seen = program.Run({"scan", "--config=" + program.Path("other"), "--import",
                                     "1699999200", "1699999300", "none", "m"});
   CHECK(Contains(seen.out, "1699999200 9"));
+}
+
+TEST_CASE("a column that HBase has deleted later than the source wrote it gets the time of now") {
+  const MigrateProgram program;
+  MigrateCluster cluster;
+  program.Import(kMixedLines);
+  REQUIRE(program.Migrate(program.Uri(), cluster.Uri()).exit == 0);
+  const std::string whole = program.DumpOf(cluster, "tsdb");
+  const Row row = RowsOf(cluster.model, "tsdb").at(0);
+  const Cell cell = row.cells.at(0);
+  const int64_t before_ms = SystemClock().NowMs();
+  REQUIRE(cell.timestamp_ms < before_ms);
+  REQUIRE(cluster.model.Mutate("tsdb", {{row.key, {DeleteColumn("t", cell.qualifier)}}}).ok());
+  // With the source's time it would be hidden still.
+  CellChange old = PutCell("t", cell.qualifier, cell.value);
+  old.timestamp_ms = cell.timestamp_ms;
+  REQUIRE(cluster.model.Mutate("tsdb", {{row.key, {old}}}).ok());
+  REQUIRE_FALSE(program.DumpOf(cluster, "tsdb") == whole);
+  const Outcome again = program.Migrate(program.Uri(), cluster.Uri(), {"--again"});
+  CAPTURE(again.err);
+  CHECK(again.exit == 0);
+  CHECK(program.DumpOf(cluster, "tsdb") == whole);
+  const auto written = cluster.model.Get("tsdb", row.key, "t", {cell.qualifier});
+  REQUIRE(written.ok());
+  REQUIRE(written->cells.size() == 1);
+  CHECK(written->cells[0].timestamp_ms >= before_ms);
 }
 
 TEST_CASE("what has expired by the other side's TTL is left out, and counted") {
