@@ -55,8 +55,9 @@ class Walk:
 
     def start(self):
         with open(self.said, "wb") as out:
-            self.server = subprocess.Popen(["./run", "--port", str(self.port), "--data", str(self.clone / "data")], cwd=self.clone,
-                                           stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+            command = ["./run", "--port", str(self.port), "--data", str(self.clone / "data")]
+            self.server = subprocess.Popen(command, cwd=self.clone, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                           start_new_session=True)
         until = time.monotonic() + BUILD_S
         while time.monotonic() < until and self.server.poll() is None:
             try:
@@ -105,7 +106,8 @@ def main():
         walk.said = clone / "run.out"
         for command, answer in list(steps((pages.ROOT / "README.md").read_text())):
             wrong = fault(walk, command, answer)
-            print(("FAIL " if wrong else "ok   ") + command.replace("\n", " ")[:100] + (": " + wrong if wrong else ""), flush=True)
+            told = command.replace("\n", " ")[:100]
+            print(f"FAIL {told}: {wrong}" if wrong else f"ok   {told}", flush=True)
             passed, failed = passed + (not wrong), failed + bool(wrong)
         wrong = line_arrived(walk) if not failed else ""
         passed, failed = passed + (not wrong), failed + bool(wrong)

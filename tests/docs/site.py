@@ -71,11 +71,13 @@ def resolved(path, link):
 
 def self_test():
     files = {"index.html", "a/b.html", "p.png"}
-    pages = {"index.html": '<a href="a/b.html#x">', "a/b.html": '<h1 id="x"><a href="../index.html"><a href=".."><img src="../p.png">'}
+    pages = {"index.html": '<a href="a/b.html#x">',
+             "a/b.html": '<h1 id="x"><a href="../index.html"><a href=".."><img src="../p.png">'}
     whole = list(faults(pages, files))
     dead = {
         "a page": '<a href="c.html">', "a place": '<a href="#y">', "a place elsewhere": '<a href="../index.html#y">',
-        "a picture": '<img src="q.png">', "above the site": '<a href="../../x.html">', "a foreign script": '<script src="https://e.example/x.js">',
+        "a picture": '<img src="q.png">', "above the site": '<a href="../../x.html">',
+        "a foreign script": '<script src="https://e.example/x.js">',
     }
     checks = {"a whole site passes": not whole}
     for name, text in dead.items():
@@ -92,7 +94,8 @@ def main():
         return self_test()
     installed = subprocess.run([ROOT / "setup/install", "docs"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if installed.returncode:
-        print("skipped: the site: mkdocs cannot be installed: " + (installed.stderr.strip().splitlines() or ["no reason told"])[-1])
+        words = installed.stderr.strip().splitlines() or ["no reason was told"]
+        print("skipped: the site: mkdocs cannot be installed: " + words[-1])
         return SKIPPED
     with tempfile.TemporaryDirectory(prefix="site-") as folder:
         built = subprocess.run([ROOT / "docs/site", folder], stdin=subprocess.DEVNULL, capture_output=True, text=True)

@@ -96,9 +96,9 @@ def run(t):
         places[name] = t.folder / name
         places[name].mkdir()
     user = os.environ.get("USER") or "root"
-    icinga = t.start([program, "daemon", "-c", settings, "-x", "warning", f"-DConfiguration.RunAsUser={user}",
-             f"-DConfiguration.RunAsGroup={user}"]
-            + [f"-DConfiguration.{name}={place}" for name, place in places.items()])
+    constants = {"RunAsUser": user, "RunAsGroup": user, **places}
+    icinga = t.start([program, "daemon", "-c", settings, "-x", "warning"]
+                     + [f"-DConfiguration.{name}={value}" for name, value in constants.items()])
     t.writing()
     trial.stop(icinga)
     sent = t.compare([relay], "Icinga")

@@ -6,7 +6,8 @@ lines, one by HTTP.
 
 What its connectors sent, byte by byte, is what is stored. Known ways: counters go as they were collected (whole numbers) or
 as averages (seven digits behind the point), names of charts and dimensions are cleaned by Netdata itself, replies are not
-read for their meaning, a body has some hundred points, and the first ones have none, which gets 400 as it does from OpenTSDB. The last line reads "N passed, N failed".
+read for their meaning, a body has some hundred points, and the first ones have none, which gets 400 as it does from
+OpenTSDB. The last line reads "N passed, N failed".
 """
 import os
 import shutil

@@ -4,7 +4,8 @@
     python_client.py --tsdb build/release/tsdb [--seconds 60]
 
 What it was told to send (python_feed.py) is what it sent, and that is what is stored. Known ways of the client: bodies are
-compressed and ask for details, whose answer it counts; by lines each number is a write of its own. The last line reads "N passed, N failed".
+compressed and ask for details, whose answer it counts; by lines each number is a write of its own. The last line reads
+"N passed, N failed".
 """
 import json
 import sys
