@@ -21,17 +21,6 @@ class Goal:
         return f"{number(value)} {self.unit}".strip(), "met" if holds else "**missed**"
 
 
-class NotSpoken(Goal):
-    """A goal about something that the product does not do."""
-
-    def __init__(self, text, why):
-        super().__init__(text, None)
-        self.why = why
-
-    def judge(self, data):
-        return self.why, "**missed**"
-
-
 def number(value):
     """Three digits that count, no more."""
     if value == 0:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/load.h"
+#include "http/wire/influx_lines.h"
 #include "http/wire/put_json.h"
 #include "http/wire/telnet_line.h"
 
@@ -64,6 +65,25 @@ void ParseLines(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(lines.size()));
 }
 BENCHMARK(ParseLines);
+
+void ParseInflux(benchmark::State& state, bool wide) {
+  bench::LoadShape shape = OneRequest(bench::Wire::kInflux, wide);
+  shape.tags = 10;
+  const bench::Load load(shape, "h");
+  std::string body = load.requests()[0];
+  body.erase(0, body.find("\r\n\r\n") + 4);
+  http::InfluxPoints points;
+  for (auto _ : state) {
+    if (!http::ParseInfluxLines(body, http::InfluxUnit::kNanosecond, Timestamp{1}, &points) ||
+        points.fields.size() != kBatch) {
+      return state.SkipWithError("the body is not plain");
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * kBatch);
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(body.size()));
+}
+BENCHMARK_CAPTURE(ParseInflux, ten_integers, false);
+BENCHMARK_CAPTURE(ParseInflux, ten_doubles, true);
 
 }  // namespace
 }  // namespace hg
