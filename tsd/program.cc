@@ -27,10 +27,10 @@ constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
 };
 
 constexpr const Command* kCommands[] = {
-    &kTsdCommand,     &kImportCommand,   &kQueryCommand,    &kScanCommand,    &kFsckCommand,
-    &kSearchCommand,  &kUidCommand,      &kMkmetricCommand, &kDumpCommand,    &kLoadCommand,
-    &kCheckCommand,   &kRepairCommand,   &kBackupCommand,   &kRestoreCommand, &kAdminCommand,
-    &kMigrateCommand, &kSettingsCommand, &kVersionCommand,
+    &kTsdCommand,   &kImportCommand,  &kExportCommand,   &kQueryCommand,    &kScanCommand,
+    &kFsckCommand,  &kSearchCommand,  &kUidCommand,      &kMkmetricCommand, &kDumpCommand,
+    &kLoadCommand,  &kCheckCommand,   &kRepairCommand,   &kBackupCommand,   &kRestoreCommand,
+    &kAdminCommand, &kMigrateCommand, &kSettingsCommand, &kVersionCommand,
 };
 
 std::string DescribeProgram() {

@@ -151,6 +151,92 @@ TEST_CASE("a setting lets time go back") {
         "m 1699999200 2 host=a\nm 1699999201 1 host=a\n");
 }
 
+TEST_CASE("rows of comma-separated values are imported by the names of their columns") {
+  const Program program;
+  const std::string rows =
+      "\xEF\xBB\xBFhost,value,metric,time,core\r\n"
+      "a,1,m,1699999200,\r\n"
+      "\r\n"
+      "\"b\",0.1,\"m\",1699999200500,1\n"
+      "b,-7,m.two,1699999201,1\n";
+  CHECK(program.Run({"import", "--csv", "--", "-"}, rows).exit == 0);
+  CHECK(program.Scan({"1699999200", "1699999300", "sum", "m", "sum", "m.two"}) ==
+        "m 1699999200 1 host=a\n"
+        "m 1699999200500 0.1 host=b core=1\n"
+        "m.two 1699999201 -7 host=b core=1\n");
+}
+
+TEST_CASE("a row that is not right is named by its line, and passed over if that is wanted") {
+  const std::string head = "metric,time,value,host\nm,1699999200,1,a\n";
+  const struct {
+    const char* row;
+    const char* why;
+  } cases[] = {
+      {"m,1699999201,1", "the row has 3 cells, the first row has 4"},
+      {"m,1699999201,x,a", "invalid value"},
+      {"m,1699999201,,a", "invalid value"},
+      {"m,1699999201.5,1,a", "invalid time"},
+      {"m,0,1,a", "invalid time: 0"},
+      {",1699999201,1,a", "the row has no metric"},
+      {"m,1699999201,1,", "Need at least one tag"},
+      {"m,1699999201,1,a b", "illegal character"},
+      {"m,1699999201,1,\"a\"b", "a quote within a cell"},
+      {"m,1699999201,1,a\"b", "a quote within a cell"},
+      {"m,1699999200,1,a", "is not after the series' previous point"},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.row);
+    const Program program;
+    const std::string rows = head + c.row + "\nm,1699999209,2,a\n";
+    const Outcome outcome = program.Run({"import", "--csv", "--", "-"}, rows);
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.err.find("-:3: ") != std::string::npos);
+    CHECK(outcome.err.find(c.why) != std::string::npos);
+    CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999200 1 host=a\n");
+    const Program skipping;
+    CHECK(skipping.Run({"import", "--csv", "--skip-errors", "--", "-"}, rows).exit == 0);
+    CHECK(skipping.Scan({"1699999200", "sum", "m"}) ==
+          "m 1699999200 1 host=a\nm 1699999209 2 host=a\n");
+  }
+  const Outcome open =
+      Program().Run({"import", "--csv", "--", "-"}, head + "m,1699999201,1,\"a\nb\n");
+  CHECK(open.err.find("-:3: a cell in quotes does not end") != std::string::npos);
+}
+
+TEST_CASE("a first row that does not name the columns is refused") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "there is no first row"},
+      {"metric,value,host\n", "names no column \"time\""},
+      {"metric,time,value,host,host\n", "the column \"host\" stands twice"},
+      {"metric,time,value,\n", "column 4 has no name"},
+  };
+  for (const auto& [rows, why] : cases) {
+    const Outcome outcome = Program().Run({"import", "--csv", "--skip-errors", "--", "-"}, rows);
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.err.find(why) != std::string::npos);
+  }
+}
+
+TEST_CASE("what is exported is imported again as it was") {
+  const Program program("tsd.core.tag.allow_specialchars = ,\n");
+  program.Import(
+      "m 1699999200 1 host=a\nm 1699999201500 0.5 host=a\nm 1699999200 -3 host=b,c dc=x\n"
+      "n 1699999200 9223372036854775807 host=a\nm 1700009200 1 host=a\n");
+  const std::string exported =
+      program.Run({"export", "1699999200", "1699999201", "sum", "m", "sum", "n"}).out;
+  CHECK(exported ==
+        "metric,time,value,dc,host\n"
+        "m,1699999200,1,,a\n"
+        "m,1699999201500,0.5,,a\n"
+        "m,1699999200,-3,x,\"b,c\"\n"
+        "n,1699999200,9223372036854775807,,a\n");
+  const Program other("tsd.core.tag.allow_specialchars = ,\n");
+  CHECK(other.Run({"import", "--csv", "--", "-"}, exported).exit == 0);
+  CHECK(other.Run({"export", "1699999200", "sum", "m", "sum", "n"}).out == exported);
+  CHECK(Program().Run({"export", "1699999200", "sum", "nosuch"}).exit == 1);
+  CHECK(Program().Run({"export", "1699999200"}).exit == 2);
+}
+
 TEST_CASE("a line with a bad value leaves its ids behind") {
   const Program program;
   CHECK(program.Run({"import", "--", "-"}, "m 1699999200 x host=a\n").exit == 1);

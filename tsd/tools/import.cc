@@ -8,6 +8,7 @@
 #include "storage/points/points.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/settings.h"
+#include "tsd/tools/csv.h"
 #include "tsd/tools/import_line.h"
 #include "tsd/tools/line_source.h"
 #include "tsd/tools/tools.h"
@@ -26,28 +27,14 @@ class Importer {
       : call_(call),
         ingest_(call.session.points(), call.session.names(), std::move(options)),
         any_order_(call.session.config().Bool("tsd.core.bulk.allow_out_of_order_timestamps")),
-        skip_errors_(call.line.Has("--skip-errors")) {}
+        skip_errors_(call.line.Has("--skip-errors")),
+        csv_(call.line.Has("--csv")) {}
 
   Status ImportPath(const std::string& path) {
     ASSIGN_OR_RETURN(const auto lines, LineSource::Open(path, call_.in));
     const uint64_t points_before = points_;
     const int64_t began_ns = call_.clock.MonotonicNs();
-    std::string_view line;
-    for (uint64_t number = 1;; ++number) {
-      ASSIGN_OR_RETURN(const bool more, lines->Next(&line));
-      if (!more) break;
-      Status added = AddLine(line);
-      if (added.ok()) continue;
-      added = Prepend(added, path + ":" + std::to_string(number));
-      const bool about_the_line =
-          added.code() == StatusCode::kInvalidArgument || added.code() == StatusCode::kNotFound;
-      if (!skip_errors_ || !about_the_line) {
-        // What precedes the bad line is stored.
-        RETURN_IF_ERROR(Flush());
-        return added;
-      }
-      call_.err << "tsdb import: skipped " << added.message() << "\n";
-    }
+    RETURN_IF_ERROR(csv_ ? ImportRows(path, *lines) : ImportLines(path, *lines));
     RETURN_IF_ERROR(Flush());
     Report(path, points_ - points_before, call_.clock.MonotonicNs() - began_ns);
     return {};
@@ -62,19 +49,81 @@ class Importer {
   void ReportTotal() { Report("total", points_, call_.clock.MonotonicNs() - began_ns_); }
 
  private:
+  Status ImportLines(const std::string& path, LineSource& lines) {
+    std::string_view line;
+    for (uint64_t number = 1;; ++number) {
+      ASSIGN_OR_RETURN(const bool more, lines.Next(&line));
+      if (!more) return {};
+      RETURN_IF_ERROR(Judge(AddLine(line), path, number));
+    }
+  }
+
+  Status ImportRows(const std::string& path, LineSource& lines) {
+    CsvReader rows(lines);
+    std::vector<std::string> cells;
+    Result<bool> more = rows.Next(&cells);
+    if (more.ok() && !*more) return Status::InvalidArgument(path + ": there is no first row");
+    const Result<CsvColumns> columns =
+        more.ok() ? ReadCsvHeader(cells) : Result<CsvColumns>(more.status());
+    if (!columns.ok()) return Prepend(columns.status(), path + ":" + std::to_string(rows.number()));
+    for (;;) {
+      more = rows.Next(&cells);
+      if (more.ok() && !*more) return {};
+      const Status added = more.ok() ? AddRow(*columns, cells) : more.status();
+      RETURN_IF_ERROR(Judge(added, path, rows.number()));
+    }
+  }
+
+  /// Ok: the import goes on.
+  Status Judge(Status added, const std::string& path, uint64_t number) {
+    if (added.ok()) return {};
+    added = Prepend(added, path + ":" + std::to_string(number));
+    const bool about_the_line =
+        added.code() == StatusCode::kInvalidArgument || added.code() == StatusCode::kNotFound;
+    if (!skip_errors_ || !about_the_line) {
+      // What precedes the bad line is stored.
+      RETURN_IF_ERROR(Flush());
+      return added;
+    }
+    call_.err << "tsdb import: skipped " << added.message() << "\n";
+    return {};
+  }
+
   Status AddLine(std::string_view line) {
     ASSIGN_OR_RETURN(const ImportLine parts, ParseImportLine(line));
     // The series first: a line whose value or range of time is bad leaves its ids behind, as
     // OpenTSDB's does (spec cli.md §5).
     ASSIGN_OR_RETURN(const SeriesNumber series, FindSeries(parts));
+    return AddValue(series, parts.time, parts.value, EntryPath::kImport);
+  }
+
+  /// Unlike lines, rows lose nothing: numbers that are not whole are doubles.
+  Status AddRow(const CsvColumns& columns, const std::vector<std::string>& cells) {
+    ASSIGN_OR_RETURN(const CsvPoint point, ReadCsvPoint(columns, cells));
+    spelling_.assign(point.metric);
+    for (const TagText& tag : point.tags) {
+      for (const std::string_view text : {tag.key, tag.value}) {
+        spelling_ += '\0';
+        spelling_ += text;
+      }
+    }
+    auto known = series_.find(spelling_);
+    if (known == series_.end()) {
+      ASSIGN_OR_RETURN(const SeriesNumber number, Resolve(point.metric, point.tags));
+      known = series_.emplace(spelling_, number).first;
+    }
+    return AddValue(known->second, point.time, point.value, EntryPath::kHttp);
+  }
+
+  Status AddValue(SeriesNumber series, Timestamp time, std::string_view text, EntryPath path) {
     PointValue value;
     NumberError error;
-    if (!ParseValue(parts.value, EntryPath::kImport, &value, &error))
+    if (!ParseValue(text, path, &value, &error))
       return Status::InvalidArgument("invalid value: " + error.message);
-    if (!parts.time.in_range())
-      return Status::InvalidArgument("invalid time: " + std::to_string(parts.time.raw));
-    RETURN_IF_ERROR(CheckOrder(series, parts.time));
-    return Add(MakePointEntry(series, parts.time, value));
+    if (!time.in_range())
+      return Status::InvalidArgument("invalid time: " + std::to_string(time.raw));
+    RETURN_IF_ERROR(CheckOrder(series, time));
+    return Add(MakePointEntry(series, time, value));
   }
 
   Result<SeriesNumber> FindSeries(const ImportLine& parts) {
@@ -83,13 +132,17 @@ class Importer {
     spelling_ += parts.tags;
     if (auto it = series_.find(spelling_); it != series_.end()) return it->second;
     ASSIGN_OR_RETURN(const std::vector<TagText> tags, ParseImportTags(parts.tags));
-    NamedPoint point;
-    point.metric = parts.metric;
-    point.tags = tags;
-    point.time = Timestamp{1};  // any in range: the line's own is checked later, line by line
-    ASSIGN_OR_RETURN(const SeriesNumber number, ingest_.Resolve(point));
+    ASSIGN_OR_RETURN(const SeriesNumber number, Resolve(parts.metric, tags));
     series_.emplace(spelling_, number);
     return number;
+  }
+
+  Result<SeriesNumber> Resolve(std::string_view metric, std::span<const TagText> tags) {
+    NamedPoint point;
+    point.metric = metric;
+    point.tags = tags;
+    point.time = Timestamp{1};  // any in range: the line's own is checked later, line by line
+    return ingest_.Resolve(point);
   }
 
   Status CheckOrder(SeriesNumber series, Timestamp time) {
@@ -148,6 +201,7 @@ class Importer {
   Ingest ingest_;
   const bool any_order_;
   const bool skip_errors_;
+  const bool csv_;
   const int64_t began_ns_ = call_.clock.MonotonicNs();
   uint64_t points_ = 0;
   std::string spelling_;
@@ -188,6 +242,7 @@ void ApplyImportOptions(const CommandLine& line, Config* config) {
 constexpr OptionSpec kImportOptions[] = {
     {"--auto-metric", "", "assign ids to new metrics"},
     {"--skip-errors", "", "log bad lines and go on"},
+    {"--csv", "", "comma-separated values; the first row names metric, time, value and the tags"},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace hg::tsd {
 
 extern const Command kTsdCommand;       // tsd/tsd_command.cc, the daemon
 extern const Command kImportCommand;    // import.cc
+extern const Command kExportCommand;    // export.cc
 extern const Command kQueryCommand;     // query.cc
 extern const Command kScanCommand;      // scan.cc
 extern const Command kFsckCommand;      // fsck.cc

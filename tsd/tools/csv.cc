@@ -1,0 +1,133 @@
+#include "tsd/tools/csv.h"
+
+#include <algorithm>
+
+#include "storage/model/number_text.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets begin files with it
+
+/// Cells of one row out of the pieces of its lines.
+class RowParser {
+ public:
+  explicit RowParser(std::vector<std::string>* cells) : cells_(*cells) { cells_.assign(1, ""); }
+
+  /// A line of the row; false: a quote stands where none can.
+  bool Add(std::string_view line) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      const char c = line[i];
+      if (quoted_) {
+        if (c != '"') {
+          cells_.back() += c;
+        } else if (line.substr(i + 1, 1) == "\"") {
+          cells_.back() += line[++i];
+        } else {
+          quoted_ = false;
+          closed_ = true;
+        }
+      } else if (c == ',') {
+        cells_.emplace_back();
+        closed_ = false;
+      } else if (closed_ || (c == '"' && !cells_.back().empty())) {
+        return false;
+      } else if (c == '"') {
+        quoted_ = true;
+      } else {
+        cells_.back() += c;
+      }
+    }
+    return true;
+  }
+  [[nodiscard]] bool quoted() const { return quoted_; }
+  void AddLineEnd() { cells_.back() += '\n'; }
+
+ private:
+  std::vector<std::string>& cells_;
+  bool quoted_ = false;  // within quotes
+  bool closed_ = false;  // behind them
+};
+
+}  // namespace
+
+Result<bool> CsvReader::Next(std::vector<std::string>* cells) {
+  std::string_view line;
+  do {
+    ASSIGN_OR_RETURN(const bool more, lines_.Next(&line));
+    if (!more) return false;
+    if (++lines_read_ == 1 && line.starts_with(kByteOrderMark))
+      line.remove_prefix(kByteOrderMark.size());
+  } while (line.empty());
+  number_ = lines_read_;
+  RowParser row(cells);
+  for (size_t bytes = line.size();; bytes += line.size() + 1) {
+    if (bytes > kCsvRowBytesMax)
+      return Status::InvalidArgument("the row is longer than " + std::to_string(kCsvRowBytesMax) +
+                                     " bytes: does a quote not end?");
+    if (!row.Add(line))
+      return Status::InvalidArgument(
+          "a quote within a cell: the whole cell stands in quotes, and each of its own twice: \"" +
+          std::string(line) + "\"");
+    if (!row.quoted()) return true;
+    row.AddLineEnd();
+    ASSIGN_OR_RETURN(const bool more, lines_.Next(&line));
+    if (!more) return Status::InvalidArgument("a cell in quotes does not end");
+    ++lines_read_;
+  }
+}
+
+std::string CsvCell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string cell = "\"";
+  for (const char c : text) cell.append(c == '"' ? 2 : 1, c);
+  return cell + "\"";
+}
+
+Result<CsvColumns> ReadCsvHeader(std::vector<std::string> cells) {
+  CsvColumns columns;
+  const auto take = [&cells](std::string_view name, size_t* column) -> Status {
+    const auto at = std::find(cells.begin(), cells.end(), name);
+    if (at == cells.end())
+      return Status::InvalidArgument("the first row names no column \"" + std::string(name) +
+                                     "\": metric, time and value are needed, others are tags");
+    *column = static_cast<size_t>(at - cells.begin());
+    return {};
+  };
+  RETURN_IF_ERROR(take("metric", &columns.metric));
+  RETURN_IF_ERROR(take("time", &columns.time));
+  RETURN_IF_ERROR(take("value", &columns.value));
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].empty())
+      return Status::InvalidArgument("column " + std::to_string(i + 1) + " has no name");
+    if (std::find(cells.begin(), cells.begin() + static_cast<ptrdiff_t>(i), cells[i]) !=
+        cells.begin() + static_cast<ptrdiff_t>(i)) {
+      return Status::InvalidArgument("the column \"" + cells[i] + "\" stands twice");
+    }
+  }
+  columns.tags = std::move(cells);
+  for (const size_t i : {columns.metric, columns.time, columns.value}) columns.tags[i].clear();
+  return columns;
+}
+
+Result<CsvPoint> ReadCsvPoint(const CsvColumns& columns, const std::vector<std::string>& cells) {
+  if (cells.size() != columns.tags.size())
+    return Status::InvalidArgument("the row has " + std::to_string(cells.size()) +
+                                   " cells, the first row has " +
+                                   std::to_string(columns.tags.size()));
+  CsvPoint point;
+  point.metric = cells[columns.metric];
+  if (point.metric.empty()) return Status::InvalidArgument("the row has no metric");
+  point.value = cells[columns.value];
+  NumberError error;
+  if (!ParseLong(cells[columns.time], &point.time.raw, &error))
+    return Status::InvalidArgument("invalid time: " + error.message);
+  if (point.time.raw <= 0) return Status::InvalidArgument("invalid time: " + cells[columns.time]);
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (!columns.tags[i].empty() && !cells[i].empty())
+      point.tags.push_back({columns.tags[i], cells[i]});
+  }
+  return point;
+}
+
+}  // namespace hg::tsd
