@@ -2,6 +2,7 @@
 // One client: the first byte decides between HTTP and telnet (spec http-api.md §1). Internal to the
 // server; includes Asio. Reads into its own buffer, serves one request at a time, answers in order.
 
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "http/wire/chunked.h"
 #include "http/wire/request_head.h"
 #include "storage/base/status.h"
+#include "storage/model/point_sink.h"
 
 namespace hg::http {
 
@@ -74,6 +76,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool OnHead();
   bool OnBody(std::string_view body);
   bool TryPut(std::string_view body);
+  bool TryInflux(std::string_view body);
+  [[nodiscard]] bool MayGoFast() const;
+  /// What the sink says of points that were tried; false: their series are not all known.
+  bool Appended(const Result<PointSink::Appended>& appended, size_t points,
+                std::atomic<uint64_t>* requests);
   void Handle(std::string_view body);
   bool TryOnLoop(const Request& request);
   void Pump();

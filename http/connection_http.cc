@@ -5,12 +5,14 @@
 
 #include "http/connection.h"
 #include "http/errors.h"
+#include "http/influx_target.h"
 #include "http/loop.h"
 #include "http/put_target.h"
 #include "http/request.h"
 #include "http/router.h"
 #include "http/wire/charset.h"
 #include "storage/base/no_wait.h"
+#include "storage/model/instant.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
@@ -201,34 +203,60 @@ bool Connection::OnBody(std::string_view body) {
     body = loop_.unpacked;
     foreign = true;  // without the padding that the fast way wants
   }
-  if (foreign || !TryPut(body)) Handle(body);
+  if (foreign || !(TryPut(body) || TryInflux(body))) Handle(body);
   // Rare giants do not leave their memory behind.
   if (loop_.points.capacity() > kKeptPoints) std::vector<SpelledPoint>().swap(loop_.points);
+  if (loop_.influx.fields.capacity() > kKeptPoints) loop_.influx = InfluxPoints();
   if (loop_.unpacked.capacity() > kKeptBytes) std::string().swap(loop_.unpacked);
   return true;
 }
 
-bool Connection::TryPut(std::string_view body) {
+bool Connection::MayGoFast() const {
   if (head_.method != "POST" || edge_.options.mode == Mode::kReadOnly ||
       !edge_.options.api_enabled) {
     return false;
   }
   // Browsers get headers of their own with the reply, or are refused.
-  if (!edge_.options.cors_domains.empty() && !head_.Find("origin").empty()) return false;
+  return edge_.options.cors_domains.empty() || head_.Find("origin").empty();
+}
+
+bool Connection::TryPut(std::string_view body) {
+  if (!MayGoFast()) return false;
   const PutTarget target = ParsePutTarget(head_.target);
   if (!target.plain || !loop_.parser.Parse(body, &loop_.points) || loop_.points.empty())
     return false;
+  put_reply_ = {target.summary, target.details, loop_.points.size()};
+  return Appended(edge_.services.sink.AppendSpelled(loop_.points), loop_.points.size(),
+                  &edge_.services.counters.rpc_put);
+}
+
+bool Connection::TryInflux(std::string_view body) {
+  const auto unit = PlainInfluxUnit(head_.target);
+  if (!unit || !MayGoFast()) return false;
+  const auto now = TimestampOfMillis(edge_.services.clock.NowMs());
+  InfluxPoints& points = loop_.influx;
+  if (!now || !ParseInfluxLines(body, *unit, *now, &points) || points.fields.empty()) return false;
+  put_reply_ = {};
   Counters& counters = edge_.services.counters;
-  const auto appended = edge_.services.sink.AppendSpelled(loop_.points);
+  if (!Appended(edge_.services.sink.AppendLines(points.lines, points.fields), points.fields.size(),
+                &counters.rpc_influx)) {
+    return false;
+  }
+  counters.text_fields.fetch_add(points.text_fields, std::memory_order_relaxed);
+  return true;
+}
+
+bool Connection::Appended(const Result<PointSink::Appended>& appended, size_t points,
+                          std::atomic<uint64_t>* requests) {
+  Counters& counters = edge_.services.counters;
   if (!appended.ok()) {
     counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
     ReplyInline(*MakeRequest({}), appended.status());
     return true;
   }
   if (!appended->known) return false;
-  counters.rpc_put.fetch_add(1, std::memory_order_relaxed);
-  counters.points_added.fetch_add(loop_.points.size(), std::memory_order_relaxed);
-  put_reply_ = {target.summary, target.details, loop_.points.size()};
+  requests->fetch_add(1, std::memory_order_relaxed);
+  counters.points_added.fetch_add(points, std::memory_order_relaxed);
   state_ = State::kCommitting;
   loop_.CommitLater(shared_from_this(), appended->position);
   return true;
@@ -309,7 +337,8 @@ void Connection::Handle(std::string_view body) {
     return ReplyInline(*request, Status::InvalidArgument("Bad percent escape in the query string"));
   }
   if (TryOnLoop(*request)) return;
-  const bool write = request->method == Method::kPost && IsPutPath(head_.target);
+  const bool write = request->method == Method::kPost &&
+                     (IsPutPath(head_.target) || IsInfluxWritePath(head_.target));
   auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
     boost::asio::post(io, [self] {
       if (const auto connection = self.lock(); connection != nullptr) connection->Pump();

@@ -16,7 +16,8 @@ struct Counters {
   Counter connections_open{0}, connections_rejected{0}, connections_total{0};
   Counter exceptions_closed{0}, exceptions_reset{0}, exceptions_timeout{0}, exceptions_unknown{0};
 
-  Counter rpc_telnet{0}, rpc_http{0}, rpc_http_plugin{0}, rpc_put{0}, rpc_exceptions{0};
+  Counter rpc_telnet{0}, rpc_http{0}, rpc_http_plugin{0}, rpc_put{0}, rpc_influx{0},
+      rpc_graphite{0}, rpc_exceptions{0};
   Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0},
       put_unknown_metrics{0}, put_writes_blocked{0};
 
@@ -27,6 +28,7 @@ struct Counters {
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};
 
   Counter points_added{0};
+  Counter text_fields{0};  // of InfluxDB's lines, left out
 };
 
 }  // namespace hg::http

@@ -9,6 +9,7 @@
 #include "http/api/diediedie.h"
 #include "http/api/dropcaches.h"
 #include "http/api/graph.h"
+#include "http/api/influx.h"
 #include "http/api/pages.h"
 #include "http/api/put.h"
 #include "http/api/query.h"
@@ -67,12 +68,18 @@ std::span<const Endpoint> Endpoints() {
       {"version", Place::kApi, kGetPost, kAllModes, HandleVersion, Where::kLoop},
       {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion, Where::kLoop},
       {"write", Place::kApi, kPost, kWrites, HandleRemoteWrite},
+
+      {"/api/v2/write", Place::kPath, kPost, kWrites, HandleInfluxWrite},
+      {"/health", Place::kPath, kGet, kAllModes, HandleInfluxHealth},
+      {"/ping", Place::kPath, kAny, kAllModes, HandleInfluxPing},
+      {"/query", Place::kPath, kGetPost, kWrites, HandleInfluxQuery},
+      {"/write", Place::kPath, kPost, kWrites, HandleInfluxWrite},
   };
   return table;
 }
 
 const Endpoint* FindEndpoint(std::string_view name, Place place, const Options& options) {
-  if (place == Place::kApi ? !options.api_enabled : !options.ui_enabled) return nullptr;
+  if (place == Place::kRoot ? !options.ui_enabled : !options.api_enabled) return nullptr;
   if (name == "diediedie" && !options.diediedie_enabled) return nullptr;
   for (const Endpoint& endpoint : Endpoints()) {
     if (endpoint.name != name || endpoint.place != place) continue;

@@ -37,6 +37,7 @@ inline constexpr uint8_t kAllModes = kInReadWrite | kInReadOnly | kInWriteOnly;
 enum class Place : uint8_t {
   kApi,   // below /api[/vN]; needs Options::api_enabled
   kRoot,  // first segment of the path; needs Options::ui_enabled
+  kPath,  // a whole path of another product's API, looked for first; needs Options::api_enabled
 };
 
 /// Which thread a request is answered on first.
@@ -46,7 +47,9 @@ enum class Where : uint8_t {
 };
 
 struct Endpoint {
-  std::string_view name;  // lower case; Request::Endpoint(). "" at kRoot = the home page
+  /// Lower case; Request::Endpoint(). "" at kRoot = the home page. Of kPath all of the path, as
+  /// sent.
+  std::string_view name;
   Place place;
   uint8_t verbs;  // others are answered 405 (unversioned 400)
   uint8_t modes;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "http/influx_target.h"
 #include "http/replies.h"
 #include "http/wire/json_text.h"
 #include "http/wire/json_writer.h"
@@ -22,6 +23,27 @@ void SendJsonError(ResponseWriter& out, const Request& request, int status,
     return;
   }
   out.Write(std::string(callback) + "(" + body + ")");
+}
+
+/// As InfluxDB's clients read it; a 4xx makes them drop the points, a 5xx send them again.
+void SendInfluxError(ResponseWriter& out, InfluxApi api, int status, std::string_view message) {
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  if (api == InfluxApi::kV2) {
+    json.Member("code", status == 405   ? "method not allowed"
+                        : status == 413 ? "request too large"
+                        : status == 503 ? "unavailable"
+                        : status >= 500 ? "internal error"
+                                        : "invalid");
+    json.Member("message", message);
+  } else {
+    json.Member("error", message);
+  }
+  json.EndObject();
+  out.SetStatus(status);
+  out.SetContentType("application/json");
+  out.Write(body);
 }
 
 void SendPage(ResponseWriter& out, const Request& request, int status, std::string_view title,
@@ -52,6 +74,8 @@ void SendError(ResponseWriter& out, const Request& request, int status, std::str
                std::string_view details) {
   if (out.Started()) return;
   out.Reset();
+  if (const InfluxApi api = InfluxApiOf(request.target); api != InfluxApi::kNone)
+    return SendInfluxError(out, api, status, message);
   if (Unversioned(request)) {
     if (status == 404) return SendPage(out, request, 404, "Page Not Found", message);
     if (status >= 500) return SendPage(out, request, 500, "Internal Server Error", message);

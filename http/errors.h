@@ -1,7 +1,7 @@
 #pragma once
 // Error replies, and the one table from StatusCode to HTTP status (spec http-api.md §6).
-// The form follows the request: the JSON envelope below /api (wrapped for jsonp), a page or
-// {"err":…} elsewhere.
+// The form follows the request: the JSON envelope below /api (wrapped for jsonp), InfluxDB's on its
+// paths, a page or {"err":…} elsewhere.
 
 #include <string_view>
 

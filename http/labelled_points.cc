@@ -72,7 +72,12 @@ void LabelledPoints::Flush() {
 }
 
 void LabelledPoints::StoreNamed() {
-  if (!rules_) rules_ = {.names = NameRules(services_.options.extra_name_characters)};
+  if (!rules_) {
+    const Options& options = services_.options;
+    rules_ = {.names = NameRules(options.extra_name_characters),
+              .default_key = options.default_tag_key,
+              .default_value = options.default_tag_value};
+  }
   std::deque<NamedSeries> names;  // of the points; they do not move
   std::deque<std::vector<TagText>> tags;
   std::vector<NamedPoint> named;

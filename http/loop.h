@@ -12,6 +12,7 @@
 
 #include "http/options.h"
 #include "http/services.h"
+#include "http/wire/influx_lines.h"
 #include "http/wire/put_json.h"
 #include "storage/base/worker_pool.h"
 #include "storage/model/point_sink.h"
@@ -43,6 +44,7 @@ class Loop {
   // Scratch, used within one step of one connection.
   PutJsonParser parser;
   std::vector<SpelledPoint> points;
+  InfluxPoints influx;
   std::string unpacked;
 
   void Add(Connection* connection) { connections_.insert(connection); }

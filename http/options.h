@@ -14,6 +14,8 @@ enum class Mode { kReadWrite, kReadOnly, kWriteOnly };
 struct Options {
   std::string bind = "127.0.0.1";  // an address or the name of a host
   uint16_t port = 4242;
+  // Graphite's two forms; none: not spoken. Bound as `port` is.
+  std::optional<uint16_t> graphite_port, graphite_pickle_port;
   int backlog = 3072;
   int loop_threads = 0;    // 0 = one per core
   int worker_threads = 8;  // pool for handlers that may block
@@ -56,6 +58,8 @@ struct Options {
   std::optional<uint8_t> histogram_codec_id;
   std::string extra_name_characters;  // tsd.core.tag.allow_specialchars, UTF-8
   int max_tags = 8;                   // tsd.storage.max_tags
+  // tsd.ingest.default_tag: of points that other languages than OpenTSDB's give without any.
+  std::string default_tag_key = "source", default_tag_value = "unknown";
 };
 
 }  // namespace hg::http

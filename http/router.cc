@@ -148,23 +148,33 @@ Place PlaceOf(const Request& request) {
   return request.api_version >= 0 ? Place::kApi : Place::kRoot;
 }
 
+/// Of a path that another product's API has.
+const Endpoint* FindPath(const Request& request, const Options& options) {
+  const std::string_view target = request.target;
+  return FindEndpoint(target.substr(0, target.find('?')), Place::kPath, options);
+}
+
 }  // namespace
 
 bool MayAnswerOnLoop(const Request& request, const Options& options) {
-  const Endpoint* const endpoint = FindEndpoint(request.Endpoint(), PlaceOf(request), options);
+  const Endpoint* endpoint = FindPath(request, options);
+  if (endpoint == nullptr) endpoint = FindEndpoint(request.Endpoint(), PlaceOf(request), options);
   return endpoint != nullptr && endpoint->where == Where::kLoop;
 }
 
 void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
   const Place place = PlaceOf(request);
-  if (place == Place::kApi && RefuseVersion(request, out)) return;
-  if (RefuseSerializer(request, out)) return;
+  const Endpoint* endpoint = FindPath(request, services.options);
+  if (endpoint == nullptr) {
+    if (place == Place::kApi && RefuseVersion(request, out)) return;
+    if (RefuseSerializer(request, out)) return;
+  }
   if (AnswerCors(request, services, out)) return;
   if (IsPluginPath(request.target)) {
     SendEmpty(out, 404);
     return;
   }
-  const Endpoint* endpoint = FindEndpoint(request.Endpoint(), place, services.options);
+  if (endpoint == nullptr) endpoint = FindEndpoint(request.Endpoint(), place, services.options);
   if (endpoint == nullptr) return SendNotFound(out, request);
   if (endpoint->verbs != kAny && (endpoint->verbs & VerbBit(request.method)) == 0) {
     return SendMethodNotAllowed(out, request);

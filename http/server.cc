@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "http/connection.h"
+#include "http/listener.h"
 #include "http/loop.h"
 #include "storage/base/worker_pool.h"
 
@@ -26,23 +27,6 @@ int LoopCount(const Options& options) {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-/// An address, or the first one of a host's name, IPv4 before IPv6 as Java has it.
-Result<asio::ip::address> AddressOf(const std::string& bind) {
-  boost::system::error_code error;
-  const auto address = asio::ip::make_address(bind, error);
-  if (!error) return address;
-  asio::io_context io;
-  const auto found = tcp::resolver(io).resolve(bind, "", error);
-  if (error || found.empty()) {
-    return Status::InvalidArgument("cannot listen on \"" + bind +
-                                   "\": neither an address nor the name of a host");
-  }
-  const auto v4 = std::find_if(found.begin(), found.end(), [](const auto& entry) {
-    return entry.endpoint().address().is_v4();
-  });
-  return (v4 != found.end() ? *v4 : *found.begin()).endpoint().address();
-}
-
 }  // namespace
 
 class Server::Impl {
@@ -57,18 +41,7 @@ class Server::Impl {
   ~Impl() { Stop(); }
 
   Status Start() {
-    boost::system::error_code error;
-    ASSIGN_OR_RETURN(const asio::ip::address address, AddressOf(options_.bind));
-    const tcp::endpoint endpoint(address, options_.port);
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(options_.reuse_address), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(options_.backlog, error);
-    if (error) {
-      return Status::IoError("cannot listen on " + options_.bind + ":" +
-                             std::to_string(options_.port) + ": " + error.message());
-    }
-    port_ = acceptor_.local_endpoint(error).port();
+    ASSIGN_OR_RETURN(port_, Listen(options_, options_.port, &acceptor_));
     Accept();
     for (auto& loop : loops_) {
       guards_.push_back(asio::make_work_guard(loop->io()));

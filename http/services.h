@@ -59,6 +59,8 @@ struct Services {
   Maintenance* maintenance = nullptr;
   /// Where a store on another machine is not asked for them; nullptr: names are.
   const uid::HighestIds* highest_ids = nullptr;
+  /// Says something to whoever reads the process's log. May be empty.
+  std::function<void(const std::string&)> warn = {};
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through

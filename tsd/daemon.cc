@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "compaction/row_queue.h"
+#include "http/graphite_server.h"
 #include "http/server.h"
 #include "query/engine.h"
 #include "tsd/ingest/histogram_ingest.h"
@@ -152,8 +153,10 @@ class Daemon {
                   RecentLogLines,
                   SetLogLevelByName,
                   session.backend().maintenance(),
-                  highest_ids_.get()},
-        server_(options_.http, services_) {
+                  highest_ids_.get(),
+                  [](const std::string& text) { LogWarning(text); }},
+        server_(options_.http, services_),
+        graphite_(options_.http, services_) {
     if (options_.row_queue) {
       row_queue_ = std::make_unique<compaction::RowQueue>(&fold_, *options_.row_queue, clock);
       session.backend().ListenForWrittenRows(
@@ -177,6 +180,7 @@ class Daemon {
       RETURN_IF_ERROR(Prepend(session_.names().Preload(*options_.preloaded_rows),
                               "tsd.core.preload_uid_cache"));
     RETURN_IF_ERROR(server_.Start());
+    if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
     fold_.Start();
     if (row_queue_) row_queue_->Start();
     if (retention_) retention_->Start();
@@ -185,6 +189,7 @@ class Daemon {
   /// Clients first: what their last queries found is folded still.
   void Stop() {
     server_.Stop();
+    graphite_.Stop();
     if (retention_) retention_->Stop();
     if (row_queue_) row_queue_->Stop();
     fold_.Stop();
@@ -194,7 +199,11 @@ class Daemon {
   [[nodiscard]] std::string Address() const {
     const std::string& bind = options_.http.bind;
     const bool v6 = bind.find(':') != std::string::npos;
-    return (v6 ? "[" + bind + "]" : bind) + ":" + std::to_string(server_.port());
+    std::string text = (v6 ? "[" + bind + "]" : bind) + ":" + std::to_string(server_.port());
+    if (graphite_.port() != 0) text += ", Graphite's lines on " + std::to_string(graphite_.port());
+    if (graphite_.pickle_port() != 0)
+      text += ", its pickles on " + std::to_string(graphite_.pickle_port());
+    return text;
   }
 
   /// Names that another process changed are read again.
@@ -282,6 +291,7 @@ class Daemon {
   std::unique_ptr<uid::HighestIds> highest_ids_;  // null: they are read as they are asked for
   http::Services services_;
   http::Server server_;
+  http::GraphiteServer graphite_;
 };
 
 /// A store on another machine may come up later than this one, and is waited for. A daemon without

@@ -292,6 +292,14 @@ constexpr KnownSetting kSettings[] = {
      "`true`: `/api/search/lookup` with a limit shows series with new tags before others "
      "(`docs/grafana.md`)."},
     {"tsd.http.admin.remote", "false", "`/api/admin` answers clients on other machines, too."},
+    {"tsd.ingest.default_tag", "source=unknown",
+     "`KEY=VALUE`: the tag of points that other languages give without any, since every series has "
+     "one (`languages.md`)."},
+    {"tsd.graphite.port", "",
+     "Port of Graphite's plaintext lines, at `tsd.network.bind` (2003 is usual); empty: none. 0: "
+     "any "
+     "free one, which the log tells."},
+    {"tsd.graphite.pickle.port", "", "The same of its pickled points (2004)."},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090",
      "With `tsd.storage.backend` `hbase`: its Thrift2 gateways, `host:port`, comma separated "
      "(`docs/hbase.md`)."},

@@ -98,6 +98,31 @@ Status ReadCors(const Config& config, http::Options* options) {
   return {};
 }
 
+Status ReadGraphitePorts(const Config& config, http::Options* options) {
+  const auto read = [&config](std::string_view key, std::optional<uint16_t>* port) -> Status {
+    if (!config.Has(key)) return {};
+    ASSIGN_OR_RETURN(const int64_t number, config.Int(key, 0, 0, 65535));
+    *port = static_cast<uint16_t>(number);
+    return {};
+  };
+  RETURN_IF_ERROR(read("tsd.graphite.port", &options->graphite_port));
+  return read("tsd.graphite.pickle.port", &options->graphite_pickle_port);
+}
+
+Status ReadDefaultTag(const Config& config, http::Options* options) {
+  constexpr std::string_view kKey = "tsd.ingest.default_tag";
+  const std::string& tag = config.String(kKey);
+  const size_t equals = tag.find('=');
+  options->default_tag_key = tag.substr(0, equals);
+  options->default_tag_value = equals == std::string::npos ? "" : tag.substr(equals + 1);
+  const NameRules rules(options->extra_name_characters);
+  for (const std::string& name : {options->default_tag_key, options->default_tag_value}) {
+    RETURN_IF_ERROR(Prepend(rules.Check("tag, KEY=VALUE is wanted,", name),
+                            "setting " + std::string(kKey) + " = \"" + tag + "\""));
+  }
+  return {};
+}
+
 /// Whoever asks for a check of passwords must not get a daemon without one.
 Status RefuseAuthentication(const Config& config) {
   if (!config.Bool("tsd.core.authentication.enable")) return {};
@@ -195,6 +220,8 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.histogram_codec_id, ReadHistogramCodec(config));
   options.extra_name_characters = ExtraNameCharacters(config);
   RETURN_IF_ERROR(ReadInt(config, "tsd.storage.max_tags", 1, kIntMax, &options.max_tags));
+  RETURN_IF_ERROR(ReadDefaultTag(config, &options));
+  RETURN_IF_ERROR(ReadGraphitePorts(config, &options));
   return options;
 }
 

@@ -110,6 +110,8 @@ void CollectEdge(const Counters& c, Collector* to) {
   to->Add("rpc.received", Value(c.rpc_http), "type=http");
   to->Add("rpc.received", Value(c.rpc_http_plugin), "type=http_plugin");
   to->Add("rpc.received", Value(c.rpc_put), "type=put");
+  to->Add("rpc.received", Value(c.rpc_influx), "type=influx");
+  to->Add("rpc.received", Value(c.rpc_graphite), "type=graphite");
   to->Add("rpc.exceptions", Value(c.rpc_exceptions));
   to->Add("rpc.errors", Value(c.put_storage_errors), "type=hbase_errors");
   to->Add("rpc.errors", Value(c.put_invalid_values), "type=invalid_values");
@@ -206,6 +208,7 @@ std::vector<Stat> CollectStats(Services& services, bool with_threads) {
   }
   collector.Add("datapoints.added", Value(services.counters.points_added), "type=all",
                 "class=TSDB");
+  collector.Add("ingest.text_fields", Value(services.counters.text_fields));
   if (services.collect_stats) {
     services.collect_stats([&](const std::string& name, const std::string& tags, int64_t value) {
       collector.Add(name, value, tags);

@@ -18,11 +18,13 @@
 namespace hg {
 
 /// How a spelling is written. The same bytes mean different series in different dialects.
-enum class Dialect : uint8_t { kJson, kWords };
+enum class Dialect : uint8_t { kJson, kWords, kInflux };
 
 /// The bytes that name a series on the wire. kJson: what stands between the quotes of "metric", and
 /// the tags object with its braces, trailing blanks cut, nothing decoded. kWords (telnet, import):
-/// the metric's word, and everything behind the value's blank up to the line's end. Borrowed.
+/// the metric's word, and everything behind the value's blank up to the line's end. kInflux: the
+/// field's name as `metric`, and what stands before the line's first blank (measurement and tags)
+/// as `tags`. Borrowed.
 struct Spelling {
   Dialect dialect = Dialect::kJson;
   std::string_view metric;
@@ -36,14 +38,26 @@ struct SpelledPoint {
   PointValue value;
 };
 
+/// A line of InfluxDB's protocol: points of one time whose series share measurement and tags.
+/// Values and time as in SpelledPoint. Borrowed.
+struct SpelledLine {
+  std::string_view series;  // what stands before the first blank
+  Timestamp time;
+  uint32_t fields = 0;  // how many of the batch's fields are this line's, in order; at least one
+};
+struct SpelledField {
+  std::string_view name;
+  PointValue value;
+};
+
 struct TagText {
   std::string_view key;
   std::string_view value;
   bool null_value = false;  // JSON null: refused, with a text of its own
 };
 
-/// A point with its names in UTF-8, unchecked. Tags in the order in which OpenTSDB's map gives them
-/// (hash16).
+/// A point with its names in UTF-8, unchecked. Tags in the order in which they get their ids: of
+/// OpenTSDB's languages that in which its map gives them (hash16).
 struct NamedPoint {
   std::string_view metric;
   std::span<const TagText> tags;
@@ -75,6 +89,14 @@ class PointSink {
   /// must judge. Blocks: pool threads and tools only.
   virtual Result<Appended> AppendLearning(std::span<const SpelledPoint> points) {
     (void)points;
+    return Appended{.known = false, .position = 0};
+  }
+
+  /// As AppendSpelled, of lines whose fields stand one behind the other in `fields`. What
+  /// AppendNamed accepted as Dialect::kInflux is known.
+  virtual Result<Appended> AppendLines(std::span<const SpelledLine> lines,
+                                       std::span<const SpelledField> fields) {
+    (void)lines, (void)fields;
     return Appended{.known = false, .position = 0};
   }
 

@@ -1,6 +1,7 @@
 // Points as they are written: what the fast parsers take, the exact ones take too, and read the
 // same (http/README.md, "Two ways for points").
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,10 @@
 #include <vector>
 
 #include "http/telnet/put_line.h"
+#include "http/wire/graphite_line.h"
+#include "http/wire/influx_lines.h"
 #include "http/wire/json_value.h"
+#include "http/wire/pickle.h"
 #include "http/wire/put_document.h"
 #include "http/wire/put_json.h"
 #include "http/wire/telnet_line.h"
@@ -127,6 +131,72 @@ void Lines(std::string text) {
   }
 }
 
+/// The line by the exact parser: as it is, or with another series if that is at fault.
+bool ExactInflux(std::string_view line, std::string_view series, InfluxLine* parts,
+                 std::string* other) {
+  if (ParseInfluxLine(line, parts).ok()) return true;
+  *other = "m" + std::string(line.substr(series.size()));
+  return ParseInfluxLine(*other, parts).ok();
+}
+
+void Influx(std::string_view body) {
+  InfluxPoints fast;
+  const Timestamp now{1700000000};
+  constexpr auto kUnit = InfluxUnit::kNanosecond;
+  const bool plain = ParseInfluxLines(body, kUnit, now, &fast);
+  InfluxLineReader reader(body);
+  size_t at = 0, field_at = 0;
+  for (std::string_view line; reader.Next(&line);) {
+    InfluxLine parts;
+    if (!plain) {
+      (void)ParseInfluxLine(line, &parts);
+      continue;
+    }
+    INVARIANT(at < fast.lines.size());
+    const SpelledLine& mine = fast.lines[at++];
+    const auto fields = std::span(fast.fields).subspan(field_at, mine.fields);
+    field_at += mine.fields;
+    INVARIANT(line.starts_with(mine.series));
+    std::string other;
+    if (!ExactInflux(line, mine.series, &parts, &other)) {
+      // Only a field that stands twice is left to the table of accepted lines.
+      bool twice = false;
+      for (size_t i = 0; i < fields.size(); ++i)
+        for (size_t j = 0; j < i; ++j) twice |= fields[i].name == fields[j].name;
+      INVARIANT(twice);
+      continue;
+    }
+    INVARIANT(parts.fields.size() == fields.size());
+    for (size_t i = 0; i < fields.size(); ++i) {
+      INVARIANT(parts.fields[i].raw_name == fields[i].name);
+      INVARIANT(parts.fields[i].value == fields[i].value);
+    }
+    INVARIANT(mine.time.raw == (parts.time ? InfluxTime(*parts.time, kUnit)->raw : now.raw));
+    if (other.empty()) INVARIANT(parts.series == mine.series);
+  }
+  INVARIANT(!plain || (at == fast.lines.size() && field_at == fast.fields.size()));
+}
+
+constexpr std::string_view kInflux = "influx\n", kGraphite = "graphite\n", kPickle = "pickle\n";
+
+void CheckGraphite(const GraphitePoint& point) {
+  INVARIANT(!point.metric.empty() && point.time.in_range());
+  INVARIANT(!point.value.is_float() || std::isfinite(point.value.as_double()));
+  for (const auto& [key, value] : point.tags) INVARIANT(!key.empty() && !value.empty());
+}
+
+void Graphite(std::string_view line) {
+  const auto point = ParseGraphiteLine(line, Timestamp{1700000000});
+  if (point.ok()) CheckGraphite(*point);
+}
+
+void Pickle(std::string_view pickle) {
+  std::vector<Status> refused;
+  const auto points = ReadPickledPoints(pickle, Timestamp{1700000000}, &refused);
+  if (!points.ok()) return;
+  for (const GraphitePoint& point : *points) CheckGraphite(point);
+}
+
 }  // namespace
 }  // namespace hg::http
 
@@ -134,6 +204,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (text.starts_with("put ")) {
     hg::http::Lines(std::string(text));
+  } else if (text.starts_with(hg::http::kInflux)) {
+    hg::http::Influx(text.substr(hg::http::kInflux.size()));
+  } else if (text.starts_with(hg::http::kGraphite)) {
+    hg::http::Graphite(text.substr(hg::http::kGraphite.size()));
+  } else if (text.starts_with(hg::http::kPickle)) {
+    hg::http::Pickle(text.substr(hg::http::kPickle.size()));
   } else {
     hg::http::Json(text);
   }

@@ -17,6 +17,24 @@ Config With(std::string_view key, std::string_view value) {
   return config;
 }
 
+TEST_CASE("the default tag is a pair of legal names, and Graphite's ports are off unless set") {
+  const auto preset = ReadHttpOptions(With("tsd.ingest.default_tag", "source=unknown"));
+  REQUIRE(preset.ok());
+  CHECK(preset->default_tag_key == "source");
+  CHECK(preset->default_tag_value == "unknown");
+  CHECK_FALSE(preset->graphite_port);
+  CHECK_FALSE(preset->graphite_pickle_port);
+  for (const char* bad : {"source", "=x", "a=", "a b=c", "a=b=c"}) {
+    CAPTURE(bad);
+    const Status refused = ReadHttpOptions(With("tsd.ingest.default_tag", bad)).status();
+    CHECK(refused.code() == StatusCode::kInvalidArgument);
+    CHECK(refused.message().find(bad) != std::string::npos);
+  }
+  CHECK(ReadHttpOptions(With("tsd.graphite.port", "2003"))->graphite_port == 2003);
+  CHECK(ReadHttpOptions(With("tsd.graphite.pickle.port", "0"))->graphite_pickle_port == 0);
+  CHECK_FALSE(ReadHttpOptions(With("tsd.graphite.port", "70000")).ok());
+}
+
 TEST_CASE("default settings are the rooms' own defaults") {
   const Config config;
   CHECK(*ReadKeyLayout(config) == KeyLayout());

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "storage/base/commit_later.h"
+#include "storage/codec/qualifier.h"
 #include "storage/model/name_text.h"
 #include "storage/points/register_all.h"
 #include "storage/points/tsuid_list.h"
+#include "tsd/ingest/line_table.h"
 #include "tsd/ingest/plain_spelling.h"
 #include "tsd/ingest/spelling_table.h"
 
@@ -53,9 +55,11 @@ class Ingest::Resolver {
         names_(names),
         options_(std::move(options)),
         rules_(options_.extra_name_characters),
-        spellings_(RandomKey(), options_.spelling_bytes_max) {}
+        spellings_(RandomKey(), options_.spelling_bytes_max / 2),
+        lines_(RandomKey(), options_.spelling_bytes_max / 2) {}
 
   SpellingTable& spellings() { return spellings_; }
+  LineTable& lines() { return lines_; }
 
   Result<SeriesNumber> Resolve(const NamedPoint& point) {
     if (!point.time.in_range()) {
@@ -63,9 +67,16 @@ class Ingest::Resolver {
       AppendBig(&stored, point.value.bits, ValueWidth(point.value.flags));
       return BadTimestamp(point, stored, point.value.flags);
     }
-    const uint32_t generation = spellings_.generation();
+    const bool of_line = point.spelling.dialect == Dialect::kInflux;
+    const uint32_t generation = of_line ? lines_.generation() : spellings_.generation();
     SeriesIds ids;
-    if (!point.spelling.metric.empty()) ids = spellings_.FindHalves(point.spelling);
+    if (of_line && !point.spelling.metric.empty()) {
+      const auto known = lines_.Find(point.spelling.tags, point.spelling.metric);
+      if (known) return *known;
+      ids.pairs = lines_.FindPairs(point.spelling.tags);
+    } else if (!point.spelling.metric.empty()) {
+      ids = spellings_.FindHalves(point.spelling);
+    }
     return ResolveSeries(point, std::move(ids), generation);
   }
 
@@ -209,8 +220,12 @@ class Ingest::Resolver {
       RETURN_IF_ERROR(FillIds(point, &ids));
     }
     ASSIGN_OR_RETURN(const SeriesNumber number, points_.Register(ids.metric + ids.pairs));
-    if (!point.spelling.metric.empty())
+    if (point.spelling.metric.empty()) return number;
+    if (point.spelling.dialect == Dialect::kInflux) {
+      lines_.Remember(point.spelling.tags, point.spelling.metric, ids.pairs, number, generation);
+    } else {
       spellings_.Remember(point.spelling, ids, number, generation);
+    }
     return number;
   }
 
@@ -240,6 +255,7 @@ class Ingest::Resolver {
   const IngestOptions options_;
   const NameRules rules_;
   SpellingTable spellings_;
+  LineTable lines_;
 };
 
 Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options)
@@ -262,6 +278,29 @@ Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint>
                        [](const SpelledPoint& point) { return point.time.in_range(); }) &&
            resolver_->Learn(all, numbers);
   });
+}
+
+Result<PointSink::Appended> Ingest::AppendLines(std::span<const SpelledLine> lines,
+                                                std::span<const SpelledField> fields) {
+  static thread_local std::vector<SeriesNumber> numbers;
+  static thread_local std::vector<PointEntry> entries;
+  if (fields.empty()) return Appended{};
+  // Both only grow: what lies behind the batch is old.
+  if (numbers.size() < fields.size()) numbers.resize(fields.size());
+  if (entries.size() < fields.size()) entries.resize(fields.size());
+  if (append_blocks_ || !resolver_->lines().TryFindAll(lines, fields, numbers.data()))
+    return Appended{.known = false, .position = 0};
+  size_t at = 0;
+  for (const SpelledLine& line : lines) {
+    const PointEntry common = MakePointEntry(0, line.time, PointValue::Int(0));
+    const codec::Qualifier instant{common.qualifier};
+    for (const size_t end = at + line.fields; at < end; ++at) {
+      const PointValue& value = fields[at].value;
+      entries[at] = {numbers[at], common.base, instant.with_flags(value.flags).bits, value.bits};
+    }
+  }
+  ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), fields.size()}));
+  return Appended{.known = true, .position = position};
 }
 
 template <typename Find>
@@ -313,7 +352,10 @@ void Ingest::Commit(Position position, std::function<void(Status)> done) {
   points_.Commit(position, std::move(done));
 }
 
-void Ingest::ForgetSpellings() { resolver_->spellings().Forget(); }
+void Ingest::ForgetSpellings() {
+  resolver_->spellings().Forget();
+  resolver_->lines().Forget();
+}
 
 Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point) { return resolver_->Resolve(point); }
 
@@ -325,7 +367,9 @@ Result<Bytes> Ingest::ResolveTsuid(const NamedPoint& point) {
 
 Ingest::Stats Ingest::stats() const {
   const SpellingTable::Stats stats = resolver_->spellings().stats();
-  return {stats.spellings, stats.bytes, stored_.load(std::memory_order_relaxed)};
+  const LineTable::Stats lines = resolver_->lines().stats();
+  return {stats.spellings + lines.spellings, stats.bytes + lines.bytes,
+          stored_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace hg::tsd

@@ -37,6 +37,8 @@ class Ingest : public PointSink {
 
   Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
   Result<Appended> AppendLearning(std::span<const SpelledPoint> points) override;
+  Result<Appended> AppendLines(std::span<const SpelledLine> lines,
+                               std::span<const SpelledField> fields) override;
   Position AppendNamed(std::span<const NamedPoint> points, std::vector<Status>* results) override;
   void Commit(Position position, std::function<void(Status)> done) override;
   void ForgetSpellings() override;

@@ -70,6 +70,36 @@ TEST_CASE("where appends wait for another machine no loop is asked to append, th
   CHECK(edge.Cells().size() == 1);
 }
 
+TEST_CASE("a field of a line is known once it was accepted by name, until names change") {
+  EdgeFixture edge;
+  const SpelledField field{"user", PointValue::Int(2)};
+  const SpelledLine line{"cpu,host=a", Timestamp{1700000001}, 1};
+  const auto known = [&](PointSink& sink) {
+    const auto appended = sink.AppendLines({&line, 1}, {&field, 1});
+    REQUIRE(appended.ok());
+    return appended->known;
+  };
+  CHECK_FALSE(known(edge.ingest));
+  Named named("cpu.user", {{"host", "a"}});
+  named.point.spelling = {Dialect::kInflux, "user", "cpu,host=a"};
+  REQUIRE(Store(edge, named).ok());
+  CHECK(known(edge.ingest));
+  const auto cells = edge.Cells();
+  REQUIRE(cells.size() == 2);
+  CHECK(cells[0].substr(0, cells[0].find(' ')) == cells[1].substr(0, cells[1].find(' ')));
+  edge.ingest.ForgetSpellings();
+  CHECK_FALSE(known(edge.ingest));
+  REQUIRE(Store(edge, named).ok());
+  CHECK(known(edge.ingest));
+  // Where appends wait for another machine no loop is asked to append.
+  IngestOptions options;
+  options.auto_create_metrics = options.append_blocks = true;
+  Ingest remote(edge.points, edge.names, options);
+  std::vector<Status> verdicts;
+  remote.AppendNamed({&named.point, 1}, &verdicts);
+  CHECK_FALSE(known(remote));
+}
+
 TEST_CASE("the row key sorts tags by id, not by name or by arrival") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"b", "2"}, {"a", "1"}})).ok());

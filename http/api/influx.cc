@@ -1,0 +1,70 @@
+#include "http/api/influx.h"
+
+#include <algorithm>
+#include <string>
+
+#include "http/errors.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/json_writer.h"
+#include "http/wire/percent.h"
+#include "storage/model/letter_case.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+/// What clients take for the server's abilities: lines of 1.8, the write path of 2.
+constexpr std::string_view kVersion = "1.8.0";
+constexpr std::string_view kJson = "application/json";
+constexpr size_t kShownBytesMax = 200;
+
+/// The statement, of the target or of a form in the body.
+std::string Statement(const Request& request) {
+  if (const std::string* q = request.parameters.Find("q"); q != nullptr) return *q;
+  Parameters form;
+  const std::string* type = request.Header("content-type");
+  const bool is_form = type == nullptr || type->starts_with("application/x-www-form-urlencoded");
+  if (!is_form || !ParseQueryString(request.body, &form)) return {};
+  const std::string* q = form.Find("q");
+  return q == nullptr ? std::string() : *q;
+}
+
+}  // namespace
+
+void HandleInfluxQuery(const Request& request, Services& services, ResponseWriter& out) {
+  (void)services;
+  const std::string statement = Statement(request);
+  std::string words = UpperCase(statement);
+  words.erase(0, std::min(words.find_first_not_of(" \t\r\n"), words.size()));
+  if (words.starts_with("CREATE DATABASE ") || words.starts_with("CREATE RETENTION POLICY "))
+    return SendBody(out, 200, kJson, R"({"results":[{"statement_id":0}]})");
+  if (words.starts_with("SHOW DATABASES"))
+    return SendBody(
+        out, 200, kJson,
+        R"({"results":[{"statement_id":0,"series":[{"name":"databases","columns":["name"]}]}]})");
+  if (words.empty()) return SendError(out, request, 400, "missing required parameter \"q\"");
+  SendError(out, request, 400,
+            "\"" + Shortened(statement, kShownBytesMax) +
+                "\": of InfluxDB's statements only CREATE DATABASE, CREATE RETENTION POLICY and "
+                "SHOW DATABASES are answered, for writers; points are read by /api/query");
+}
+
+void HandleInfluxPing(const Request& request, Services& services, ResponseWriter& out) {
+  (void)services;
+  out.AddHeader("X-Influxdb-Version", kVersion);
+  const std::string* verbose = request.parameters.Find("verbose");
+  if (verbose == nullptr || verbose->empty() || *verbose == "0" || *verbose == "false")
+    return SendBody(out, 204, "", {});
+  SendBody(out, 200, kJson, "{\"version\":\"" + std::string(kVersion) + "\"}");
+}
+
+void HandleInfluxHealth(const Request& request, Services& services, ResponseWriter& out) {
+  (void)request, (void)services;
+  SendBody(out, 200, kJson,
+           R"({"checks":[],"message":"ready for writes","name":"influxdb","status":"pass",)"
+           "\"version\":\"" +
+               std::string(kVersion) + "\"}");
+}
+
+}  // namespace hg::http

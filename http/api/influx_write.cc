@@ -1,0 +1,164 @@
+// /write and /api/v2/write, the exact way (influx.h).
+
+#include <map>
+#include <vector>
+
+#include "http/api/influx.h"
+#include "http/commit_wait.h"
+#include "http/errors.h"
+#include "http/foreign_points.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/influx_line.h"
+#include "storage/model/instant.h"
+#include "storage/model/point_sink.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+/// Points that are handed over together: their names are held meanwhile.
+constexpr size_t kBatchPoints = 8192;
+/// Bad lines that an answer names; the others it counts.
+constexpr size_t kNamedLinesMax = 20;
+constexpr size_t kReasonBytesMax = 400;
+/// A field of this name stands for its measurement alone, as InfluxDB's own listeners of other
+/// languages, which have no fields, write it.
+constexpr std::string_view kBareField = "value";
+
+class InfluxWrite {
+ public:
+  InfluxWrite(const Request& request, Services& services, ResponseWriter& out)
+      : request_(request),
+        services_(services),
+        counters_(services.counters),
+        out_(out),
+        points_(services.options) {}
+
+  void Run() {
+    counters_.rpc_influx.fetch_add(1, std::memory_order_relaxed);
+    const std::string* precision = request_.parameters.Find("precision");
+    const auto unit = ParseInfluxUnit(precision == nullptr ? "" : *precision);
+    if (!unit) {
+      return SendError(out_, request_, 400,
+                       "invalid precision \"" + *precision + "\": n, ns, u, us, ms, s, m or h");
+    }
+    unit_ = *unit;
+    const auto now = TimestampOfMillis(services_.clock.NowMs());
+    now_ = now.value_or(Timestamp{1});
+    InfluxLineReader reader(request_.body);
+    for (std::string_view line; reader.Next(&line);) {
+      ++lines_;
+      line_number_ = reader.number();
+      if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());
+      if (points_.points().size() >= kBatchPoints) Append();
+      if (!refusal_.ok()) break;
+    }
+    Append();
+    counters_.text_fields.fetch_add(text_fields_, std::memory_order_relaxed);
+    // What was stored before a refusal is stored all the same; the client sends it again.
+    const Status committed = CommitAndWait(services_.sink, position_);
+    if (!refusal_.ok()) return SendStatus(out_, request_, refusal_);
+    if (!committed.ok()) {
+      counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+      return SendStatus(out_, request_, committed);
+    }
+    if (bad_lines_ == 0) return SendBody(out_, 204, "", {});
+    std::string text = "partial write: " + std::to_string(bad_lines_) + " of " +
+                       std::to_string(lines_) + " lines not stored whole";
+    for (const auto& [number, why] : named_)
+      text += (number == named_.begin()->first ? ": line " : "; line ") + std::to_string(number) +
+              ": " + why;
+    if (bad_lines_ > kNamedLinesMax)
+      text += "; and " + std::to_string(bad_lines_ - kNamedLinesMax) + " more";
+    SendError(out_, request_, 400, text);
+  }
+
+ private:
+  Status TakeLine(std::string_view line) {
+    InfluxLine parts;
+    RETURN_IF_ERROR(ParseInfluxLine(line, &parts));
+    Timestamp time = now_;
+    if (parts.time) {
+      const auto stored = InfluxTime(*parts.time, unit_);
+      if (!stored) {
+        return Status::InvalidArgument(
+            "the time " + std::to_string(*parts.time) +
+            " is not stored: before 1970, beyond 9999999999999 ms, or a fraction of a second "
+            "before 1970-02-19T17:02:47.296Z");
+      }
+      time = *stored;
+    }
+    text_fields_ += parts.text_fields;
+    if (parts.fields.empty()) return {};
+    RETURN_IF_ERROR(points_.SetTags(parts.tags));
+    const size_t first = points_.points().size();
+    for (const InfluxField& field : parts.fields) {
+      const std::string metric =
+          field.name == kBareField ? parts.measurement : parts.measurement + "." + field.name;
+      if (const Status added = points_.Add(metric, time, field.value,
+                                           {Dialect::kInflux, field.raw_name, parts.series});
+          !added.ok()) {
+        points_.Truncate(first);
+        return added;
+      }
+    }
+    numbers_.resize(points_.points().size(), line_number_);
+    return {};
+  }
+
+  void Append() {
+    if (points_.points().empty()) return;
+    std::vector<Status> verdicts;
+    position_ = std::max(position_, services_.sink.AppendNamed(points_.points(), &verdicts));
+    uint64_t stored = 0;
+    for (size_t i = 0; i < verdicts.size(); ++i) {
+      const Status& verdict = verdicts[i];
+      if (verdict.ok()) {
+        ++stored;
+      } else if (CountRefusal(verdict, &counters_)) {
+        Blame(numbers_[i], verdict.message());
+      } else {
+        refusal_ = verdict;
+      }
+    }
+    counters_.points_added.fetch_add(stored, std::memory_order_relaxed);
+    points_.Clear();
+    numbers_.clear();
+  }
+
+  /// Of a line the first reason.
+  void Blame(size_t line_number, std::string_view why) {
+    if (line_number == blamed_) return;
+    blamed_ = line_number;
+    if (++bad_lines_ > kNamedLinesMax) return;
+    std::string shown = Shortened(why, kReasonBytesMax);
+    ReplaceInvalidUtf8(&shown);
+    named_.emplace(line_number, std::move(shown));
+  }
+
+  const Request& request_;
+  Services& services_;
+  Counters& counters_;
+  ResponseWriter& out_;
+  InfluxUnit unit_ = InfluxUnit::kNanosecond;
+  Timestamp now_;
+
+  // Of the batch.
+  ForeignPoints points_;
+  std::vector<size_t> numbers_;  // of the points' lines
+
+  size_t lines_ = 0, line_number_ = 0, text_fields_ = 0;
+  size_t bad_lines_ = 0, blamed_ = 0;
+  std::map<size_t, std::string> named_;  // bad lines and why
+  PointSink::Position position_ = 0;
+  Status refusal_;  // the store takes nothing now
+};
+
+}  // namespace
+
+void HandleInfluxWrite(const Request& request, Services& services, ResponseWriter& out) {
+  InfluxWrite(request, services, out).Run();
+}
+
+}  // namespace hg::http

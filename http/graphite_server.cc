@@ -1,0 +1,289 @@
+#include "http/graphite_server.h"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "http/commit_wait.h"
+#include "http/foreign_points.h"
+#include "http/listener.h"
+#include "http/wire/graphite_line.h"
+#include "http/wire/pickle.h"
+#include "storage/base/bytes.h"
+#include "storage/model/instant.h"
+#include "storage/model/point_sink.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+constexpr size_t kReadBytes = 65536;
+constexpr size_t kFrameHeadBytes = 4;
+constexpr auto kBusyPause = std::chrono::milliseconds(20);
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+constexpr int64_t kWarningIntervalMs = 10'000;
+
+/// What both ports do with points; on the server's thread.
+class Intake {
+ public:
+  Intake(const Options& options, Services& services, const std::atomic<bool>& stopping)
+      : services_(services), stopping_(stopping), batch_(options) {}
+
+  [[nodiscard]] Timestamp Now() const {
+    return TimestampOfMillis(services_.clock.NowMs()).value_or(Timestamp{0});
+  }
+
+  void Add(const GraphitePoint& point) {
+    services_.counters.rpc_graphite.fetch_add(1, std::memory_order_relaxed);
+    Status added = batch_.SetTags(point.tags);
+    if (added.ok()) added = batch_.Add(point.metric, point.time, point.value);
+    if (!added.ok()) Refuse(added);
+  }
+
+  /// Counts and tells what could not even be read.
+  void Refuse(const Status& why) {
+    services_.counters.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
+    Tell(why.message());
+  }
+
+  /// Stores what was added; waits while the store is busy.
+  void Flush() {
+    std::vector<NamedPoint> left = batch_.points();
+    std::vector<Status> verdicts;
+    PointSink::Position position = 0;
+    while (!left.empty()) {
+      position = std::max(position, services_.sink.AppendNamed(left, &verdicts));
+      std::vector<NamedPoint> again;
+      uint64_t stored = 0;
+      for (size_t i = 0; i < verdicts.size(); ++i) {
+        if (verdicts[i].ok()) {
+          ++stored;
+        } else if (CountRefusal(verdicts[i], &services_.counters)) {
+          Tell(verdicts[i].message());
+        } else {
+          Tell(verdicts[i].message());
+          again.push_back(left[i]);
+        }
+      }
+      services_.counters.points_added.fetch_add(stored, std::memory_order_relaxed);
+      left = std::move(again);
+      if (left.empty() || stopping_.load(std::memory_order_relaxed)) break;
+      std::this_thread::sleep_for(kBusyPause);
+    }
+    if (const Status committed = CommitAndWait(services_.sink, position); !committed.ok()) {
+      services_.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+      Tell(committed.message());
+    }
+    batch_.Clear();
+  }
+
+ private:
+  void Tell(std::string_view why) {
+    ++untold_;
+    const int64_t now_ms = services_.clock.MonotonicNs() / 1'000'000;
+    if (!services_.warn || (told_ms_ != 0 && now_ms - told_ms_ < kWarningIntervalMs)) return;
+    std::string text = "graphite: " + std::string(why);
+    ReplaceInvalidUtf8(&text);
+    if (untold_ > 1) text += " (and " + std::to_string(untold_ - 1) + " more before)";
+    services_.warn(text);
+    told_ms_ = std::max<int64_t>(1, now_ms);
+    untold_ = 0;
+  }
+
+  Services& services_;
+  const std::atomic<bool>& stopping_;
+  ForeignPoints batch_;
+  int64_t told_ms_ = 0;
+  uint64_t untold_ = 0;
+};
+
+enum class Form : uint8_t { kLines, kPickle };
+
+/// Lives as long as it is read.
+class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnection> {
+ public:
+  GraphiteConnection(tcp::socket socket, Form form, Intake& intake,
+                     std::unordered_set<GraphiteConnection*>& all)
+      : socket_(std::move(socket)), form_(form), intake_(intake), all_(all) {
+    all_.insert(this);
+  }
+  ~GraphiteConnection() { all_.erase(this); }
+
+  void Read() {
+    const size_t had = bytes_.size();
+    bytes_.resize(had + kReadBytes);
+    socket_.async_read_some(
+        asio::buffer(bytes_.data() + had, kReadBytes),
+        [self = shared_from_this(), had](const boost::system::error_code& error, size_t size) {
+          self->bytes_.resize(had + size);
+          const bool good = self->form_ == Form::kLines ? self->TakeLines() : self->TakeFrames();
+          self->intake_.Flush();
+          if (error && !self->bytes_.empty()) {
+            self->intake_.Refuse(
+                Status::InvalidArgument("a connection ended within a " + self->What()));
+          }
+          if (good && !error) self->Read();
+        });
+  }
+  void Close() {
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+  }
+
+ private:
+  [[nodiscard]] std::string What() const { return form_ == Form::kLines ? "line" : "frame"; }
+
+  /// False: too long, nothing more can be read.
+  bool TakeLines() {
+    const Timestamp now = intake_.Now();
+    std::string_view rest = bytes_;
+    for (size_t end; (end = rest.find('\n')) != std::string_view::npos;) {
+      const std::string_view line = rest.substr(0, end);
+      rest.remove_prefix(end + 1);
+      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      const Result<GraphitePoint> point = ParseGraphiteLine(line, now);
+      point.ok() ? intake_.Add(*point) : intake_.Refuse(point.status());
+    }
+    return Keep(rest, rest.size(), GraphiteServer::kLineBytesMax);
+  }
+
+  bool TakeFrames() {
+    std::string_view rest = bytes_;
+    while (rest.size() >= kFrameHeadBytes) {
+      const size_t size = ReadBig32(rest.data());
+      if (size > GraphiteServer::kFrameBytesMax || rest.size() - kFrameHeadBytes < size)
+        return Keep(rest, size, GraphiteServer::kFrameBytesMax);
+      TakePickle(rest.substr(kFrameHeadBytes, size));
+      rest.remove_prefix(kFrameHeadBytes + size);
+    }
+    return Keep(rest, 0, GraphiteServer::kFrameBytesMax);
+  }
+
+  void TakePickle(std::string_view pickle) {
+    std::vector<Status> refused;
+    const auto points = ReadPickledPoints(pickle, intake_.Now(), &refused);
+    if (!points.ok()) return intake_.Refuse(points.status());
+    for (const GraphitePoint& point : *points) intake_.Add(point);
+    for (const Status& why : refused) intake_.Refuse(why);
+  }
+
+  bool Keep(std::string_view rest, size_t size, size_t size_max) {
+    bytes_.erase(0, bytes_.size() - rest.size());
+    if (size <= size_max) return true;
+    intake_.Refuse(Status::InvalidArgument("a " + What() + " of " + std::to_string(size) +
+                                           " bytes is longer than " + std::to_string(size_max)));
+    bytes_.clear();
+    return false;
+  }
+
+  tcp::socket socket_;
+  const Form form_;
+  Intake& intake_;
+  std::unordered_set<GraphiteConnection*>& all_;
+  std::string bytes_;  // that were read, and are not whole yet
+};
+
+}  // namespace
+
+class GraphiteServer::Impl {
+ public:
+  Impl(const Options& options, Services& services)
+      : options_(options), services_(services), intake_(options, services, stopping_) {}
+  ~Impl() { Stop(); }
+
+  Status Start() {
+    for (const Form form : {Form::kLines, Form::kPickle}) {
+      const auto& port =
+          form == Form::kLines ? options_.graphite_port : options_.graphite_pickle_port;
+      if (!port) continue;
+      tcp::acceptor& acceptor = acceptors_[Index(form)];
+      ASSIGN_OR_RETURN(ports_[Index(form)], Listen(options_, *port, &acceptor));
+      Accept(form);
+    }
+    if (ports_[0] != 0 || ports_[1] != 0) thread_ = std::thread([this] { Run(); });
+    return {};
+  }
+
+  [[nodiscard]] uint16_t port(Form form) const { return ports_[Index(form)]; }
+
+  void Stop() {
+    if (!thread_.joinable()) return;
+    stopping_.store(true);
+    asio::post(io_, [this] {
+      boost::system::error_code ignored;
+      for (tcp::acceptor& acceptor : acceptors_) acceptor.close(ignored);
+      pause_.cancel();
+      for (GraphiteConnection* connection : connections_) connection->Close();
+    });
+    thread_.join();
+  }
+
+ private:
+  static size_t Index(Form form) { return static_cast<size_t>(form); }
+
+  /// What throws (memory ends) costs the connection that it happened on.
+  void Run() {
+    for (;;) {
+      try {
+        io_.run();
+        return;
+      } catch (...) {
+        services_.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+  }
+
+  void Accept(Form form) {
+    acceptors_[Index(form)].async_accept(
+        [this, form](const boost::system::error_code& error, tcp::socket socket) {
+          if (stopping_.load()) return;
+          if (error) return AcceptLater(form);
+          if (connections_.size() < kConnectionsMax)
+            std::make_shared<GraphiteConnection>(std::move(socket), form, intake_, connections_)
+                ->Read();
+          Accept(form);
+        });
+  }
+  /// Out of descriptors, most likely.
+  void AcceptLater(Form form) {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this, form](const boost::system::error_code&) {
+      if (!stopping_.load()) Accept(form);
+    });
+  }
+
+  const Options& options_;
+  Services& services_;
+  std::atomic<bool> stopping_{false};
+  Intake intake_;
+  std::unordered_set<GraphiteConnection*> connections_;  // thread_ only
+  asio::io_context io_{1};
+  tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // by Form
+  asio::steady_timer pause_{io_};
+  uint16_t ports_[2] = {0, 0};
+  std::thread thread_;
+};
+
+GraphiteServer::GraphiteServer(const Options& options, Services& services)
+    : impl_(std::make_unique<Impl>(options, services)) {}
+
+GraphiteServer::~GraphiteServer() = default;
+
+Status GraphiteServer::Start() { return impl_->Start(); }
+
+uint16_t GraphiteServer::port() const { return impl_->port(Form::kLines); }
+
+uint16_t GraphiteServer::pickle_port() const { return impl_->port(Form::kPickle); }
+
+void GraphiteServer::Stop() { impl_->Stop(); }
+
+}  // namespace hg::http

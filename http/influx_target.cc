@@ -1,0 +1,43 @@
+#include "http/influx_target.h"
+
+#include <algorithm>
+
+namespace hg::http {
+namespace {
+
+constexpr std::string_view kWriteV1 = "/write", kWriteV2 = "/api/v2/write";
+
+std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
+
+}  // namespace
+
+InfluxApi InfluxApiOf(std::string_view target) {
+  const std::string_view path = PathOf(target);
+  if (path == kWriteV2) return InfluxApi::kV2;
+  for (const std::string_view known : {kWriteV1, std::string_view("/query"),
+                                       std::string_view("/ping"), std::string_view("/health")})
+    if (path == known) return InfluxApi::kV1;
+  return InfluxApi::kNone;
+}
+
+bool IsInfluxWritePath(std::string_view target) {
+  const std::string_view path = PathOf(target);
+  return path == kWriteV1 || path == kWriteV2;
+}
+
+std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target) {
+  if (!IsInfluxWritePath(target)) return std::nullopt;
+  std::string_view rest = target.substr(PathOf(target).size());
+  std::string_view precision;
+  while (!rest.empty()) {
+    rest.remove_prefix(1);  // '?' or what stands between pairs
+    const std::string_view pair = rest.substr(0, rest.find_first_of("&;"));
+    rest.remove_prefix(pair.size());
+    if (pair.find_first_of("%+") != std::string_view::npos) return std::nullopt;
+    if (pair.substr(0, pair.find('=')) != "precision") continue;
+    precision = pair.substr(std::min(pair.size(), std::string_view("precision=").size()));
+  }
+  return ParseInfluxUnit(precision);
+}
+
+}  // namespace hg::http

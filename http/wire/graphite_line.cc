@@ -1,0 +1,112 @@
+#include "http/wire/graphite_line.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "storage/model/instant.h"
+#include "storage/model/number_text.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+constexpr size_t kShownBytesMax = 200;
+constexpr std::string_view kBlanks = " \t\r\v\f";
+
+std::string Quoted(std::string_view text) { return "\"" + Shortened(text, kShownBytesMax) + "\""; }
+
+std::string_view TakeWord(std::string_view* rest) {
+  rest->remove_prefix(std::min(rest->find_first_not_of(kBlanks), rest->size()));
+  const std::string_view word = rest->substr(0, rest->find_first_of(kBlanks));
+  rest->remove_prefix(word.size());
+  return word;
+}
+
+}  // namespace
+
+Status ReadGraphitePath(std::string_view path, GraphitePoint* point) {
+  if (path.size() > kGraphitePathBytesMax)
+    return Status::InvalidArgument("the path " + Quoted(path) + " is longer than " +
+                                   std::to_string(kGraphitePathBytesMax) + " bytes");
+  const std::string_view all = path;
+  const auto take = [&path] {
+    const std::string_view part = path.substr(0, path.find(';'));
+    path.remove_prefix(std::min(part.size() + 1, path.size()));
+    return part;
+  };
+  const bool ends_open = all.ends_with(';');
+  point->metric = take();
+  point->tags.clear();
+  if (point->metric.empty())
+    return Status::InvalidArgument("the path " + Quoted(all) + " begins without a name");
+  while (!path.empty()) {
+    const std::string_view tag = take();
+    const size_t equals = tag.find('=');
+    if (equals == 0 || equals == std::string_view::npos || equals + 1 == tag.size())
+      return Status::InvalidArgument("the tag " + Quoted(tag) + " of the path " + Quoted(all) +
+                                     " is no KEY=VALUE");
+    const std::string_view key = tag.substr(0, equals);
+    for (const auto& [other, unused] : point->tags)
+      if (other == key)
+        return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice in the path " +
+                                       Quoted(all));
+    point->tags.emplace_back(key, tag.substr(equals + 1));
+  }
+  if (ends_open) return Status::InvalidArgument("the path " + Quoted(all) + " ends with ;");
+  return {};
+}
+
+Status ReadGraphiteValue(std::string_view text, GraphitePoint* point) {
+  NumberError error;
+  if (ParseValue(text, EntryPath::kHttp, &point->value, &error)) return {};
+  double value = 0;  // whole numbers beyond 64 bits
+  if (error.fault == NumberFault::kTooLong || error.fault == NumberFault::kOverflow) {
+    if (ParseJavaDouble(text, &value) && std::isfinite(value)) {
+      point->value = PointValue::Double(value);
+      return {};
+    }
+  }
+  return Status::InvalidArgument("the value " + Quoted(text) + " is no finite number");
+}
+
+Status ReadGraphiteTime(std::string_view text, Timestamp now, GraphitePoint* point) {
+  double seconds = 0;
+  if (text == "N") {
+    seconds = -1;
+  } else if (!ParseJavaDouble(text, &seconds)) {
+    return Status::InvalidArgument("the time " + Quoted(text) + " is no number");
+  }
+  return SetGraphiteTime(seconds, now, point);
+}
+
+Status SetGraphiteTime(double seconds, Timestamp now, GraphitePoint* point) {
+  if (seconds == -1) {
+    point->time = now;
+    return {};
+  }
+  // Thousandths are not exact in a double: what is a hair below one is meant as it.
+  constexpr double kMillisMax = 1e13;
+  const double ms = std::floor(seconds * 1000 + 0.001);
+  const auto time = ms >= 0 && ms < kMillisMax ? TimestampOfMillis(static_cast<int64_t>(ms))
+                                               : std::optional<Timestamp>();
+  if (!time)
+    return Status::InvalidArgument("the time " + JavaDouble(seconds) +
+                                   " s is not stored: before 1970, beyond 9999999999.999, or a "
+                                   "fraction of a second before 1970-02-19T17:02:47.296Z");
+  point->time = *time;
+  return {};
+}
+
+Result<GraphitePoint> ParseGraphiteLine(std::string_view line, Timestamp now) {
+  std::string_view rest = line;
+  const std::string_view path = TakeWord(&rest), value = TakeWord(&rest), time = TakeWord(&rest);
+  if (time.empty() || !TakeWord(&rest).empty())
+    return Status::InvalidArgument(Quoted(line) + " is no PATH VALUE TIME");
+  GraphitePoint point;
+  RETURN_IF_ERROR(ReadGraphitePath(path, &point));
+  RETURN_IF_ERROR(ReadGraphiteValue(value, &point));
+  RETURN_IF_ERROR(ReadGraphiteTime(time, now, &point));
+  return point;
+}
+
+}  // namespace hg::http

@@ -1,0 +1,277 @@
+#include "http/wire/influx_line.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "storage/model/instant.h"
+#include "storage/model/number_text.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+constexpr size_t kShownBytesMax = 100;
+
+std::string Quoted(std::string_view text) { return "\"" + Shortened(text, kShownBytesMax) + "\""; }
+
+bool IsSpecial(char c) { return c == ',' || c == '=' || c == ' '; }
+
+/// Length of the front of `text` before the first unescaped one of `stops`, or of all.
+size_t FindStop(std::string_view text, std::string_view stops) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && IsSpecial(text[i + 1])) {
+      ++i;
+    } else if (stops.find(text[i]) != std::string_view::npos) {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+std::string Unescaped(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && IsSpecial(text[i + 1])) ++i;
+    out += text[i];
+  }
+  return out;
+}
+
+std::string_view Take(std::string_view* rest, size_t size) {
+  const std::string_view taken = rest->substr(0, size);
+  rest->remove_prefix(size);
+  return taken;
+}
+
+void SkipBlanks(std::string_view* rest) {
+  rest->remove_prefix(std::min(rest->find_first_not_of(' '), rest->size()));
+}
+
+/// Length of a text in quotes, which `text` begins with; npos: it does not end.
+size_t QuotedLength(std::string_view text) {
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// Where a line that is no comment ends. A text that does not end is cut at its first line end, so
+/// that it costs no other line.
+size_t LineEnd(std::string_view text) {
+  const size_t first_end = std::min(text.find('\n'), text.size());
+  size_t at = FindStop(text.substr(0, first_end), " ");
+  while (at < text.size() && text[at] != '\n') {
+    if (text[at] == '\\' && at + 1 < text.size() && IsSpecial(text[at + 1])) {
+      at += 2;
+      continue;
+    }
+    if (text[at] != '=' || text.substr(at + 1, 1) != "\"") {
+      ++at;
+      continue;
+    }
+    const size_t length = QuotedLength(text.substr(at + 1));
+    if (length == std::string_view::npos) return std::min(text.find('\n', at), text.size());
+    at += 1 + length;
+  }
+  return at;
+}
+
+Status NoNumber(std::string_view token) {
+  return Status::InvalidArgument(Quoted(token) +
+                                 " is neither a number nor true, false or a text in quotes");
+}
+
+Result<PointValue> Integer(std::string_view token) {
+  const char* const end = token.data() + token.size() - 1;  // before i, u
+  const bool is_unsigned = *end == 'u';
+  int64_t value = 0;
+  const auto [stop, error] = std::from_chars(token.data(), end, value);
+  if (error == std::errc::invalid_argument || stop != end || (is_unsigned && token[0] == '-'))
+    return NoNumber(token);
+  if (error != std::errc())
+    return Status::InvalidArgument(Quoted(token) + " is beyond the integers that are stored, " +
+                                   "-9223372036854775808 to 9223372036854775807");
+  return PointValue::Int(value);
+}
+
+bool IsFloating(std::string_view token) {
+  if (token.starts_with('-')) token.remove_prefix(1);
+  const auto digits = [&token] {
+    const size_t count = std::min(token.find_first_not_of("0123456789"), token.size());
+    token.remove_prefix(count);
+    return count;
+  };
+  size_t count = digits();
+  if (token.starts_with('.')) {
+    token.remove_prefix(1);
+    count += digits();
+  }
+  if (count == 0) return false;
+  if (token.empty()) return true;
+  if (token[0] != 'e' && token[0] != 'E') return false;
+  token.remove_prefix(1);
+  if (token.starts_with('+') || token.starts_with('-')) token.remove_prefix(1);
+  return digits() > 0 && token.empty();
+}
+
+Result<PointValue> Value(std::string_view token) {
+  if (bool truth = false; ParseInfluxBool(token, &truth)) return PointValue::Int(truth ? 1 : 0);
+  if (token.size() > 1 && (token.back() == 'i' || token.back() == 'u')) return Integer(token);
+  double value = 0;
+  if (!IsFloating(token) || !ParseJavaDouble(token, &value)) return NoNumber(token);
+  if (!std::isfinite(value))
+    return Status::InvalidArgument(Quoted(token) + " is beyond the range of a double");
+  return PointValue::Double(value);
+}
+
+Status ReadTags(std::string_view* rest, InfluxLine* parts) {
+  while (rest->starts_with(',')) {
+    rest->remove_prefix(1);
+    const std::string_view key = Take(rest, FindStop(*rest, ",= "));
+    if (key.empty()) return Status::InvalidArgument("a tag has no key");
+    if (!rest->starts_with('='))
+      return Status::InvalidArgument("the tag " + Quoted(key) + " has no value");
+    rest->remove_prefix(1);
+    const std::string_view value = Take(rest, FindStop(*rest, ",= "));
+    if (value.empty()) return Status::InvalidArgument("the tag " + Quoted(key) + " has no value");
+    if (rest->starts_with('='))
+      return Status::InvalidArgument("a second = in the tag " + Quoted(key) +
+                                     ": in a value it is written \\=");
+    std::string name = Unescaped(key);
+    for (const auto& [other, unused] : parts->tags)
+      if (other == name) return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice");
+    parts->tags.emplace_back(std::move(name), Unescaped(value));
+  }
+  return {};
+}
+
+Status ReadField(std::string_view* rest, InfluxLine* parts) {
+  const std::string_view raw_name = Take(rest, FindStop(*rest, ",= "));
+  if (raw_name.empty()) return Status::InvalidArgument("a field has no name");
+  const std::string field = "the field " + Quoted(raw_name);
+  if (!rest->starts_with('=')) return Status::InvalidArgument(field + " has no value");
+  rest->remove_prefix(1);
+  if (rest->starts_with('"')) {
+    const size_t length = QuotedLength(*rest);
+    if (length == std::string_view::npos)
+      return Status::InvalidArgument(field + " is a text that does not end");
+    rest->remove_prefix(length);
+    ++parts->text_fields;
+  } else {
+    const std::string_view token = Take(rest, std::min(rest->find_first_of(", "), rest->size()));
+    if (token.empty()) return Status::InvalidArgument(field + " has no value");
+    Result<PointValue> value = Value(token);
+    if (!value.ok()) return Prepend(value.status(), field);
+    std::string name = Unescaped(raw_name);
+    for (const InfluxField& other : parts->fields)
+      if (other.name == name) return Status::InvalidArgument(field + " stands twice");
+    parts->fields.push_back({raw_name, std::move(name), *value});
+  }
+  if (!rest->empty() && (*rest)[0] != ',' && (*rest)[0] != ' ')
+    return Status::InvalidArgument("behind " + field + ": " + Quoted(*rest));
+  return {};
+}
+
+}  // namespace
+
+std::optional<InfluxUnit> ParseInfluxUnit(std::string_view precision) {
+  constexpr std::pair<std::string_view, InfluxUnit> kUnits[] = {
+      {"", InfluxUnit::kNanosecond},    {"ns", InfluxUnit::kNanosecond},
+      {"n", InfluxUnit::kNanosecond},   {"us", InfluxUnit::kMicrosecond},
+      {"u", InfluxUnit::kMicrosecond},  {"µ", InfluxUnit::kMicrosecond},
+      {"ms", InfluxUnit::kMillisecond}, {"s", InfluxUnit::kSecond},
+      {"m", InfluxUnit::kMinute},       {"h", InfluxUnit::kHour},
+  };
+  for (const auto& [name, unit] : kUnits)
+    if (name == precision) return unit;
+  return std::nullopt;
+}
+
+std::optional<Timestamp> InfluxTime(int64_t time, InfluxUnit unit) {
+  const auto times = [time](int64_t ms) -> std::optional<Timestamp> {
+    if (time > kTimestampMax / ms) return std::nullopt;
+    return TimestampOfMillis(time * ms);
+  };
+  if (time < 0) return std::nullopt;
+  switch (unit) {
+    case InfluxUnit::kNanosecond:
+      return TimestampOfMillis(time / 1'000'000);
+    case InfluxUnit::kMicrosecond:
+      return TimestampOfMillis(time / 1'000);
+    case InfluxUnit::kMillisecond:
+      return TimestampOfMillis(time);
+    case InfluxUnit::kSecond:
+      return times(1'000);
+    case InfluxUnit::kMinute:
+      return times(60'000);
+    case InfluxUnit::kHour:
+      return times(3'600'000);
+  }
+  return std::nullopt;
+}
+
+bool ParseInfluxBool(std::string_view text, bool* value) {
+  constexpr std::pair<std::string_view, bool> kWords[] = {
+      {"t", true},  {"T", true},  {"true", true},   {"True", true},   {"TRUE", true},
+      {"f", false}, {"F", false}, {"false", false}, {"False", false}, {"FALSE", false}};
+  for (const auto& [word, truth] : kWords) {
+    if (text != word) continue;
+    *value = truth;
+    return true;
+  }
+  return false;
+}
+
+bool InfluxLineReader::Next(std::string_view* line) {
+  while (!rest_.empty()) {
+    number_ = next_number_;
+    const size_t first = std::min(rest_.find_first_not_of(' '), rest_.size());
+    const bool comment = rest_.substr(first, 1) == "#";
+    const size_t end =
+        comment ? std::min(rest_.find('\n'), rest_.size()) : first + LineEnd(rest_.substr(first));
+    std::string_view taken = Take(&rest_, end);
+    next_number_ += 1 + static_cast<size_t>(std::count(taken.begin(), taken.end(), '\n'));
+    rest_.remove_prefix(std::min<size_t>(1, rest_.size()));
+    if (taken.ends_with('\r')) taken.remove_suffix(1);
+    SkipBlanks(&taken);
+    if (comment || taken.empty()) continue;
+    *line = taken;
+    return true;
+  }
+  return false;
+}
+
+Status ParseInfluxLine(std::string_view line, InfluxLine* parts) {
+  *parts = {};
+  std::string_view rest = line;
+  const std::string_view measurement = Take(&rest, FindStop(rest, ", "));
+  if (measurement.empty()) return Status::InvalidArgument("the line begins without a measurement");
+  parts->measurement = Unescaped(measurement);
+  RETURN_IF_ERROR(ReadTags(&rest, parts));
+  parts->series = line.substr(0, line.size() - rest.size());
+  SkipBlanks(&rest);
+  if (rest.empty()) return Status::InvalidArgument("the line has no fields");
+  RETURN_IF_ERROR(ReadField(&rest, parts));
+  while (rest.starts_with(',')) {
+    rest.remove_prefix(1);
+    RETURN_IF_ERROR(ReadField(&rest, parts));
+  }
+  SkipBlanks(&rest);
+  if (rest.empty()) return {};
+  const std::string_view time = Take(&rest, std::min(rest.find(' '), rest.size()));
+  int64_t number = 0;
+  const auto [stop, error] = std::from_chars(time.data(), time.data() + time.size(), number);
+  if (error != std::errc() || stop != time.data() + time.size())
+    return Status::InvalidArgument(Quoted(time) + " is no time");
+  SkipBlanks(&rest);
+  if (!rest.empty()) return Status::InvalidArgument("behind the time: " + Quoted(rest));
+  parts->time = number;
+  return {};
+}
+
+}  // namespace hg::http

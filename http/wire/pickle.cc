@@ -1,0 +1,411 @@
+#include "http/wire/pickle.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "storage/base/bytes.h"
+#include "storage/base/hex_digit.h"
+#include "storage/model/number_text.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+/// Objects of one pickle; five make a point.
+constexpr size_t kPickleNodesMax = 262144;
+
+/// An object of a pickle. Objects refer to each other by their place among all of them, so that one
+/// that contains itself is no harm.
+struct Node {
+  enum class Kind : uint8_t { kMark, kNone, kInt, kFloat, kText, kList, kTuple };
+  Kind kind = Kind::kNone;
+  int64_t integer = 0;
+  double floating = 0;
+  std::string text = {};
+  std::vector<uint32_t> items = {};
+};
+
+/// Pickle's stack machine without what would run anything.
+class Unpickler {
+ public:
+  explicit Unpickler(std::string_view pickle) : all_(pickle), rest_(pickle) {}
+
+  /// The place of the object that the pickle is.
+  Result<uint32_t> Run() {
+    for (;;) {
+      const size_t offset = all_.size() - rest_.size();
+      if (rest_.empty()) return Status::InvalidArgument("the pickle ends before its end mark");
+      const auto opcode = static_cast<uint8_t>(rest_[0]);
+      rest_.remove_prefix(1);
+      if (opcode == '.') {
+        if (stack_.empty() || nodes_[stack_.back()].kind == Node::Kind::kMark) return Wrong(offset);
+        return stack_.back();
+      }
+      if (!Do(opcode)) return Wrong(offset);
+    }
+  }
+
+  [[nodiscard]] const Node& at(uint32_t place) const { return nodes_[place]; }
+
+ private:
+  [[nodiscard]] Status Wrong(size_t offset) const {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    const auto byte = static_cast<uint8_t>(all_[offset]);
+    return Status::InvalidArgument(
+        std::string("byte 0x") + kHex[byte >> 4] + kHex[byte & 15] + " at offset " +
+        std::to_string(offset) +
+        " of the pickle: not a list of (path, (time, value)) of texts and numbers");
+  }
+
+  bool Do(uint8_t opcode) {
+    switch (opcode) {
+      case 0x80:  // PROTO
+        return Skip(1);
+      case 0x95:  // FRAME
+        return Skip(8);
+      case '(':
+        return Push({.kind = Node::Kind::kMark});
+      case '0':
+        return Pop();
+      case '1':
+        return PopToMark(nullptr);
+      case '2':
+        return !stack_.empty() && (stack_.push_back(stack_.back()), true);
+      case 'N':
+        return Push({});
+      case ']':
+        return Push({.kind = Node::Kind::kList});
+      case ')':
+        return Push({.kind = Node::Kind::kTuple});
+      case 'l':
+        return Gather(Node::Kind::kList);
+      case 't':
+        return Gather(Node::Kind::kTuple);
+      case 0x85:  // TUPLE1, TUPLE2, TUPLE3
+      case 0x86:
+      case 0x87:
+        return GatherLast(opcode - 0x84u);
+      case 'a':
+        return Append();
+      case 'e':
+        return Appends();
+      case 'p':
+      case 'g':
+        return MemoByText(opcode == 'p');
+      case 'q':
+      case 'h':
+        return MemoByNumber(1, opcode == 'q');
+      case 'r':
+      case 'j':
+        return MemoByNumber(4, opcode == 'r');
+      case 0x94:  // MEMOIZE
+        return Memo(memo_.size(), true);
+      default:
+        return DoScalar(opcode);
+    }
+  }
+
+  bool DoScalar(uint8_t opcode) {
+    switch (opcode) {
+      case 'I':
+      case 'L':
+        return LineInteger();
+      case 'F':
+        return LineFloat();
+      case 'S':
+      case 'V':
+        return LineText(opcode == 'S');
+      case 'J':
+        return Integer(4, true);
+      case 'K':
+        return Integer(1, false);
+      case 'M':
+        return Integer(2, false);
+      case 0x88:  // NEWTRUE, NEWFALSE
+      case 0x89:
+        return Push({.kind = Node::Kind::kInt, .integer = opcode == 0x88 ? 1 : 0});
+      case 0x8a:  // LONG1
+        return Long(1);
+      case 0x8b:  // LONG4
+        return Long(4);
+      case 'G':
+        return BigEndianFloat();
+      case 'U':  // texts by the width of their length; B, C: bytes
+      case 'C':
+      case 0x8c:
+        return Text(1);
+      case 'T':
+      case 'X':
+      case 'B':
+        return Text(4);
+      case 0x8d:
+        return Text(8);
+      default:
+        return false;
+    }
+  }
+
+  bool Take(size_t size, std::string_view* bytes) {
+    if (rest_.size() < size) return false;
+    *bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return true;
+  }
+  bool Skip(size_t size) {
+    std::string_view unused;
+    return Take(size, &unused);
+  }
+  bool TakeLine(std::string_view* line) {
+    const size_t end = rest_.find('\n');
+    if (end == std::string_view::npos) return false;
+    *line = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    if (line->ends_with('\r')) line->remove_suffix(1);
+    return true;
+  }
+  /// Little-endian, up to eight bytes.
+  bool TakeNumber(size_t width, uint64_t* number) {
+    std::string_view bytes;
+    if (!Take(width, &bytes)) return false;
+    *number = 0;
+    for (size_t i = width; i-- > 0;) *number = *number << 8 | static_cast<uint8_t>(bytes[i]);
+    return true;
+  }
+
+  bool Push(Node node) {
+    if (nodes_.size() == kPickleNodesMax) return false;
+    stack_.push_back(static_cast<uint32_t>(nodes_.size()));
+    nodes_.push_back(std::move(node));
+    return true;
+  }
+  bool PushInt(int64_t number) { return Push({.kind = Node::Kind::kInt, .integer = number}); }
+  bool PushText(std::string text) {
+    return Push({.kind = Node::Kind::kText, .text = std::move(text)});
+  }
+  bool Pop() {
+    if (stack_.empty()) return false;
+    stack_.pop_back();
+    return true;
+  }
+
+  /// Takes what stands above the last mark, and the mark, off the stack.
+  bool PopToMark(std::vector<uint32_t>* items) {
+    size_t mark = stack_.size();
+    while (mark > 0 && nodes_[stack_[mark - 1]].kind != Node::Kind::kMark) --mark;
+    if (mark == 0) return false;
+    if (items != nullptr)
+      items->assign(stack_.begin() + static_cast<ptrdiff_t>(mark), stack_.end());
+    stack_.resize(mark - 1);
+    return true;
+  }
+  bool Gather(Node::Kind kind) {
+    Node node{.kind = kind};
+    return PopToMark(&node.items) && Push(std::move(node));
+  }
+  bool GatherLast(size_t count) {
+    if (stack_.size() < count) return false;
+    Node node{.kind = Node::Kind::kTuple};
+    node.items.assign(stack_.end() - static_cast<ptrdiff_t>(count), stack_.end());
+    stack_.resize(stack_.size() - count);
+    return Push(std::move(node));
+  }
+  bool AppendTo(std::span<const uint32_t> items) {
+    if (stack_.empty() || nodes_[stack_.back()].kind != Node::Kind::kList) return false;
+    std::vector<uint32_t>& list = nodes_[stack_.back()].items;
+    list.insert(list.end(), items.begin(), items.end());
+    return true;
+  }
+  bool Append() {
+    if (stack_.empty()) return false;
+    const uint32_t item = stack_.back();
+    stack_.pop_back();
+    return AppendTo({&item, 1});
+  }
+  bool Appends() {
+    std::vector<uint32_t> items;
+    return PopToMark(&items) && AppendTo(items);
+  }
+
+  bool Memo(uint64_t key, bool put) {
+    if (put) return !stack_.empty() && (memo_[key] = stack_.back(), true);
+    const auto known = memo_.find(key);
+    if (known == memo_.end()) return false;
+    stack_.push_back(known->second);
+    return true;
+  }
+  bool MemoByText(bool put) {
+    std::string_view line;
+    uint64_t key = 0;
+    if (!TakeLine(&line)) return false;
+    const auto [stop, error] = std::from_chars(line.data(), line.data() + line.size(), key);
+    return error == std::errc() && stop == line.data() + line.size() && Memo(key, put);
+  }
+  bool MemoByNumber(size_t width, bool put) {
+    uint64_t key = 0;
+    return TakeNumber(width, &key) && Memo(key, put);
+  }
+
+  bool LineInteger() {
+    std::string_view line;
+    if (!TakeLine(&line)) return false;
+    if (line.ends_with('L')) line.remove_suffix(1);
+    int64_t number = 0;
+    const auto [stop, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+    return error == std::errc() && stop == line.data() + line.size() && PushInt(number);
+  }
+  bool LineFloat() {
+    std::string_view line;
+    if (!TakeLine(&line)) return false;
+    double number = std::nan("");
+    if (line == "inf" || line == "-inf") {
+      number = HUGE_VAL;
+    } else if (line != "nan" && !ParseJavaDouble(line, &number)) {
+      return false;
+    }
+    return Push({.kind = Node::Kind::kFloat, .floating = number});
+  }
+  bool Integer(size_t width, bool is_signed) {
+    uint64_t number = 0;
+    if (!TakeNumber(width, &number)) return false;
+    return PushInt(is_signed ? static_cast<int32_t>(number) : static_cast<int64_t>(number));
+  }
+  /// Two's complement, little-endian, of at most 64 bits here.
+  bool Long(size_t length_width) {
+    uint64_t length = 0, number = 0;
+    if (!TakeNumber(length_width, &length) || length > 8 || !TakeNumber(length, &number))
+      return false;
+    if (length > 0 && length < 8 && (number >> (8 * length - 1) & 1) != 0)
+      number |= ~uint64_t{0} << 8 * length;
+    return PushInt(static_cast<int64_t>(number));
+  }
+  bool BigEndianFloat() {
+    std::string_view bytes;
+    if (!Take(8, &bytes)) return false;
+    return Push(
+        {.kind = Node::Kind::kFloat, .floating = std::bit_cast<double>(ReadBig(bytes.data(), 8))});
+  }
+  bool Text(size_t length_width) {
+    uint64_t length = 0;
+    std::string_view bytes;
+    return TakeNumber(length_width, &length) && length <= rest_.size() &&
+           Take(static_cast<size_t>(length), &bytes) && PushText(std::string(bytes));
+  }
+  /// As Python prints it: quoted with escapes, or bare with those of Unicode alone.
+  bool LineText(bool quoted) {
+    std::string_view line;
+    if (!TakeLine(&line)) return false;
+    if (quoted) {
+      if (line.size() < 2 || line.front() != line.back() ||
+          (line.front() != '\'' && line.front() != '"')) {
+        return false;
+      }
+      line = line.substr(1, line.size() - 2);
+    }
+    std::string text;
+    while (!line.empty()) {
+      const char c = line[0];
+      line.remove_prefix(1);
+      if (c != '\\' || !TakeEscape(quoted, &line, &text)) text += c;
+    }
+    return PushText(std::move(text));
+  }
+  /// What stands behind a backslash; false: it is none of an escape.
+  static bool TakeEscape(bool quoted, std::string_view* rest, std::string* text) {
+    if (rest->empty()) return false;
+    const char kind = (*rest)[0];
+    const size_t digits = kind == 'x' && quoted ? 2 : kind == 'u' && !quoted ? 4 : 0;
+    if (digits > 0) {
+      if (rest->size() <= digits) return false;
+      char32_t code = 0;
+      for (size_t i = 1; i <= digits; ++i) {
+        const int digit = HexDigit((*rest)[i]);
+        if (digit < 0) return false;
+        code = code << 4 | static_cast<char32_t>(digit);
+      }
+      rest->remove_prefix(digits + 1);
+      if (quoted) {
+        *text += static_cast<char>(code);
+      } else {
+        AppendCodePoint(text, code);
+      }
+      return true;
+    }
+    if (!quoted) return false;
+    constexpr std::string_view kKinds = "\\'\"nrt", kMeant = "\\'\"\n\r\t";
+    const size_t at = kKinds.find(kind);
+    if (at == std::string_view::npos) return false;
+    *text += kMeant[at];
+    rest->remove_prefix(1);
+    return true;
+  }
+
+  const std::string_view all_;
+  std::string_view rest_;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> stack_;
+  std::unordered_map<uint64_t, uint32_t> memo_;
+};
+
+Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, GraphitePoint* point) {
+  const auto pair = [&pickle](uint32_t at) -> const std::vector<uint32_t>* {
+    const Node& node = pickle.at(at);
+    const bool has_items = node.kind == Node::Kind::kTuple || node.kind == Node::Kind::kList;
+    return has_items && node.items.size() == 2 ? &node.items : nullptr;
+  };
+  const std::vector<uint32_t>* const outer = pair(place);
+  const std::vector<uint32_t>* const inner = outer == nullptr ? nullptr : pair((*outer)[1]);
+  if (inner == nullptr || pickle.at((*outer)[0]).kind != Node::Kind::kText)
+    return Status::InvalidArgument("an element of the pickle is no (path, (time, value))");
+  const std::string& path = pickle.at((*outer)[0]).text;
+  RETURN_IF_ERROR(ReadGraphitePath(path, point));
+  const Node& time = pickle.at((*inner)[0]);
+  const Node& value = pickle.at((*inner)[1]);
+  Status read;
+  if (time.kind == Node::Kind::kInt) {
+    read = SetGraphiteTime(static_cast<double>(time.integer), now, point);
+  } else if (time.kind == Node::Kind::kFloat) {
+    read = SetGraphiteTime(time.floating, now, point);
+  } else if (time.kind == Node::Kind::kText) {
+    read = ReadGraphiteTime(time.text, now, point);
+  } else {
+    read = Status::InvalidArgument("the time is no number");
+  }
+  if (!read.ok()) return Prepend(read, path);
+  if (value.kind == Node::Kind::kInt) {
+    point->value = PointValue::Int(value.integer);
+  } else if (value.kind == Node::Kind::kFloat && std::isfinite(value.floating)) {
+    point->value = PointValue::Double(value.floating);
+  } else if (value.kind == Node::Kind::kText) {
+    return Prepend(ReadGraphiteValue(value.text, point), path);
+  } else {
+    return Status::InvalidArgument(path + ": the value is no finite number");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<GraphitePoint>> ReadPickledPoints(std::string_view pickle, Timestamp now,
+                                                     std::vector<Status>* refused) {
+  Unpickler unpickler(pickle);
+  ASSIGN_OR_RETURN(const uint32_t root, unpickler.Run());
+  if (unpickler.at(root).kind != Node::Kind::kList && unpickler.at(root).kind != Node::Kind::kTuple)
+    return Status::InvalidArgument("the pickle is no list");
+  std::vector<GraphitePoint> points;
+  for (const uint32_t place : unpickler.at(root).items) {
+    GraphitePoint point;
+    if (Status read = ReadPoint(unpickler, place, now, &point); read.ok()) {
+      points.push_back(std::move(point));
+    } else {
+      refused->push_back(std::move(read));
+    }
+  }
+  return points;
+}
+
+}  // namespace hg::http

@@ -1,0 +1,290 @@
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <random>
+
+#include "http/router.h"
+#include "http/wire/influx_lines.h"
+#include "tests/http/running_server.h"
+
+namespace hg::http {
+namespace {
+
+/// Every point that is stored, "metric tag=value… time value", as queries see them.
+std::vector<std::string> Stored(EdgeFixture& edge) {
+  std::vector<std::string> lines;
+  const auto name = [&](UidKind kind, ByteView id) { return *edge.names.NameOf(kind, id); };
+  const auto metrics = edge.names.Suggest(UidKind::kMetric, "", 1000);
+  REQUIRE(metrics.ok());
+  for (const std::string& metric : *metrics) {
+    PointScanSpec spec;
+    spec.metric = *edge.names.Find(UidKind::kMetric, metric);
+    const auto scan = edge.points.Scan(spec, {});
+    REQUIRE(scan.ok());
+    for (RowHour row;;) {
+      const auto more = (*scan)->Next(&row);
+      REQUIRE(more.ok());
+      if (!*more) break;
+      std::string series = metric;
+      for (size_t at = 3; at < row.tsuid.size(); at += 6)
+        series += " " + name(UidKind::kTagk, row.tsuid.substr(at, 3)) + "=" +
+                  name(UidKind::kTagv, row.tsuid.substr(at + 3, 3));
+      for (size_t i = 0; i < row.value.size(); ++i) {
+        const uint64_t bits = row.value[i];
+        lines.push_back(series + " " +
+                        std::to_string(uint64_t{row.base} * 1000 + row.offset_ms[i]) + " " +
+                        (row.double_at(i) ? std::to_string(std::bit_cast<double>(bits)) + "f"
+                                          : std::to_string(static_cast<int64_t>(bits))));
+      }
+    }
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a field of a line is a point of measurement.field with the line's tags") {
+  EdgeFixture edge;
+  const BufferResponse reply =
+      edge.Post("/write?db=telegraf&precision=s",
+                "cpu,host=a,core=1 user=1i,idle=2.5 1700000000\nload,host=a value=3i 1700000001\n");
+  CHECK(reply.status == 204);
+  CHECK(reply.body.empty());
+  CHECK(Stored(edge) == Lines{"cpu.idle host=a core=1 1700000000000 2.500000f",
+                              "cpu.user host=a core=1 1700000000000 1",
+                              "load host=a 1700000001000 3"});
+}
+
+TEST_CASE("version 2 of the path takes the same lines") {
+  EdgeFixture edge;
+  CHECK(edge.Post("/api/v2/write?org=o&bucket=b&precision=ms", "m,h=a v=t 1700000000123").status ==
+        204);
+  CHECK(Stored(edge) == Lines{"m.v h=a 1700000000123 1"});
+}
+
+TEST_CASE("a line without time gets the clock's, one without tags the default tag") {
+  EdgeFixture edge;
+  edge.options.default_tag_key = "via";
+  edge.options.default_tag_value = "lines";
+  CHECK(edge.Post("/write", "m v=1i\n# comment\n\n").status == 204);
+  CHECK(Stored(edge) == Lines{"m.v via=lines 1700010000000 1"});
+}
+
+TEST_CASE("characters that names cannot have are escaped") {
+  EdgeFixture edge;
+  CHECK(edge.Post("/write?precision=s", "disk\\ io,drive=C: read\\,kb=1i 1").status == 204);
+  CHECK(Stored(edge) == Lines{"disk_x0020_io.read_x002C_kb drive=C_x003A_ 1000 1"});
+}
+
+TEST_CASE("texts are left out and counted, the rest of their line is stored") {
+  EdgeFixture edge;
+  CHECK(edge.Post("/write?precision=s", "sys,h=a up=\"1, 2\",n=5i 1\nsys,h=a up=\"x\" 1").status ==
+        204);
+  CHECK(Stored(edge) == Lines{"sys.n h=a 1000 5"});
+  CHECK(edge.counters.text_fields.load() == 2);
+}
+
+TEST_CASE("good lines are stored, bad ones are named with their number and reason") {
+  EdgeFixture edge;
+  const std::string body =
+      "m,h=a v=1i 1\nm,h=a v=x 2\n\nm,h=a v=3i 3\nm,h=a v=4i -4\nm,a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,"
+      "i=1 v=5i 5";
+  BufferResponse reply = edge.Post("/write?precision=s", body);
+  CHECK(reply.status == 400);
+  const std::string text =
+      "partial write: 3 of 5 lines not stored whole: line 2: the field \\\"v\\\": \\\"x\\\" is "
+      "neither a number nor true, false or a text in quotes; line 5: the time -4 is not stored: "
+      "before 1970, beyond 9999999999999 ms, or a fraction of a second before "
+      "1970-02-19T17:02:47.296Z; line 6: Too many tags: 9 maximum allowed: 8, tags: {a=1, b=1, "
+      "c=1, "
+      "d=1, e=1, f=1, g=1, h=1, i=1}";
+  CHECK(reply.body == "{\"error\":\"" + text + "\"}");
+  CHECK(Stored(edge) == Lines{"m.v h=a 1000 1", "m.v h=a 3000 3"});
+  reply = edge.Post("/api/v2/write?precision=s", body);
+  CHECK(reply.status == 400);
+  CHECK(reply.body == R"({"code":"invalid","message":")" + text + "\"}");
+}
+
+TEST_CASE("of many bad lines the first are named, the others counted") {
+  EdgeFixture edge;
+  std::string body;
+  for (int i = 0; i < 100; ++i) body += "m\n";
+  const BufferResponse reply = edge.Post("/write", body);
+  CHECK(reply.body.starts_with(
+      "{\"error\":\"partial write: 100 of 100 lines not stored whole: line 1: the line has no "));
+  CHECK(reply.body.ends_with("line 20: the line has no fields; and 80 more\"}"));
+}
+
+TEST_CASE("a metric that may not be created is named") {
+  EdgeFixture edge{tsd::IngestOptions()};
+  const BufferResponse reply = edge.Post("/write", "m,h=a v=1i,w=2i 1");
+  CHECK(reply.status == 400);
+  CHECK(reply.body.find("line 1: No such name for 'metrics': 'm.v'") != std::string::npos);
+}
+
+TEST_CASE("a name that is no UTF-8 is refused") {
+  EdgeFixture edge;
+  const BufferResponse reply = edge.Post("/write", "m,h=\xFF v=1i 1");
+  CHECK(reply.status == 400);
+  CHECK(reply.body.find("the tag value \\\"\xEF\xBF\xBD\\\" is no UTF-8") != std::string::npos);
+  CHECK(edge.Cells().empty());
+}
+
+TEST_CASE("an unknown precision is refused before any line is looked at") {
+  EdgeFixture edge;
+  const BufferResponse reply = edge.Post("/write?precision=d", "m,h=a v=1i 1");
+  CHECK(reply.status == 400);
+  CHECK(reply.body == R"({"error":"invalid precision \"d\": n, ns, u, us, ms, s, m or h"})");
+}
+
+TEST_CASE("a store over its budget answers 503 and Retry-After") {
+  EdgeFixture edge;
+  edge.points.RefuseAppends(1);
+  const BufferResponse reply = edge.Post("/write", "m,h=a v=1i");
+  CHECK(reply.status == 503);
+  CHECK(reply.body.starts_with("{\"error\":\""));
+  REQUIRE(reply.Header("Retry-After") != nullptr);
+}
+
+TEST_CASE("writers are answered what they ask before they write") {
+  EdgeFixture edge;
+  const auto ask = [&](const char* method, const char* target, std::string_view body = {}) {
+    BufferResponse reply;
+    Dispatch(MakeRequest(method, target, body), edge.services, reply);
+    return reply;
+  };
+  for (const char* method : {"GET", "HEAD"}) {
+    CHECK(ask(method, "/ping").status == 204);
+    REQUIRE(ask(method, "/ping").Header("X-Influxdb-Version") != nullptr);
+  }
+  CHECK(ask("GET", "/ping?verbose=true").body == R"({"version":"1.8.0"})");
+  CHECK(ask("GET", "/health").body.find(R"("status":"pass")") != std::string::npos);
+  const std::string done = R"({"results":[{"statement_id":0}]})";
+  CHECK(ask("POST", "/query", "q=CREATE+DATABASE+%22telegraf%22").body == done);
+  CHECK(ask("GET", "/query?q=create%20database%20x").body == done);
+  CHECK(ask("GET", "/query?q=SHOW%20DATABASES").status == 200);
+  const BufferResponse refused = ask("GET", "/query?q=SELECT%20*%20FROM%20cpu");
+  CHECK(refused.status == 400);
+  CHECK(refused.body.starts_with(R"({"error":"\"SELECT * FROM cpu\": of InfluxDB's)"));
+  CHECK(ask("GET", "/query").status == 400);
+  CHECK(ask("GET", "/write").status == 405);
+  edge.options.mode = Mode::kReadOnly;
+  CHECK(ask("POST", "/write", "m v=1").status == 404);
+}
+
+TEST_CASE("lines of known series take the fast way over the socket, packed ones too") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  for (int i = 0; i < 3; ++i) {
+    const std::string time = std::to_string(1700000000 + i);
+    client.Send(Post("/write?db=x&precision=s", "m,h=a v=1i,w=2.5 " + time + "\n"));
+    const ClientSocket::Response reply = client.ReadResponse();
+    CHECK(reply.status() == 204);
+  }
+  client.Send(Post("/write?precision=s", "m,h=a v=1i,v=2i 9\n"));
+  CHECK(client.ReadResponse().status() == 400);
+  edge.server.Stop();
+  CHECK(Stored(edge).size() == 6);
+  // The first request went the exact way and made the series known, as did the one that is refused.
+  CHECK(edge.points.commits.load() == 3);
+  CHECK(edge.counters.all_requests.Count() == 2);
+  CHECK(edge.counters.points_added.load() == 6);
+}
+
+// Random bodies out of plain and odd parts: what the fast way takes must be what the exact way
+// would have done.
+TEST_CASE("the fast way and the exact way agree on lines") {
+  const std::vector<std::string> series = {
+      "m,h=a",     "m,h=b", "n",       "m,h=a,dc=x", "m,dc=x,h=a", "m,h=a\\ b", "m,h=\"a", "m,h",
+      "m,h=a,h=b", "",      "m\\,h=a", "a:b,h=c",    "#m,h=a",     "m,h=é",     "m,h=a\\", "\xFF"};
+  const std::vector<std::string> names = {"x", "y", "value", "x\\ y", "", "x\"", "é", "y.z"};
+  const std::vector<std::string> values = {"1i",
+                                           "2.5",
+                                           "7",
+                                           "-3i",
+                                           "t",
+                                           "false",
+                                           "\"a, b\"",
+                                           "\"a\\\"b\"",
+                                           "\"x\ny\"",
+                                           "1u",
+                                           "-1u",
+                                           "1e3",
+                                           "1e400",
+                                           ".5",
+                                           "5.",
+                                           "-.5",
+                                           "0.1",
+                                           "-0",
+                                           "-0i",
+                                           "12345678901234567.25",
+                                           "x",
+                                           "",
+                                           "1ii",
+                                           "NaN",
+                                           "inf",
+                                           "1234567890123456789i",
+                                           "99999999999999999999i",
+                                           "1.7976931348623157e308",
+                                           "4.9e-324",
+                                           "1e-400",
+                                           "\"open"};
+  const std::vector<std::string> times = {" 1700000000000000000",
+                                          "",
+                                          " 1700000000123456789",
+                                          " ",
+                                          "  1700000003000000000  ",
+                                          " -1",
+                                          " 0",
+                                          " 99999999999999999999",
+                                          " 1500000000",
+                                          " x",
+                                          " 1 2"};
+  const std::vector<std::string> ends = {"\n", "\n", "\n", "\r\n", "\n\n", "\n# c\n", "\n \n", ""};
+  std::mt19937 random(20261122);
+  const auto pick = [&random](const std::vector<std::string>& from) -> const std::string& {
+    const bool plain = random() % 16 != 0;
+    return from[random() % (plain ? 3 : from.size())];
+  };
+  EdgeFixture exact, fast;
+  InfluxPoints points;
+  int taken = 0, left = 0;
+  for (int round = 0; round < 6000; ++round) {
+    std::string body;
+    for (size_t lines = 1 + random() % 3; lines > 0; --lines) {
+      body += pick(series) + (random() % 50 == 0 ? "  " : " ");
+      for (size_t i = 0, fields = 1 + random() % 3; i < fields; ++i)
+        body += (i > 0 ? "," : "") + (i == 0 || random() % 20 == 0 ? pick(names) : names[i]) + "=" +
+                pick(values);
+      body += pick(times) + pick(ends);
+    }
+    if (random() % 40 == 0) body.resize(random() % body.size());
+    CAPTURE(body);
+    const BufferResponse wanted = exact.Post("/write", body);
+    bool done = false;
+    if (ParseInfluxLines(body, InfluxUnit::kNanosecond, Timestamp{1700010000}, &points) &&
+        !points.fields.empty()) {
+      const auto appended = fast.ingest.AppendLines(points.lines, points.fields);
+      REQUIRE(appended.ok());
+      done = appended->known;
+    }
+    if (done) {
+      ++taken;
+      CHECK(wanted.status == 204);
+    } else {
+      ++left;
+      const BufferResponse got = fast.Post("/write", body);
+      CHECK(got.status == wanted.status);
+      CHECK(got.body == wanted.body);
+    }
+  }
+  CHECK(exact.Cells() == fast.Cells());
+  CHECK(exact.Ids() == fast.Ids());
+  // Both ways were really taken.
+  CHECK(taken > 600);
+  CHECK(left > 600);
+}
+
+}  // namespace hg::http

@@ -1,0 +1,163 @@
+// Both forms of Graphite's points. The pickles were made by Python 3: the code stands beside them.
+
+#include <doctest/doctest.h>
+
+#include "http/wire/graphite_line.h"
+#include "http/wire/pickle.h"
+
+namespace hg::http {
+namespace {
+
+constexpr Timestamp kNow{1700000099};
+
+std::string Shown(const GraphitePoint& point) {
+  std::string out = point.metric;
+  for (const auto& [key, value] : point.tags) out += ";" + key + "=" + value;
+  return out + " " + std::to_string(point.time.raw) + " " +
+         (point.value.is_float() ? std::to_string(point.value.as_double()) + "f"
+                                 : std::to_string(point.value.as_int()));
+}
+
+std::string Line(std::string_view line) {
+  const Result<GraphitePoint> point = ParseGraphiteLine(line, kNow);
+  return point.ok() ? Shown(*point) : std::string(point.status().message());
+}
+
+/// The points, a line each, and then what is said of others.
+std::string Pickle(std::string_view pickle) {
+  std::vector<Status> refused;
+  const auto points = ReadPickledPoints(pickle, kNow, &refused);
+  if (!points.ok()) return std::string(points.status().message());
+  std::string out;
+  for (const GraphitePoint& point : *points) out += Shown(point) + "\n";
+  for (const Status& why : refused) out += std::string(why.message()) + "\n";
+  return out;
+}
+
+std::string Bytes(std::string_view text) { return std::string(text); }
+
+struct Case {
+  const char* line;
+  const char* outcome;
+};
+
+constexpr const char* kPoints = "a.b;h=x 1700000000 1.500000f\nc 1700000001 7\n";
+
+}  // namespace
+
+TEST_CASE("a line of Graphite has a path with tags, a value, a time") {
+  const Case cases[] = {
+      {"servers.web1.load 1.5 1700000000", "servers.web1.load 1700000000 1.500000f"},
+      {"a.b;host=x;dc=y 42 1700000000\r", "a.b;host=x;dc=y 1700000000 42"},
+      {"  a \t -7   1700000000.25 ", "a 1700000000250 -7"},
+      {"a 1e3 1700000000.123", "a 1700000000123 1000.000000f"},
+      {"a 18446744073709551616 1700000000", "a 1700000000 18446744073709551616.000000f"},
+      {"a 1 -1", "a 1700000099 1"},
+      {"a 1 N", "a 1700000099 1"},
+      {"a 1", "\"a 1\" is no PATH VALUE TIME"},
+      {"a 1 2 3", "\"a 1 2 3\" is no PATH VALUE TIME"},
+      {"a nan 1700000000", "the value \"nan\" is no finite number"},
+      {"a 1x 1700000000", "the value \"1x\" is no finite number"},
+      {"a 1 now", "the time \"now\" is no number"},
+      {"a 1 -2",
+       "the time -2.0 s is not stored: before 1970, beyond 9999999999.999, or a fraction of a "
+       "second before 1970-02-19T17:02:47.296Z"},
+      {"a 1 1700000000000",
+       "the time 1.7E12 s is not stored: before 1970, beyond 9999999999.999, or a fraction of a "
+       "second before 1970-02-19T17:02:47.296Z"},
+      {";h=x 1 2", "the path \";h=x\" begins without a name"},
+      {"a;h 1 2", "the tag \"h\" of the path \"a;h\" is no KEY=VALUE"},
+      {"a;h= 1 2", "the tag \"h=\" of the path \"a;h=\" is no KEY=VALUE"},
+      {"a;=x 1 2", "the tag \"=x\" of the path \"a;=x\" is no KEY=VALUE"},
+      {"a; 1 2", "the path \"a;\" ends with ;"},
+      {"a;h=1;h=2 1 2", "the tag \"h\" stands twice in the path \"a;h=1;h=2\""},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.line);
+    CHECK(Line(c.line) == c.outcome);
+  }
+  CHECK(Line(std::string(9000, 'a') + " 1 2").find("is longer than 8192 bytes") !=
+        std::string::npos);
+}
+
+// points = [("a.b;h=x", (1700000000, 1.5)), ("c", (1700000001, 7))]
+TEST_CASE("points that Python pickled are read, whatever the protocol") {
+  // pickle.dumps(points, protocol=0)
+  CHECK(Pickle("(lp0\n(Va.b;h=x\np1\n(I1700000000\nF1.5\ntp2\ntp3\na(Vc\np4\n(I1700000001\nI7\n"
+               "tp5\ntp6\na.") == kPoints);
+  // The same by Python 2, whose texts are quoted.
+  CHECK(Pickle("(lp0\n(S'a.b;h=x'\np1\n(I1700000000\nF1.5\ntp2\ntp3\na(S\"c\"\np4\n(L1700000001L\n"
+               "I7\ntp5\ntp6\na.") == kPoints);
+  using namespace std::string_view_literals;
+  // protocol=1
+  CHECK(Pickle("]q\x00((X\x07\x00\x00\x00\x61.b;h=xq\x01(J\x00\xf1Se"
+               "G?\xf8\x00\x00\x00\x00\x00\x00tq\x02tq\x03(X\x01\x00\x00\x00"
+               "cq\x04(J\x01\xf1SeK\x07tq\x05tq\x06"
+               "e."sv) == kPoints);
+  // protocol=2
+  CHECK(Pickle("\x80\x02]q\x00(X\x07\x00\x00\x00\x61.b;h=xq\x01J\x00\xf1Se"
+               "G?\xf8\x00\x00\x00\x00\x00\x00\x86q\x02\x86q\x03X\x01\x00\x00\x00"
+               "cq\x04J\x01\xf1SeK\x07\x86q\x05\x86q\x06"
+               "e."sv) == kPoints);
+  // protocol=4
+  CHECK(Pickle("\x80\x04\x95\x30\x00\x00\x00\x00\x00\x00\x00]\x94(\x8c\x07\x61.b;h=x\x94J\x00\xf1Se"
+               "G?\xf8\x00\x00\x00\x00\x00\x00\x86\x94\x86\x94\x8c\x01"
+               "c\x94J\x01\xf1SeK\x07"
+               "\x86\x94\x86\x94"
+               "e."sv) == kPoints);
+}
+
+TEST_CASE("numbers of a pickle may be long, negative, or texts") {
+  using namespace std::string_view_literals;
+  CHECK(Pickle("(lp0\n(Va\n(F1700000000.25\nI-5\ntta.") == "a 1700000000250 -5\n");
+  CHECK(Pickle("(l(Va\n(I-1\nV2.5\ntta.") == "a 1700000099 2.500000f\n");
+  // LONG1 of two bytes, -256.
+  CHECK(Pickle("(l(Va\n(I5\n\x8a\x02\x00\xfftta."sv) == "a 5 -256\n");
+  CHECK(Pickle("(l(Va\n(I5\n\x88tta."sv) == "a 5 1\n");
+}
+
+TEST_CASE("what is no point in a pickle is refused, the others are taken") {
+  CHECK(Pickle("(l(Va\n(I1\nI2\ntta(Vb\nI3\ntaI4\na(Vc\n(I1\nNtta(Vd\n(I1\nFnan\ntta.") ==
+        "a 1 2\n"
+        "an element of the pickle is no (path, (time, value))\n"
+        "an element of the pickle is no (path, (time, value))\n"
+        "c: the value is no finite number\n"
+        "d: the value is no finite number\n");
+}
+
+TEST_CASE("a pickle that would run something, or is none, is refused") {
+  const auto wrong = [](const char* byte, int offset) {
+    return "byte " + Bytes(byte) + " at offset " + std::to_string(offset) +
+           " of the pickle: not a list of (path, (time, value)) of texts and numbers";
+  };
+  using namespace std::string_view_literals;
+  // GLOBAL, REDUCE: os.system("…")
+  CHECK(Pickle("cos\nsystem\n(S'x'\ntR.") == wrong("0x63", 0));
+  CHECK(Pickle("(lR.") == wrong("0x52", 2));
+  // BUILD, INST, OBJ, NEWOBJ, STACK_GLOBAL, EXT1, PERSID, DICT
+  for (const char opcode : "b\x69o\x81\x93\x82Pd"sv) {
+    CAPTURE(opcode);
+    CHECK(Pickle("(l" + std::string(1, opcode) + ".").find("offset 2 of the pickle") !=
+          std::string::npos);
+  }
+  CHECK(Pickle("") == "the pickle ends before its end mark");
+  CHECK(Pickle("(l") == "the pickle ends before its end mark");
+  CHECK(Pickle(".") == wrong("0x2e", 0));
+  CHECK(Pickle("(.") == wrong("0x2e", 1));
+  CHECK(Pickle("t.") == wrong("0x74", 0));
+  CHECK(Pickle("a.") == wrong("0x61", 0));
+  CHECK(Pickle("X\xff\xff\xff\xffx.") == wrong("0x58", 0));
+  CHECK(Pickle("h\x05."sv) == wrong("0x68", 0));
+  CHECK(Pickle("I12") == wrong("0x49", 0));
+  CHECK(Pickle("I1\n.") == "the pickle is no list");
+  // A list that contains itself.
+  CHECK(Pickle("]q\x01h\x01"
+               "a."sv) == "an element of the pickle is no (path, (time, value))\n");
+}
+
+TEST_CASE("a pickle of very many objects is refused") {
+  CHECK(Pickle(std::string(300000, ']') + ".").find("offset 262144 of the pickle") !=
+        std::string::npos);
+}
+
+}  // namespace hg::http
