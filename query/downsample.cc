@@ -126,6 +126,26 @@ bool Collects(Function function) {
   }
 }
 
+// Of a bucket that was not collected.
+double ValueOf(Function function, const RunningSum& running) {
+  switch (function) {
+    case Function::kAvg:
+      return running.count > 0 ? running.sum / static_cast<double>(running.count) : kNan;
+    case Function::kMin:
+    case Function::kMax:
+      return std::isinf(running.sum) && (running.sum > 0) == (function == Function::kMin)
+                 ? kNan
+                 : running.sum;
+    case Function::kCount:
+      return static_cast<double>(running.count);
+    case Function::kFirst:
+    case Function::kLast:
+      return running.sum;
+    default:
+      return running.count > 0 ? running.sum : kNan;  // kSum
+  }
+}
+
 constexpr size_t kCollectedBytes = 2 * sizeof(double);
 // Of the copy; a larger one does not outlive its bucket.
 constexpr size_t kKeptScratch = 64 << 10;
@@ -285,15 +305,28 @@ size_t Downsampler::FoldWholeBuckets(int64_t base_ms, std::span<const uint32_t> 
   Bucket next = NextBucket(first);
   if (first - next.start >= step) return 0;
   const auto count = static_cast<size_t>(interval / step);
-  size_t i = 0;
-  for (; i + count <= values.size(); i += count) {
-    Open(next);
-    next = {next.end, next.end + interval};
+  const size_t whole = values.size() / count;
+  if (whole == 0) return 0;
+  Open(next);
+  // All but the last are closed at once.
+  const Function function = grid_->spec().function->function;
+  const size_t closed = times_.size();
+  times_.resize(closed + whole - 1);
+  bits_.resize(closed + whole - 1);
+  const T* value = values.data();
+  for (size_t b = 0; b < whole; ++b, value += count) {
     RunningSum running = {};
-    for (size_t k = 0; k < count; ++k) fold(values[i + k], &running);
-    running_ = running;
+    for (size_t k = 0; k < count; ++k) fold(value[k], &running);
+    if (b + 1 == whole) {
+      running_ = running;
+      break;
+    }
+    times_[closed + b] = bucket_start_;
+    bits_[closed + b] = std::bit_cast<uint64_t>(ValueOf(function, running));
+    bucket_start_ = bucket_end_;
+    bucket_end_ += interval;
   }
-  return i;
+  return whole * count;
 }
 
 template <typename T, typename Fold>
@@ -443,34 +476,15 @@ void Downsampler::Accumulate(std::span<const T> values) {
 }
 
 void Downsampler::Close() {
-  double value = kNan;
   const Function function = grid_->spec().function->function;
-  switch (function) {
-    case Function::kSum:
-      if (running_.count > 0) value = running_.sum;
-      break;
-    case Function::kAvg:
-      if (running_.count > 0) value = running_.sum / static_cast<double>(running_.count);
-      break;
-    case Function::kMin:
-    case Function::kMax:
-      value = std::isinf(running_.sum) && (running_.sum > 0) == (function == Function::kMin)
-                  ? kNan
-                  : running_.sum;
-      break;
-    case Function::kCount:
-      value = static_cast<double>(running_.count);
-      break;
-    case Function::kFirst:
-    case Function::kLast:
-      value = running_.sum;
-      break;
-    default: {
-      static thread_local std::vector<double> scratch;
-      value = RunDouble(*grid_->spec().function, collected_, &scratch);
-      collected_.clear();
-      if (scratch.capacity() > kKeptScratch) std::vector<double>().swap(scratch);
-    }
+  double value;
+  if (Collects(function)) {
+    static thread_local std::vector<double> scratch;
+    value = RunDouble(*grid_->spec().function, collected_, &scratch);
+    collected_.clear();
+    if (scratch.capacity() > kKeptScratch) std::vector<double>().swap(scratch);
+  } else {
+    value = ValueOf(function, running_);
   }
   if (times_.size() == times_.capacity()) {
     const size_t room = std::max(FirstRoom(grid_->spec()), 2 * times_.size());
