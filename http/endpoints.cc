@@ -11,6 +11,9 @@
 #include "http/api/graph.h"
 #include "http/api/influx.h"
 #include "http/api/pages.h"
+#include "http/api/prom_query.h"
+#include "http/api/prom_series.h"
+#include "http/api/prom_status.h"
 #include "http/api/put.h"
 #include "http/api/query.h"
 #include "http/api/remote_write.h"
@@ -52,15 +55,21 @@ std::span<const Endpoint> Endpoints() {
       {"dropcaches", Place::kApi, kGet | kDelete, kAllModes, HandleDropcaches},
       {"favicon.ico", Place::kRoot, kAny, kReads, HandleFile},
       {"histogram", Place::kApi, kAny, kWrites, HandleHistogram},
+      {"label", Place::kApi, kGet, kReads, HandlePromLabel},
+      {"labels", Place::kApi, kGetPost, kReads, HandlePromLabels},
       {"logs", Place::kRoot, kGetPost, kAllModes, HandleLogs},
+      {"metadata", Place::kApi, kGet, kReads, HandlePromMetadata},
       {"put", Place::kApi, kPost, kWrites, HandlePut},
       {"q", Place::kRoot, kAny, kReads, HandleGraph},
       {"query", Place::kApi, kGetPostDelete, kReads, HandleQuery, Where::kLoop},
+      {"query_range", Place::kApi, kGetPost, kReads, HandlePromQueryRange},
       {"rollup", Place::kApi, kPost, kWrites, HandleRollup},
       {"s", Place::kRoot, kAny, kReads, HandleFile},
       {"search", Place::kApi, kAny, kReads, HandleSearch},
+      {"series", Place::kApi, kGetPost, kReads, HandlePromSeries},
       {"stats", Place::kApi, kGetPostDelete, kAllModes, HandleStats},
       {"stats", Place::kRoot, kGetPost, kAllModes, HandleStatsPage},
+      {"status", Place::kApi, kGet, kReads, HandlePromStatus},
       {"suggest", Place::kApi, kGetPost, kReads, HandleSuggest},
       {"suggest", Place::kRoot, kGetPost, kReads, HandleSuggest},
       {"tree", Place::kApi, kAny, kWrites, HandleTree},

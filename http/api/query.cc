@@ -5,6 +5,7 @@
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
+#include "http/api/prom_query.h"
 #include "http/api/query_exp.h"
 #include "http/api/query_gexp.h"
 #include "http/api/query_last.h"
@@ -110,7 +111,9 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
   // On a loop: only what can be given up without a trace.
   const bool plain = kind.empty() && request.method != Method::kDelete &&
                      !request.parameters.Has("method_override") && services.points.HeedsNoWait();
-  if (!plain && NoWait::Refuse()) return;
+  const bool promql = AsksPromql(request);
+  if ((!plain || promql) && NoWait::Refuse()) return;
+  if (promql) return HandlePromQuery(request, services, out);
   if (kind == "last") return HandleQueryLast(request, services, out);
   if (kind == "exp") return HandleQueryExp(request, services, out);
   std::optional<query::Request> asked;

@@ -37,7 +37,7 @@ Result<Value> WithScalar(const Binary& binary, Value vector, const Column& scala
       }
     }
   }
-  if (!IsComparison(binary.op) || binary.returns_bool)
+  if (DropsName(binary.op) || binary.returns_bool)
     RETURN_IF_ERROR(DropNames(steps, tally, &vector));
   return vector;
 }

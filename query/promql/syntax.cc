@@ -22,6 +22,8 @@ bool IsComparison(BinaryOperator op) {
   return op >= BinaryOperator::kEqual && op <= BinaryOperator::kGreaterOrEqual;
 }
 
+bool DropsName(BinaryOperator op) { return op < BinaryOperator::kAtan2; }
+
 bool IsSetOperator(BinaryOperator op) { return op >= BinaryOperator::kAnd; }
 
 std::string_view OperatorText(BinaryOperator op) {

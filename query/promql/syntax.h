@@ -105,6 +105,9 @@ enum class BinaryOperator : uint8_t {
 
 bool IsComparison(BinaryOperator op);
 bool IsSetOperator(BinaryOperator op);
+/// Whether results are no longer what the metric is called: all arithmetic but atan2 (as Prometheus
+/// 2.42 has it).
+bool DropsName(BinaryOperator op);
 /// As it is written.
 std::string_view OperatorText(BinaryOperator op);
 

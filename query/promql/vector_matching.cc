@@ -102,7 +102,7 @@ class Combiner {
 
   Labels ResultLabels(const Labels& many, const Labels& one) const {
     Labels labels = many;
-    if (!IsComparison(binary_.op) || binary_.returns_bool) labels.Remove(kNameLabel);
+    if (DropsName(binary_.op) || binary_.returns_bool) labels.Remove(kNameLabel);
     if (matching_.many == Side::kNone) {
       if (matching_.on) {
         labels.Keep(matching_.labels);

@@ -46,6 +46,15 @@ TEST_CASE("a comparison with a scalar filters, or tells with bool") {
         "cpu{core=\"1\", host=\"a\"} _ 4; cpu{core=\"0\", host=\"b\"} 5 _");
 }
 
+TEST_CASE("arithmetic drops the name, but for atan2") {
+  TextSamples samples;
+  samples.Load(0, 10, "m{a=\"1\"}", "0");
+  CHECK(samples.Ask("m * 2", 0) == "{a=\"1\"} 0");
+  CHECK(samples.Ask("m * m", 0) == "{a=\"1\"} 0");
+  CHECK(samples.Ask("m atan2 1", 0) == "m{a=\"1\"} 0");
+  CHECK(samples.Ask("m atan2 m", 0) == "m{a=\"1\"} 0");
+}
+
 TEST_CASE("vectors match one to one by all labels, on some, or ignoring some") {
   TextSamples samples = Machines();
   CHECK(samples.Ask("cpu / cpu", 0) ==

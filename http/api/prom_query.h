@@ -1,0 +1,15 @@
+#pragma once
+// /api/v1/query and /api/v1/query_range of Prometheus (docs/promql.md). The first shares its path
+// with OpenTSDB's queries: a parameter "query" tells them apart.
+
+#include "http/services.h"
+
+namespace hg::http {
+
+/// Whether a request to /api/query is one of PromQL.
+bool AsksPromql(const Request& request);
+
+void HandlePromQuery(const Request& request, Services& services, ResponseWriter& out);
+void HandlePromQueryRange(const Request& request, Services& services, ResponseWriter& out);
+
+}  // namespace hg::http

@@ -1,0 +1,147 @@
+#include "http/api/prom_request.h"
+
+#include <utility>
+
+#include "http/api/asked_query.h"
+#include "http/wire/percent.h"
+#include "http/wire/prom_time.h"
+#include "query/engine.h"
+
+namespace hg::http {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+
+struct ErrorKind {
+  std::string_view name;
+  int status;
+};
+
+ErrorKind KindOf(PromError error) {
+  switch (error) {
+    case PromError::kBadData:
+      return {"bad_data", 400};
+    case PromError::kExecution:
+      return {"execution", 422};
+    case PromError::kTimeout:
+      return {"timeout", 503};
+    case PromError::kUnavailable:
+      return {"unavailable", 503};
+    case PromError::kNotFound:
+      return {"not_found", 404};
+    case PromError::kInternal:
+      break;
+  }
+  return {"internal", 500};
+}
+
+/// Of a query that was understood.
+PromError ErrorOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kNotFound:
+    case StatusCode::kLimitExceeded:
+      return PromError::kExecution;
+    case StatusCode::kDeadlineExceeded:
+      return PromError::kTimeout;
+    case StatusCode::kBusy:
+    case StatusCode::kUnavailable:
+      return PromError::kUnavailable;
+    default:
+      return PromError::kInternal;
+  }
+}
+
+std::optional<int64_t> Read(const Parameters& parameters, std::string_view name,
+                            std::optional<int64_t> otherwise,
+                            Result<int64_t> (*parse)(std::string_view), ResponseWriter& out) {
+  const std::string* const text = parameters.Find(name);
+  if ((text == nullptr || text->empty()) && otherwise) return otherwise;
+  const Result<int64_t> value = parse(text == nullptr ? std::string_view() : *text);
+  if (value.ok()) return *value;
+  SendPromError(
+      out, PromError::kBadData,
+      "invalid parameter \"" + std::string(name) + "\": " + std::string(value.status().message()));
+  return {};
+}
+
+/// A query of PromQL among those of OpenTSDB's language.
+query::Request ListedAs(const PromQuestion& question) {
+  query::Request request;
+  request.start = std::to_string(question.start_ms);
+  request.end = std::to_string(question.end_ms);
+  query::SubQuery sub_query;
+  sub_query.aggregator = "promql";
+  sub_query.metric = question.text;
+  request.queries.push_back(std::move(sub_query));
+  return request;
+}
+
+void Fail(const Status& status, Services& services, query::RunningQuery& running,
+          ResponseWriter& out) {
+  const PromError error = ErrorOf(status.code());
+  Counters& counters = services.counters;
+  auto& counter =
+      error == PromError::kExecution ? counters.query_invalid : counters.query_exceptions;
+  counter.fetch_add(1, std::memory_order_relaxed);
+  SendPromError(out, error, status.message());
+  if (error == PromError::kUnavailable) out.AddHeader("Retry-After", "1");
+  running.SetEnd({status, KindOf(error).status, !out.Cancelled()});
+}
+
+}  // namespace
+
+void SendPromError(ResponseWriter& out, PromError error, std::string_view message) {
+  if (out.Started()) return;
+  const ErrorKind kind = KindOf(error);
+  std::string body;
+  JsonWriter json(&body);
+  json.BeginObject();
+  json.Member("status", "error");
+  json.Member("errorType", kind.name);
+  json.Member("error", message);
+  json.EndObject();
+  out.Reset();
+  out.SetStatus(kind.status);
+  out.SetContentType(kJson);
+  out.Write(body);
+}
+
+std::optional<Parameters> PromParameters(const Request& request, ResponseWriter& out) {
+  Parameters parameters = request.parameters;
+  if (request.method != Method::kPost || ParseQueryString(request.body, &parameters))
+    return parameters;
+  SendPromError(out, PromError::kBadData, "the form in the body has a bad percent escape");
+  return {};
+}
+
+std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view name,
+                                std::optional<int64_t> otherwise, ResponseWriter& out) {
+  return Read(parameters, name, otherwise, ParsePromTime, out);
+}
+
+std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_view name,
+                                    std::optional<int64_t> otherwise, ResponseWriter& out) {
+  return Read(parameters, name, otherwise, ParsePromDuration, out);
+}
+
+void AnswerProm(const Request& request, Services& services, const PromQuestion& question,
+                const PromFind& find, ResponseWriter& out) {
+  auto running = services.queries.running().Begin(ListedAs(question), ClientOf(request, out));
+  if (!running.ok())
+    return SendPromError(out, ErrorOf(running.status().code()), running.status().message());
+  const Result<PromPrint> print = find(**running);
+  if (!print.ok()) return Fail(print.status(), services, **running, out);
+  SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
+    watched.SetContentType(kJson);
+    JsonWriter json(&watched);
+    json.BeginObject();
+    json.Member("status", "success");
+    json.Key("data");
+    (*print)(&json);
+    json.EndObject();
+    json.Finish();
+  });
+}
+
+}  // namespace hg::http

@@ -1,0 +1,40 @@
+#include "http/api/prom_status.h"
+
+#include <string>
+
+#include "http/api/prom_request.h"
+#include "http/build_info.h"
+#include "http/wire/json_writer.h"
+
+namespace hg::http {
+namespace {
+
+/// The release whose language and API are spoken: clients choose by it what they ask.
+constexpr std::string_view kSpokenVersion = "2.42.0";
+
+void SendData(std::string_view data, ResponseWriter& out) {
+  out.SetContentType("application/json");
+  out.Write(R"({"status":"success","data":)" + std::string(data) + "}");
+}
+
+}  // namespace
+
+void HandlePromMetadata(const Request&, Services&, ResponseWriter& out) { SendData("{}", out); }
+
+void HandlePromStatus(const Request& request, Services&, ResponseWriter& out) {
+  if (request.Segment(1) != "buildinfo")
+    return SendPromError(out, PromError::kNotFound, "of /api/v1/status there is buildinfo");
+  const BuildInfo& build = ThisBuild();
+  std::string data;
+  JsonWriter json(&data);
+  json.BeginObject();
+  json.Member("version", kSpokenVersion);
+  json.Member("revision", build.revision);
+  json.Member("branch", build.branch);
+  json.Member("application", "Hourglass");
+  json.Member("applicationVersion", build.product_version);
+  json.EndObject();
+  SendData(data, out);
+}
+
+}  // namespace hg::http

@@ -1,0 +1,18 @@
+#pragma once
+// Times and durations as parameters of Prometheus' HTTP API. Pure.
+
+#include <cstdint>
+#include <string_view>
+
+#include "storage/base/status.h"
+
+namespace hg::http {
+
+/// Milliseconds of "1435781430.781" (seconds) or "2015-07-01T20:10:51.781Z" (RFC 3339), rounded
+/// to whole ones. InvalidArgument names the text.
+Result<int64_t> ParsePromTime(std::string_view text);
+
+/// Milliseconds of "15.5" (seconds) or "1h30m", cut to whole ones. InvalidArgument names the text.
+Result<int64_t> ParsePromDuration(std::string_view text);
+
+}  // namespace hg::http

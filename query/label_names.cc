@@ -1,0 +1,77 @@
+#include "query/label_names.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "storage/codec/row_key.h"
+
+namespace hg::query {
+
+LabelNames::LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names)
+    : naming_(naming), layout_(layout), names_(*names), rules_(naming.extra_name_characters) {}
+
+Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text) {
+  std::set<std::string> names;
+  for (const NameRules& rules : {rules_, NameRules()}) {
+    std::string name;
+    if (AppendEscapedName(text, rules, &name)) names.insert(std::move(name));
+  }
+  if (UnescapedName(text) == text && FitsLatin1(text)) names.emplace(text);
+  if (kind == UidKind::kTagk && text == naming_.default_tag_key) names.insert(MarkedName(text));
+  std::vector<Bytes> ids;
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    Result<Bytes> id = names_.Find(kind, name);
+    if (id.ok()) {
+      ids.push_back(std::move(*id));
+    } else if (id.status().code() != StatusCode::kNotFound) {
+      return id.status();
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+Result<std::string> LabelNames::TextOf(UidKind kind, ByteView id) {
+  ASSIGN_OR_RETURN(const Bytes* name, names_.NameOf(kind, id));
+  return UnescapedName(*name);
+}
+
+Result<bool> LabelNames::Is(UidKind kind, ByteView id, std::string_view name) {
+  ASSIGN_OR_RETURN(const Bytes* stored, names_.NameOf(kind, id));
+  return *stored == name;
+}
+
+Result<bool> LabelNames::IsUntagged(ByteView tsuid) {
+  const auto metric = static_cast<size_t>(layout_.metric_width);
+  const auto tagk = static_cast<size_t>(layout_.tagk_width);
+  if (tsuid.size() != metric + static_cast<size_t>(layout_.pair_width())) return false;
+  ASSIGN_OR_RETURN(const bool key,
+                   Is(UidKind::kTagk, tsuid.substr(metric, tagk), naming_.default_tag_key));
+  if (!key) return false;
+  return Is(UidKind::kTagv, tsuid.substr(metric + tagk), naming_.default_tag_value);
+}
+
+Result<promql::Labels> LabelNames::LabelsOf(ByteView tsuid) {
+  std::vector<promql::Labels::Pair> pairs;
+  ASSIGN_OR_RETURN(
+      std::string metric,
+      TextOf(UidKind::kMetric, tsuid.substr(0, static_cast<size_t>(layout_.metric_width))));
+  pairs.emplace_back(promql::kNameLabel, std::move(metric));
+  ASSIGN_OR_RETURN(const bool untagged, IsUntagged(tsuid));
+  if (untagged) return promql::Labels(std::move(pairs));
+  Status failed;
+  codec::ForEachPair(layout_, tsuid, [&](ByteView tagk, ByteView tagv) {
+    if (!failed.ok()) return;
+    Result<std::string> name = TextOf(UidKind::kTagk, tagk);
+    Result<std::string> value = TextOf(UidKind::kTagv, tagv);
+    failed = name.ok() ? value.status() : name.status();
+    if (failed.ok()) pairs.emplace_back(std::move(*name), std::move(*value));
+  });
+  RETURN_IF_ERROR(failed);
+  return promql::Labels(std::move(pairs));
+}
+
+}  // namespace hg::query

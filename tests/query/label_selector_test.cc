@@ -1,0 +1,184 @@
+#include "query/label_selector.h"
+
+#include "tests/query/engine_fixture.h"
+#include "tests/support/fake_watch.h"
+
+namespace hg::query {
+namespace {
+
+using promql::Matcher;
+using promql::MatchKind;
+
+constexpr int64_t kHour = 1'500'008'400;
+constexpr auto kEqual = MatchKind::kEqual, kNotEqual = MatchKind::kNotEqual;
+constexpr auto kMatches = MatchKind::kMatches, kMatchesNot = MatchKind::kMatchesNot;
+
+struct Condition {
+  const char* label;
+  MatchKind kind;
+  const char* value;
+};
+
+using Texts = std::vector<std::string>;
+
+class Labelled : public EngineFixture {
+ public:
+  FakeWatch watch;
+
+  void Put(const std::string& metric, const Tags& tags) {
+    EngineFixture::Put(metric, tags, kHour, 1);
+  }
+
+  /// Labels of the series that are selected; or the error.
+  Texts Find(const std::vector<Condition>& conditions) {
+    promql::Matchers matchers;
+    for (const Condition& c : conditions)
+      matchers.push_back(*Matcher::Make(c.label, c.kind, c.value));
+    Texts found;
+    const Status status = Select(matchers, &found);
+    if (!status.ok()) found.push_back(status.ToString());
+    return found;
+  }
+  /// "metric:host " of each.
+  std::string Hosts(const std::vector<Condition>& conditions) {
+    std::string hosts;
+    for (const std::string& text : Find(conditions)) {
+      const auto value = [&](const std::string& name) {
+        const size_t at = text.find(name + "=\"");
+        if (at == std::string::npos) return std::string();
+        const size_t begin = at + name.size() + 2;
+        return text.substr(begin, text.find('"', begin) - begin);
+      };
+      hosts += value("__name__") + ":" + value("host") + " ";
+    }
+    return hosts;
+  }
+
+ private:
+  Status Select(const promql::Matchers& matchers, Texts* found) {
+    NameMemo memo(names);
+    LabelNames label_names({}, points.layout(), &memo);
+    ASSIGN_OR_RETURN(LabelSelector selector,
+                     LabelSelector::Resolve(matchers, points, &label_names, &watch));
+    for (const auto& [metric, name] : selector.metrics()) {
+      Status status;
+      RETURN_IF_ERROR(points.ListSeries(metric, selector.matcher(), [&](ByteView tsuid) {
+        const Result<bool> admitted = selector.Admits(tsuid);
+        status = admitted.status();
+        if (!status.ok() || !*admitted) return status.ok();
+        const Result<promql::Labels> labels = label_names.LabelsOf(tsuid);
+        status = labels.status();
+        if (status.ok()) found->push_back(labels->Text());
+        return status.ok();
+      }));
+      RETURN_IF_ERROR(status);
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Labelled,
+                  "matchers select as those of Prometheus: a label that is absent is \"\"") {
+  Put("up", {{"host", "a"}, {"dc", "x"}});
+  Put("up", {{"host", "b"}, {"dc", "y"}});
+  Put("up", {{"host", "c"}});
+  Put("down", {{"host", "d"}, {"dc", "x"}});
+  const Condition up = {"__name__", kEqual, "up"};
+  CHECK(Hosts({up}) == "up:a up:b up:c ");
+  CHECK(Hosts({up, {"dc", kEqual, "x"}}) == "up:a ");
+  CHECK(Hosts({up, {"dc", kEqual, ""}}) == "up:c ");
+  CHECK(Hosts({up, {"dc", kEqual, "z"}}).empty());
+  CHECK(Hosts({up, {"dc", kNotEqual, "x"}}) == "up:b up:c ");
+  CHECK(Hosts({up, {"dc", kNotEqual, ""}}) == "up:a up:b ");
+  CHECK(Hosts({up, {"dc", kNotEqual, "z"}}) == "up:a up:b up:c ");
+  CHECK(Hosts({up, {"dc", kMatches, "x|y"}}) == "up:a up:b ");
+  CHECK(Hosts({up, {"dc", kMatches, ""}}) == "up:c ");
+  CHECK(Hosts({up, {"dc", kMatches, "x?"}}) == "up:a up:c ");
+  CHECK(Hosts({up, {"host", kMatches, "a"}, {"host", kMatches, "b"}}).empty());
+  CHECK(Hosts({up, {"host", kMatches, "[ab]"}, {"dc", kMatchesNot, "y"}}) == "up:a ");
+  CHECK(Hosts({up, {"dc", kMatchesNot, "x"}}) == "up:b up:c ");
+  CHECK(Hosts({up, {"dc", kMatchesNot, ".*"}}).empty());
+  CHECK(Hosts({up, {"dc", kMatchesNot, ".+"}}) == "up:c ");
+  CHECK(Hosts({up, {"rack", kEqual, "x"}}).empty());  // no series has it
+  CHECK(Hosts({up, {"rack", kNotEqual, "x"}}) == "up:a up:b up:c ");
+  CHECK(Hosts({up, {"rack", kMatches, ".+"}}).empty());
+  CHECK(Hosts({up, {"rack", kMatchesNot, ".+"}}) == "up:a up:b up:c ");
+}
+
+TEST_CASE_FIXTURE(Labelled, "the metric is a label as others, and need not be named") {
+  Put("up", {{"host", "a"}, {"dc", "x"}});
+  Put("down", {{"host", "d"}, {"dc", "x"}});
+  Put("down", {{"host", "e"}, {"dc", "y"}});
+  CHECK(Hosts({{"__name__", kEqual, "none"}}).empty());
+  CHECK(Hosts({{"__name__", kEqual, ""}}).empty());
+  CHECK(Hosts({{"__name__", kMatches, ".*o.*"}}) == "down:d down:e ");
+  CHECK(Hosts({{"__name__", kNotEqual, "up"}}) == "down:d down:e ");
+  CHECK(Hosts({{"__name__", kMatchesNot, "u."}, {"dc", kEqual, "x"}}) == "down:d ");
+  CHECK(Hosts({{"__name__", kEqual, "up"}, {"__name__", kMatches, "d.*"}}).empty());
+  CHECK(Hosts({{"dc", kEqual, "x"}}) == "up:a down:d ");
+  CHECK(Hosts({}) == "up:a down:d down:e ");
+}
+
+TEST_CASE_FIXTURE(Labelled, "escaped names are shown and found by their texts") {
+  Put("a_x003A_b", {{"x_x0020_y", "localhost_x003A_9090"}});
+  const Condition of_ab = {"__name__", kEqual, "a:b"};
+  const Texts found = {R"({__name__="a:b", x y="localhost:9090"})"};
+  CHECK(Find({of_ab}) == found);
+  CHECK(Find({of_ab, {"x y", kEqual, "localhost:9090"}}) == found);
+  CHECK(Find({of_ab, {"x y", kMatches, "localhost:.*"}}) == found);
+  CHECK(Find({{"__name__", kMatches, "a:."}}) == found);
+  CHECK(Find({of_ab, {"x y", kEqual, "localhost_x003A_9090"}}).empty());
+  CHECK(Find({{"__name__", kEqual, "a_x003A_b"}}).empty());
+}
+
+TEST_CASE_FIXTURE(Labelled, "names that other settings allow are found under either spelling") {
+  Put("a:b", {{"host", "x"}, {"k:1", "v:1"}});
+  Put("a_x003A_b", {{"host", "y"}, {"k_x003A_1", "v_x003A_1"}});
+  CHECK(Hosts({{"__name__", kEqual, "a:b"}}) == "a:b:x a:b:y ");
+  CHECK(Hosts({{"k:1", kEqual, "v:1"}}) == "a:b:x a:b:y ");
+  CHECK(Hosts({{"k:1", kNotEqual, "v:1"}}).empty());
+}
+
+TEST_CASE_FIXTURE(Labelled, "the tag that stands for none is no label") {
+  Put("m", {{"source", "unknown"}});
+  Put("m", {{"_x0073_ource", "unknown"}});
+  Put("m", {{"source", "unknown"}, {"host", "a"}});
+  Put("m", {{"host", "b"}});
+  const Condition of_m = {"__name__", kEqual, "m"};
+  const std::string none = R"({__name__="m"})", one = R"({__name__="m", source="unknown"})",
+                    both = R"({__name__="m", host="a", source="unknown"})",
+                    other = R"({__name__="m", host="b"})";
+  CHECK(Find({of_m}) == Texts{none, both, one, other});
+  CHECK(Find({of_m, {"source", kEqual, ""}}) == Texts{none, other});
+  CHECK(Find({of_m, {"source", kEqual, "unknown"}}) == Texts{both, one});
+  CHECK(Find({of_m, {"source", kNotEqual, "unknown"}}) == Texts{none, other});
+}
+
+TEST_CASE_FIXTURE(Labelled,
+                  "an id that has lost its name fails where the name decides or is shown") {
+  Put("m", {{"host", "a"}});
+  REQUIRE(names.Delete(UidKind::kTagv, "a").ok());
+  names.DropCaches();
+  for (const Condition& c : {Condition{"host", kEqual, "b"}, Condition{"host", kMatches, "b"},
+                             Condition{"__name__", kEqual, "m"}}) {
+    const Texts found = Find({c});
+    if (c.kind == kEqual && c.label == std::string("host")) {
+      CHECK(found.empty());  // nobody asks for its name
+    } else {
+      REQUIRE(found.size() == 1);
+      CHECK(found[0].find("No such unique ID") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Labelled, "looking through all series is watched") {
+  for (int i = 0; i < 100; ++i) Put("m", {{"host", std::to_string(i)}});
+  CHECK(Find({{"host", kEqual, "5"}}).size() == 1);
+  watch.steps = 0;
+  watch.steps_max = 50;
+  CHECK(Find({}) == Texts{"deadline exceeded: too many steps"});
+}
+
+}  // namespace hg::query
