@@ -12,6 +12,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+sys.dont_write_bytecode = True
+import proofs as proofs_of  # noqa: E402
+
 DOCUMENT = "docs/store.md"
 # Letters and last numbers of ../shared/spec/region-store.md, sections 2 to 10.
 SECTIONS = {"D": 24, "W": 19, "F": 8, "R": 22, "C": 9, "Q": 24, "A": 9, "X": 10, "O": 9, "S": 8}
@@ -19,7 +23,6 @@ IDS = [f"{letter}{number}" for letter, last in SECTIONS.items() for number in ra
 BUILT = {"built", "part"}           # need a proof
 UNBUILT = {"not built", "rule", "skipped"}   # need a reason
 ROW = re.compile(r"^\| ([A-Z]\d+) · ([^|]+)\|([^|]*)\|([^|]*)\|([^|]*)\|$")
-PROOF = re.compile(r"`(tests/[^`:]+)(?:: ([^`]+))?`")
 
 
 def rows(text):
@@ -27,11 +30,6 @@ def rows(text):
         found = ROW.match(line)
         if found:
             yield [cell.strip() for cell in found.groups()]
-
-
-def words_of(path):
-    """The file's text, with literals of several pieces joined."""
-    return re.sub(r'"\s*\n\s*"', "", path.read_text())
 
 
 def errors_of(text, root):
@@ -42,17 +40,12 @@ def errors_of(text, root):
             errors.append(f"{name}: the state {state!r} is none of {sorted(BUILT | UNBUILT)}")
         if not how:
             errors.append(f"{name}: says nothing")
-        proofs = PROOF.findall(proof)
+        proofs = proofs_of.named(proof)
         if state in BUILT and not proofs:
             errors.append(f"{name}: names no test")
         if not proofs and proof not in ("", "–"):
             errors.append(f"{name}: {proof!r} names no test")
-        for file, case in proofs:
-            path = root / file
-            if not path.is_file():
-                errors.append(f"{name}: there is no {file}")
-            elif case and case not in words_of(path):
-                errors.append(f"{name}: {file} has no case {case!r}")
+        errors += [f"{name}: {what}" for what in proofs_of.missing(proof, root)]
     errors += [f"{name}: has no row" for name in IDS if name not in seen]
     errors += [f"{name}: has {seen.count(name)} rows" for name in sorted(set(seen)) if seen.count(name) > 1]
     errors += [f"{name}: no such mechanism" for name in sorted(set(seen)) if name not in IDS]
