@@ -9,7 +9,9 @@
 #include "http/api/diediedie.h"
 #include "http/api/dropcaches.h"
 #include "http/api/graph.h"
+#include "http/api/health.h"
 #include "http/api/influx.h"
+#include "http/api/metrics.h"
 #include "http/api/pages.h"
 #include "http/api/prom_query.h"
 #include "http/api/prom_series.h"
@@ -54,15 +56,18 @@ std::span<const Endpoint> Endpoints() {
       {"diediedie", Place::kRoot, kAny, kAllModes, HandleDiediedie},
       {"dropcaches", Place::kApi, kGet | kDelete, kAllModes, HandleDropcaches},
       {"favicon.ico", Place::kRoot, kAny, kReads, HandleFile},
+      {"healthz", Place::kWatch, kAny, kAllModes, HandleHealthz, Where::kLoop},
       {"histogram", Place::kApi, kAny, kWrites, HandleHistogram},
       {"label", Place::kApi, kGet, kReads, HandlePromLabel},
       {"labels", Place::kApi, kGetPost, kReads, HandlePromLabels},
       {"logs", Place::kRoot, kGetPost, kAllModes, HandleLogs},
       {"metadata", Place::kApi, kGet, kReads, HandlePromMetadata},
+      {"metrics", Place::kWatch, kAny, kAllModes, HandleMetrics},
       {"put", Place::kApi, kPost, kWrites, HandlePut},
       {"q", Place::kRoot, kAny, kReads, HandleGraph},
       {"query", Place::kApi, kGetPostDelete, kReads, HandleQuery, Where::kLoop},
       {"query_range", Place::kApi, kGetPost, kReads, HandlePromQueryRange},
+      {"readyz", Place::kWatch, kAny, kAllModes, HandleReadyz},
       {"rollup", Place::kApi, kPost, kWrites, HandleRollup},
       {"s", Place::kRoot, kAny, kReads, HandleFile},
       {"search", Place::kApi, kAny, kReads, HandleSearch},
@@ -88,10 +93,11 @@ std::span<const Endpoint> Endpoints() {
 }
 
 const Endpoint* FindEndpoint(std::string_view name, Place place, const Options& options) {
-  if (place == Place::kRoot ? !options.ui_enabled : !options.api_enabled) return nullptr;
   if (name == "diediedie" && !options.diediedie_enabled) return nullptr;
+  const bool enabled = place == Place::kRoot ? options.ui_enabled : options.api_enabled;
   for (const Endpoint& endpoint : Endpoints()) {
-    if (endpoint.name != name || endpoint.place != place) continue;
+    const bool watch = endpoint.place == Place::kWatch && place == Place::kRoot;
+    if (endpoint.name != name || (!watch && (endpoint.place != place || !enabled))) continue;
     return (endpoint.modes & ModeBit(options.mode)) != 0 ? &endpoint : nullptr;
   }
   return nullptr;

@@ -35,9 +35,10 @@ inline constexpr uint8_t kAllModes = kInReadWrite | kInReadOnly | kInWriteOnly;
 
 /// Where the endpoint lives, and with that which switch it needs.
 enum class Place : uint8_t {
-  kApi,   // below /api[/vN]; needs Options::api_enabled
-  kRoot,  // first segment of the path; needs Options::ui_enabled
-  kPath,  // a whole path of another product's API, looked for first; needs Options::api_enabled
+  kApi,    // below /api[/vN]; needs Options::api_enabled
+  kRoot,   // first segment of the path; needs Options::ui_enabled
+  kPath,   // a whole path of another product's API, looked for first; needs Options::api_enabled
+  kWatch,  // first segment of the path; needs no switch: who watches the process asks for it
 };
 
 /// Which thread a request is answered on first.

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <atomic>
 #include <cstring>
 #include <ctime>
 #include <optional>
 #include <thread>
 
 #include "compaction/row_queue.h"
+#include "http/api/health.h"
 #include "http/graphite_server.h"
 #include "http/server.h"
 #include "query/engine.h"
@@ -186,8 +188,11 @@ class Daemon {
     if (retention_) retention_->Start();
     return {};
   }
+  /// Says at /readyz that it will stop; goes on answering.
+  void AnnounceStop() { stopping_.store(true, std::memory_order_relaxed); }
   /// Clients first: what their last queries found is folded still.
   void Stop() {
+    AnnounceStop();
     server_.Stop();
     graphite_.Stop();
     if (retention_) retention_->Stop();
@@ -225,6 +230,7 @@ class Daemon {
     const Ingest::Stats spellings = ingest_.stats();
     visit("ingest.spellings", "", static_cast<int64_t>(spellings.spellings));
     visit("ingest.spelling_bytes", "", static_cast<int64_t>(spellings.spelling_bytes));
+    visit(std::string(http::kStoppingStat), "", stopping_.load(std::memory_order_relaxed) ? 1 : 0);
     visit("meta.failures", "", static_cast<int64_t>(tracking_ingest_.failures()));
     const compaction::RowFoldStats fold = fold_.Stats();
     const auto show = [&visit](const char* name, const char* tags, uint64_t value) {
@@ -289,6 +295,7 @@ class Daemon {
   uid::TreeSorter tree_sorter_;
   http::Counters counters_;
   std::unique_ptr<uid::HighestIds> highest_ids_;  // null: they are read as they are asked for
+  std::atomic<bool> stopping_{false};
   http::Services services_;
   http::Server server_;
   http::GraphiteServer graphite_;

@@ -1,6 +1,7 @@
 #include "http/api/process_stats.h"
 
 #include <dirent.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,11 +20,16 @@ std::string ReadAll(const std::string& path) {
   return std::move(text).str();
 }
 
-/// "MemTotal:  16316412 kB" gives bytes.
-uint64_t MemoryLine(const std::string& text, std::string_view name) {
+/// The number behind a name, 0 where it is missing.
+uint64_t NumberBehind(const std::string& text, std::string_view name) {
   const size_t at = text.find(name);
   if (at == std::string::npos) return 0;
-  return std::strtoull(text.c_str() + at + name.size(), nullptr, 10) * 1024;
+  return std::strtoull(text.c_str() + at + name.size(), nullptr, 10);
+}
+
+/// "MemTotal:  16316412 kB" gives bytes.
+uint64_t MemoryLine(const std::string& text, std::string_view name) {
+  return NumberBehind(text, name) * 1024;
 }
 
 /// A stat file: id (name) state, and numbers counted from 1 for the state's successor.
@@ -45,8 +51,21 @@ bool ReadStat(const std::string& path, StatFile* out) {
   return true;
 }
 
-constexpr size_t kPriorityField = 14;   // proc(5): field 18
-constexpr size_t kStartTimeField = 18;  // proc(5): field 22, in clock ticks after boot
+// proc(5): fields 14 and 15, 18, 22, 23; times in clock ticks, that of the start after boot.
+constexpr size_t kUserTimeField = 10, kSystemTimeField = 11;
+constexpr size_t kPriorityField = 14;
+constexpr size_t kStartTimeField = 18;
+constexpr size_t kVirtualBytesField = 19;
+
+/// Names in a folder, "." and ".." left out; those that go away meanwhile may count.
+int64_t CountNames(const char* folder) {
+  DIR* names = opendir(folder);
+  if (names == nullptr) return 0;
+  int64_t count = 0;
+  while (const dirent* entry = readdir(names)) count += entry->d_name[0] != '.' ? 1 : 0;
+  closedir(names);
+  return count;
+}
 
 }  // namespace
 
@@ -58,14 +77,25 @@ ProcessStats ReadProcessStats() {
   stats.memory_resident_bytes = MemoryLine(ReadAll("/proc/self/status"), "VmRSS:");
 
   StatFile self;
-  if (ReadStat("/proc/self/stat", &self) && self.numbers.size() > kStartTimeField) {
+  if (ReadStat("/proc/self/stat", &self) && self.numbers.size() > kVirtualBytesField) {
     timespec boot{};
     clock_gettime(CLOCK_BOOTTIME, &boot);
     const int64_t since_boot_ms = boot.tv_sec * 1000 + boot.tv_nsec / 1000000;
     const int64_t ticks = std::max(1L, sysconf(_SC_CLK_TCK));
     stats.uptime_ms =
         std::max<int64_t>(0, since_boot_ms - self.numbers[kStartTimeField] * 1000 / ticks);
+    stats.start_time_s =
+        static_cast<double>(NumberBehind(ReadAll("/proc/stat"), "\nbtime ")) +
+        static_cast<double>(self.numbers[kStartTimeField]) / static_cast<double>(ticks);
+    stats.memory_virtual_bytes = static_cast<uint64_t>(self.numbers[kVirtualBytesField]);
+    stats.cpu_seconds =
+        static_cast<double>(self.numbers[kUserTimeField] + self.numbers[kSystemTimeField]) /
+        static_cast<double>(ticks);
   }
+  stats.open_files = CountNames("/proc/self/fd");
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+    stats.open_files_max = static_cast<int64_t>(files.rlim_cur);
 
   DIR* tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return stats;

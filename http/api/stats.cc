@@ -3,11 +3,10 @@
 #include <netdb.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
-#include <optional>
 #include <vector>
 
+#include "http/api/collected_stats.h"
 #include "http/api/process_stats.h"
 #include "http/api/query_stats.h"
 #include "http/build_info.h"
@@ -15,18 +14,9 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
-#include "query/engine.h"
 
 namespace hg::http {
 namespace {
-
-using Tag = std::pair<std::string, std::string>;
-
-struct Stat {
-  std::string metric;  // with "tsd."
-  int64_t value = 0;
-  std::vector<Tag> tags;  // in the order of the text line
-};
 
 std::string HostName() {
   char name[256] = "";
@@ -45,179 +35,41 @@ std::string FullHostName() {
   return full;
 }
 
-/// Gathers points; the host's tag follows the point's own one and precedes class.
-class Collector {
- public:
-  explicit Collector(const Options& options) {
-    if (options.stats_canonical) {
-      common_.emplace_back("fqdn", FullHostName());
-    } else {
-      std::string host = HostName();
-      common_.emplace_back("host", host.substr(0, host.find('.')));
-    }
-    if (options.stats_with_port) common_.emplace_back("port", std::to_string(options.port));
+/// What every point carries.
+std::vector<StatTag> CommonTags(const Options& options) {
+  std::vector<StatTag> tags;
+  if (options.stats_canonical) {
+    tags.emplace_back("fqdn", FullHostName());
+  } else {
+    std::string host = HostName();
+    tags.emplace_back("host", host.substr(0, host.find('.')));
   }
+  if (options.stats_with_port) tags.emplace_back("port", std::to_string(options.port));
+  return tags;
+}
 
-  /// own, type_class: "key=value", or empty.
-  void Add(std::string_view name, int64_t value, std::string_view own = {},
-           std::string_view type_class = {}) {
-    Stat& stat = stats_.emplace_back();
-    stat.metric = "tsd." + std::string(name);
-    stat.value = value;
-    AddTags(own, &stat);
-    stat.tags.insert(stat.tags.end(), common_.begin(), common_.end());
-    AddTags(type_class, &stat);
-  }
-
-  [[nodiscard]] const std::vector<Stat>& stats() const { return stats_; }
-
- private:
-  /// "k=v k=v …"
-  static void AddTags(std::string_view text, Stat* stat) {
-    while (!text.empty()) {
-      const std::string_view pair = text.substr(0, text.find(' '));
-      text.remove_prefix(std::min(text.size(), pair.size() + 1));
-      const size_t equals = pair.find('=');
-      if (equals != std::string_view::npos)
-        stat->tags.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
-    }
-  }
-
-  std::vector<Tag> common_;
-  std::vector<Stat> stats_;
+/// A number as OpenTSDB's points show it.
+struct StatPoint {
+  std::string metric;  // with "tsd."
+  int64_t value = 0;
+  std::vector<StatTag> tags;  // the host's follows the point's own and precedes class
 };
 
-int64_t Value(const Counters::Counter& counter) {
-  return static_cast<int64_t>(counter.load(std::memory_order_relaxed));
-}
-
-void AddLatency(std::string_view name, const Latency& latency, std::string_view own,
-                std::string_view type_class, Collector* to) {
-  for (int percent : {50, 75, 90, 95})
-    to->Add(std::string(name) + "_" + std::to_string(percent) + "pct", latency.Percentile(percent),
-            own, type_class);
-}
-
-void CollectEdge(const Counters& c, Collector* to) {
-  to->Add("connectionmgr.connections", Value(c.connections_open), "type=open");
-  to->Add("connectionmgr.connections", Value(c.connections_rejected), "type=rejected");
-  to->Add("connectionmgr.connections", Value(c.connections_total), "type=total");
-  to->Add("connectionmgr.exceptions", Value(c.exceptions_closed), "type=closed");
-  to->Add("connectionmgr.exceptions", Value(c.exceptions_reset), "type=reset");
-  to->Add("connectionmgr.exceptions", Value(c.exceptions_timeout), "type=timeout");
-  to->Add("connectionmgr.exceptions", Value(c.exceptions_unknown), "type=unknown");
-  to->Add("rpc.received", Value(c.rpc_telnet), "type=telnet");
-  to->Add("rpc.received", Value(c.rpc_http), "type=http");
-  to->Add("rpc.received", Value(c.rpc_http_plugin), "type=http_plugin");
-  to->Add("rpc.received", Value(c.rpc_put), "type=put");
-  to->Add("rpc.received", Value(c.rpc_influx), "type=influx");
-  to->Add("rpc.received", Value(c.rpc_graphite), "type=graphite");
-  to->Add("rpc.exceptions", Value(c.rpc_exceptions));
-  to->Add("rpc.errors", Value(c.put_storage_errors), "type=hbase_errors");
-  to->Add("rpc.errors", Value(c.put_invalid_values), "type=invalid_values");
-  to->Add("rpc.errors", Value(c.put_illegal_arguments), "type=illegal_arguments");
-  to->Add("rpc.errors", Value(c.put_unknown_metrics), "type=unknown_metrics");
-  to->Add("rpc.errors", Value(c.put_writes_blocked), "type=socket_writes_blocked");
-  for (const char* type : {"type=telnet", "type=http"}) {
-    to->Add("rpc.unauthorized", 0, type);
-    to->Add("rpc.forbidden", 0, type);
+std::vector<StatPoint> StatPoints(Services& services, bool with_threads) {
+  const std::vector<StatTag> common = CommonTags(services.options);
+  std::vector<StatPoint> points;
+  for (Stat& stat : CollectStats(services, with_threads)) {
+    StatPoint& point = points.emplace_back();
+    point.metric = "tsd." + stat.name;
+    point.value = stat.value;
+    point.tags = std::move(stat.tags);
+    point.tags.insert(point.tags.end(), common.begin(), common.end());
+    point.tags.insert(point.tags.end(), stat.classes.begin(), stat.classes.end());
   }
-  AddLatency("http.latency", c.all_requests, "type=all", {}, to);
-  AddLatency("http.latency", c.graphs, "type=graph", {}, to);
-  AddLatency("http.latency", c.drawing, "type=gnuplot", {}, to);
-  to->Add("http.graph.requests", 0, "cache=disk");
-  to->Add("http.graph.requests", Value(c.graph_requests), "cache=miss");
-  to->Add("http.query.success", Value(c.query_success));
-  to->Add("http.query.invalid_requests", Value(c.query_invalid));
-  to->Add("http.query.exceptions", Value(c.query_exceptions));
-  to->Add("http.query.unauthorized", 0);
-  to->Add("http.query.forbidden", 0);
+  return points;
 }
 
-/// What OpenTSDB's client library tells of its cluster, of which there is none: dashboards find the
-/// names all the same. What is asked of the store itself (hbase.rpcs) comes with the store's own
-/// numbers.
-void CollectStorage(const Counters& c, Collector* to) {
-  AddLatency("hbase.latency", Latency(), "method=put", "class=IncomingDataPoints", to);
-  AddLatency("hbase.latency", c.scans, "method=scan", "class=TsdbQuery", to);
-  to->Add("hbase.root_lookups", 0);
-  for (const char* type : {"type=uncontended", "type=contended"})
-    to->Add("hbase.meta_lookups", 0, type);
-  for (const char* name :
-       {"hbase.flushes", "hbase.connections.created", "hbase.connections.idle_closed", "hbase.nsre",
-        "hbase.nsre.rpcs_delayed", "hbase.region_clients.open", "hbase.region_clients.idle_closed"})
-    to->Add(name, 0);
-}
-
-void CollectQueries(query::RunningQueries& queries, Collector* to) {
-  to->Add("query.memory", queries.budget().taken(), "type=taken");
-  to->Add("query.memory", queries.budget().limit(), "type=limit");
-  to->Add("query.large", static_cast<int64_t>(queries.lane().working()), "state=working");
-  to->Add("query.large", static_cast<int64_t>(queries.lane().waiting()), "state=waiting");
-}
-
-int64_t LargestId(int width) { return width >= 8 ? INT64_MAX : (int64_t{1} << (8 * width)) - 1; }
-
-std::optional<int64_t> HighestId(Services& services, UidKind kind) {
-  if (services.highest_ids != nullptr) return services.highest_ids->Of(kind);
-  const Result<int64_t> read = services.names.HighestId(kind);
-  return read.ok() ? std::optional(*read) : std::nullopt;
-}
-
-void CollectNames(Services& services, Collector* to) {
-  std::array<uid::Names::CacheStats, 3> cache;
-  for (UidKind kind : kUidKinds) cache[static_cast<size_t>(kind)] = services.names.Stats(kind);
-  for (UidKind kind : kUidKinds) {
-    const std::string tag = "kind=" + std::string(UidKindName(kind));
-    const auto& stats = cache[static_cast<size_t>(kind)];
-    to->Add("uid.cache-hit", static_cast<int64_t>(stats.hits), tag);
-    to->Add("uid.cache-miss", static_cast<int64_t>(stats.misses), tag);
-    to->Add("uid.cache-size", static_cast<int64_t>(stats.size), tag);
-    to->Add("uid.random-collisions", static_cast<int64_t>(stats.random_collisions), tag);
-    to->Add("uid.rejected-assignments", static_cast<int64_t>(stats.rejected), tag);
-    // A store that cannot be read now has no number to show; the rest of the statistics still
-    // matters.
-    const std::optional<int64_t> used = HighestId(services, kind);
-    if (!used) continue;
-    to->Add("uid.ids-used", *used, tag);
-    to->Add("uid.ids-available", LargestId(UidWidth(services.points.layout(), kind)) - *used, tag);
-  }
-}
-
-std::vector<Stat> CollectStats(Services& services, bool with_threads) {
-  Collector collector(services.options);
-  CollectEdge(services.counters, &collector);
-  CollectQueries(services.queries.running(), &collector);
-  CollectNames(services, &collector);
-  for (const char* kind : {"kind=raw", "kind=aggregate"})
-    collector.Add("uid.filter.rejected", 0, kind);
-  CollectStorage(services.counters, &collector);
-  const ProcessStats process = ReadProcessStats();
-  collector.Add("jvm.ramfree", static_cast<int64_t>(process.memory_available_bytes));
-  collector.Add("jvm.ramused", static_cast<int64_t>(process.memory_resident_bytes));
-  if (with_threads) {
-    collector.Add("jvm.thread.count", static_cast<int64_t>(process.threads.size()));
-    int64_t runnable = 0;
-    for (const ThreadStats& thread : process.threads) runnable += thread.state == 'R' ? 1 : 0;
-    for (const char* state :
-         {"state=new", "state=blocked", "state=timed_waiting", "state=terminated"})
-      collector.Add("jvm.thread.states", 0, state);
-    collector.Add("jvm.thread.states", runnable, "state=runnable");
-    collector.Add("jvm.thread.states", static_cast<int64_t>(process.threads.size()) - runnable,
-                  "state=waiting");
-  }
-  collector.Add("datapoints.added", Value(services.counters.points_added), "type=all",
-                "class=TSDB");
-  collector.Add("ingest.text_fields", Value(services.counters.text_fields));
-  if (services.collect_stats) {
-    services.collect_stats([&](const std::string& name, const std::string& tags, int64_t value) {
-      collector.Add(name, value, tags);
-    });
-  }
-  return collector.stats();
-}
-
-std::string Line(const Stat& stat, int64_t now_s) {
+std::string Line(const StatPoint& stat, int64_t now_s) {
   std::string line = stat.metric + " " + std::to_string(now_s) + " " + std::to_string(stat.value);
   for (const auto& [key, value] : stat.tags) line += " " + key + "=" + value;
   return line;
@@ -228,7 +80,7 @@ std::string PointsJson(Services& services) {
   std::string body;
   JsonWriter json(&body);
   json.BeginArray();
-  for (const Stat& stat : CollectStats(services, false)) {
+  for (const StatPoint& stat : StatPoints(services, false)) {
     json.BeginObject();
     json.Member("metric", stat.metric);
     json.Member("timestamp", now_s);
@@ -325,7 +177,7 @@ void HandleStats(const Request& request, Services& services, ResponseWriter& out
 std::string StatsText(Services& services) {
   const int64_t now_s = services.clock.NowMs() / 1000;
   std::string text;
-  for (const Stat& stat : CollectStats(services, true)) text += Line(stat, now_s) + "\n";
+  for (const StatPoint& stat : StatPoints(services, true)) text += Line(stat, now_s) + "\n";
   return text;
 }
 
@@ -338,7 +190,7 @@ void HandleStatsPage(const Request& request, Services& services, ResponseWriter&
   std::string body;
   JsonWriter json(&body);
   json.BeginArray();
-  for (const Stat& stat : CollectStats(services, true)) json.String(Line(stat, now_s));
+  for (const StatPoint& stat : StatPoints(services, true)) json.String(Line(stat, now_s));
   json.EndArray();
   SendJson(out, request, body);
 }

@@ -82,13 +82,18 @@ class Daemon:
 
     def get(self, path, timeout=60):
         """The JSON answer."""
-        return self.ask("GET", path, None, timeout)
+        return json.loads(self.ask("GET", path, None, timeout))
+
+    def text(self, path, timeout=60):
+        """The answer as text."""
+        return self.ask("GET", path, None, timeout).decode("utf-8", "replace")
 
     def post(self, path, document, timeout=60):
         """The JSON answer to a JSON document."""
-        return self.ask("POST", path, json.dumps(document), timeout)
+        return json.loads(self.ask("POST", path, json.dumps(document), timeout))
 
     def ask(self, method, path, body, timeout):
+        """The answer's bytes."""
         connection = self.connection(timeout)
         try:
             connection.request(method, path, body)
@@ -100,7 +105,7 @@ class Daemon:
             connection.close()
         if answer.status != 200:
             raise Refused(method, path, answer.status, body)
-        return json.loads(body)
+        return body
 
     def query(self, start, expression, end=None, **flags):
         words = {"start": start, "m": expression, **({"end": end} if end is not None else {}), **flags}

@@ -62,6 +62,28 @@ TEST_CASE("the directory of a running process is busy, and the message tells its
   CHECK(OpenEmbeddedBackend(folder.Settings(), "the third one").ok());
 }
 
+TEST_CASE("a batch of nothing is refused as long as any other would be: readiness rests on that") {
+  const Folder folder;
+  const auto backend = OpenEmbeddedBackend(folder.Settings(), "", StoreUse::kLook);
+  REQUIRE(backend.ok());
+  Points& points = (*backend)->points();
+  CHECK(points.Append({}).ok());
+  const auto series = points.Register(kTsuid);
+  REQUIRE(series.ok());
+  Status appended;
+  for (int64_t time = 1500000000; appended.ok(); time += 1000) {
+    REQUIRE(time < 1600000000);
+    std::vector<PointEntry> batch;
+    for (int64_t i = 0; i < 1000; ++i)
+      batch.push_back(MakePointEntry(*series, Timestamp{time + i}, PointValue::Int(i)));
+    appended = points.Append(batch).status();
+  }
+  CHECK(appended.code() == StatusCode::kBusy);
+  CHECK(points.Append({}).status().code() == StatusCode::kBusy);
+  REQUIRE((*backend)->cells().Flush().ok());
+  CHECK(points.Append({}).ok());
+}
+
 TEST_CASE("a setting that no engine has is refused by key and value") {
   const Folder folder;
   for (const auto& [key, value] :

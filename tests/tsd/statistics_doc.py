@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
 
-NAME = re.compile(r"`([a-z]+\.[a-z0-9_.-]+)`")
+NAME = re.compile(r"`([a-z]+\.[a-z0-9_.-]+|stopping)`")
 
 
 def told(text):

@@ -1,0 +1,151 @@
+// /metrics, /healthz, /readyz.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "http/api/collected_stats.h"
+#include "http/api/metric_names.h"
+#include "http/router.h"
+#include "tests/http/api/api_fixture.h"
+
+namespace hg::http {
+namespace {
+
+bool HasLine(const std::string& text, const std::string& line) {
+  return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+TEST_CASE("metrics are the numbers of /api/stats with types, units and labels") {
+  ApiFixture f;
+  f.counters.rpc_put = 7;
+  f.counters.connections_open = 3;
+  f.counters.points_added = 9;
+  f.counters.query_success = 5;
+  f.counters.query_invalid = 6;
+  f.services.collect_stats = [](const auto& add) {
+    add("storage.files", "", 4);
+    add("hbase.spool.age", "", 1500);
+    add("hbase.gateway.latency_95pct", "method=put", 20);
+  };
+  const BufferResponse reply = f.Ask("GET", "/metrics");
+  CHECK(reply.status == 200);
+  CHECK(reply.content_type == "text/plain; version=0.0.4; charset=utf-8");
+  for (const char* line :
+       {"hourglass_rpc_received_total{type=\"put\"} 7", "hourglass_connections_open 3",
+        "# TYPE hourglass_connections_open gauge", "hourglass_points_added_total{type=\"all\"} 9",
+        "# TYPE hourglass_points_added_total counter",
+        "hourglass_queries_total{result=\"success\"} 5",
+        "hourglass_queries_total{result=\"invalid\"} 6", "hourglass_storage_files 4",
+        "hourglass_hbase_spool_age_seconds 1.5",
+        "hourglass_hbase_call_latency_seconds{method=\"put\",quantile=\"0.95\"} 0.02"})
+    CHECK_MESSAGE(HasLine(reply.body, line), line);
+  // Each family is announced once.
+  const std::string announced = "# TYPE hourglass_queries_total counter";
+  CHECK(reply.body.find(announced) == reply.body.rfind(announced));
+}
+
+TEST_CASE("how long requests took is a summary in seconds") {
+  ApiFixture f;
+  for (int ms = 1; ms <= 20; ++ms) f.counters.all_requests.Record(ms);
+  const std::string text = f.Ask("GET", "/metrics").body;
+  const std::string name = "hourglass_http_request_duration_seconds";
+  CHECK(HasLine(text, "# TYPE " + name + " summary"));
+  CHECK(HasLine(text, name + "{quantile=\"0.5\"} 0.01"));
+  CHECK(HasLine(text, name + "{quantile=\"0.95\"} 0.019"));
+  CHECK(HasLine(text, name + "_count 20"));
+}
+
+TEST_CASE("the process tells what it is, and what it takes") {
+  ApiFixture f;
+  const std::string text = f.Ask("GET", "/metrics").body;
+  CHECK(text.find("\nhourglass_build_info{version=\"") != std::string::npos);
+  for (const char* name : {"process_cpu_seconds_total", "process_open_fds", "process_max_fds",
+                           "process_resident_memory_bytes", "process_virtual_memory_bytes",
+                           "process_start_time_seconds"}) {
+    const size_t at = text.find("\n" + std::string(name) + " ");
+    REQUIRE_MESSAGE(at != std::string::npos, name);
+    CHECK_MESSAGE(text[text.find(' ', at + 1) + 1] != '-', name);
+  }
+  CHECK(text.find("\nprocess_resident_memory_bytes 0\n") == std::string::npos);
+  CHECK(text.find("\nprocess_open_fds 0\n") == std::string::npos);
+}
+
+TEST_CASE("a number that has no name here is shown under its own, untyped") {
+  ApiFixture f;
+  f.services.collect_stats = [](const auto& add) { add("lsm.new-files", "table=tsdb", 3); };
+  const std::string text = f.Ask("GET", "/metrics").body;
+  CHECK(HasLine(text, "# HELP hourglass_lsm_new_files tsd.lsm.new-files of /api/stats."));
+  CHECK(HasLine(text, "# TYPE hourglass_lsm_new_files untyped"));
+  CHECK(HasLine(text, "hourglass_lsm_new_files{table=\"tsdb\"} 3"));
+}
+
+TEST_CASE("metrics of one name have one type and one help, counters and no others end in _total") {
+  for (const StatMetric& a : StatMetrics()) {
+    CAPTURE(a.stat);
+    if (a.metric.empty()) continue;
+    CHECK(a.metric == MetricName(a.metric));
+    CHECK(a.metric.starts_with("hourglass_"));
+    CHECK(a.metric.ends_with("_total") == (a.type == MetricType::kCounter));
+    CHECK(a.help.ends_with('.'));
+    for (const StatMetric& b : StatMetrics()) {
+      if (a.metric != b.metric) continue;
+      CHECK(a.type == b.type);
+      CHECK(a.help == b.help);
+    }
+  }
+}
+
+TEST_CASE("who watches is answered in every mode, with the pages switched off, to GET and HEAD") {
+  for (Mode mode : {Mode::kReadWrite, Mode::kReadOnly, Mode::kWriteOnly}) {
+    ApiFixture f;
+    f.options.mode = mode;
+    f.options.ui_enabled = false;
+    f.options.api_enabled = false;
+    for (const char* path : {"/metrics", "/healthz", "/readyz"}) {
+      CAPTURE(path);
+      CHECK(f.Ask("GET", path).status == 200);
+      CHECK(f.Ask("HEAD", path).status == 200);
+      CHECK(f.Ask("POST", path).status == 400);
+      CHECK(f.Ask("GET", std::string("/api") + path).status == 404);
+    }
+  }
+}
+
+/// A store over its budget.
+class FullPoints : public points::PointsOverCells {
+ public:
+  using PointsOverCells::PointsOverCells;
+  Result<LogPosition> Append(std::span<const PointEntry>) override {
+    return Status::Busy("memory is over its budget");
+  }
+};
+
+TEST_CASE("readiness tells why not, health does not ask") {
+  ApiFixture f;
+  CHECK(f.Ask("GET", "/readyz").body == "ready\n");
+  CHECK(HasLine(f.Ask("GET", "/metrics").body, "hourglass_ready 1"));
+
+  FullPoints full(&f.store, {});
+  Services services{f.options,     f.settings, f.clock,   f.store, full,       f.names,
+                    f.annotations, f.metadata, f.queries, f.sink,  f.counters, {}};
+  const auto ask = [&services](const char* path) {
+    BufferResponse reply;
+    Dispatch(MakeRequest("GET", path), services, reply);
+    return reply;
+  };
+  CHECK(ask("/readyz").status == 503);
+  CHECK(ask("/readyz").content_type == "text/plain");
+  CHECK(ask("/readyz").body == "memory is over its budget\n");
+  CHECK(HasLine(ask("/metrics").body, "hourglass_ready 0"));
+  CHECK(ask("/healthz").status == 200);
+  CHECK(ask("/healthz").body == "ok\n");
+  // Nobody wants to write there.
+  f.options.mode = Mode::kReadOnly;
+  CHECK(ask("/readyz").status == 200);
+  services.collect_stats = [](const auto& show) { show("stopping", "", 1); };
+  CHECK(ask("/readyz").status == 503);
+  CHECK(ask("/readyz").body == "stopping\n");
+}
+
+}  // namespace
+}  // namespace hg::http

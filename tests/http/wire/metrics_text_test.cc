@@ -1,0 +1,46 @@
+#include "http/wire/metrics_text.h"
+
+#include <doctest/doctest.h>
+
+namespace hg::http {
+namespace {
+
+TEST_CASE("a family is its help, its type and its samples") {
+  std::string out;
+  MetricsText text(&out);
+  text.Family("hourglass_a_total", MetricType::kCounter, "What a is.");
+  text.Sample({}, int64_t{-7});
+  text.Sample({{"kind", "x"}, {"host", "y"}}, int64_t{8});
+  text.Family("hourglass_b_seconds", MetricType::kHistogram, "b");
+  text.Sample({{"le", "+Inf"}}, int64_t{1}, "_bucket");
+  text.Sample({}, 0.25, "_sum");
+  CHECK(out ==
+        "# HELP hourglass_a_total What a is.\n"
+        "# TYPE hourglass_a_total counter\n"
+        "hourglass_a_total -7\n"
+        "hourglass_a_total{kind=\"x\",host=\"y\"} 8\n"
+        "# HELP hourglass_b_seconds b\n"
+        "# TYPE hourglass_b_seconds histogram\n"
+        "hourglass_b_seconds_bucket{le=\"+Inf\"} 1\n"
+        "hourglass_b_seconds_sum 0.25\n");
+}
+
+TEST_CASE("no text of a label or a help can end its line or its quotes") {
+  std::string out;
+  MetricsText text(&out);
+  text.Family("a", MetricType::kGauge, "one\ntwo \\ \"three\"");
+  text.Sample({{"l", "one\ntwo \\ \"three\""}}, int64_t{0});
+  CHECK(out ==
+        "# HELP a one\\ntwo \\\\ \"three\"\n"
+        "# TYPE a gauge\n"
+        "a{l=\"one\\ntwo \\\\ \\\"three\\\"\"} 0\n");
+}
+
+TEST_CASE("any text becomes a name") {
+  CHECK(MetricName("hourglass.uid.cache-hit") == "hourglass_uid_cache_hit");
+  CHECK(MetricName("95pct") == "_95pct");
+  CHECK(MetricName("\xC3\xA9t\xC3\xA9") == "__t__");
+}
+
+}  // namespace
+}  // namespace hg::http

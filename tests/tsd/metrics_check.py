@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""promtool has nothing to say against what a daemon shows at /metrics, and every number of /api/stats has its name there.
+    metrics_check.py build/release/tsdb
+The last line reads "N passed, N failed"."""
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+sys.dont_write_bytecode = True
+import daemon  # noqa: E402
+
+UNNAMED = re.compile(r"^# TYPE (\S+) untyped$", re.MULTILINE)
+
+
+def promtool_says(text):
+    """What `promtool check metrics` finds; "" = nothing."""
+    found = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+    return (found.stdout + found.stderr).strip() or ("" if found.returncode == 0 else f"exit status {found.returncode}")
+
+
+def shown(tsdb):
+    """/metrics of a daemon that has written and answered something."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = daemon.Daemon(tsdb, folder)
+        server.start()
+        try:
+            connection = server.connection()
+            connection.request("POST", "/api/put", '{"metric":"m","timestamp":1,"value":1,"tags":{"a":"b"}}')
+            connection.getresponse().read()
+            server.query(1, "sum:m", 2)
+            return {path: server.text(path) for path in ("/metrics", "/healthz", "/readyz")}
+        finally:
+            server.stop()
+
+
+def faults(answers):
+    text = answers["/metrics"]
+    if said := promtool_says(text):
+        yield f"promtool: {said}"
+    for name in UNNAMED.findall(text):
+        yield f"{name} is a number of /api/stats without a name in http/api/metric_names.cc"
+    for line in ("hourglass_points_added_total{type=\"all\"} 1", "hourglass_storage_series 1",
+                 "hourglass_queries_total{result=\"success\"} 1", "hourglass_ready 1"):
+        if line not in text.splitlines():
+            yield f"there is no line {line}"
+    if answers["/healthz"] != "ok\n" or answers["/readyz"] != "ready\n":
+        yield f"health and readiness are {answers['/healthz']!r} and {answers['/readyz']!r}"
+
+
+def main():
+    if shutil.which("promtool") is None:
+        print("FAIL there is no promtool: setup/install test brings it\n0 passed, 1 failed")
+        return 1
+    answers = shown(sys.argv[1])
+    wrong = list(faults(answers))
+    # The test itself: a counter without _total, a name that nobody gave, three lines that are missing, and no answer.
+    canary = list(faults({"/metrics": "# HELP a b\n# TYPE a counter\na 1\n# HELP c d\n# TYPE c untyped\nc 1\n"
+                                      "hourglass_ready 1\n", "/healthz": "", "/readyz": ""}))
+    if len(canary) != 6:
+        wrong.append(f"the canaries live: {canary}")
+    for fault in wrong:
+        print("FAIL", fault)
+    print(f"{len(answers['/metrics'].splitlines())} passed, {len(wrong)} failed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
