@@ -332,6 +332,12 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.query.large.waiting", "64", "Large queries that may wait, 503 above."},
     {"tsd.query.large.wait", "60000", "Milliseconds that one waits, 503 then."},
     {"tsd.query.slow_log", "10000", "Milliseconds after which a query is named in the log."},
+    {"tsd.log.format", "text",
+     "How the log's lines on standard error look: `text` or `json` (an object a line: "
+     "`time`, `level`, `thread`, `message`)."},
+    {"tsd.log.level", "info",
+     "The daemon logs lines of that level and above: `debug`, `info`, `warning`, `error`. "
+     "`/logs?level=` changes it meanwhile."},
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tsd/log_line.h"
+
 namespace hg::tsd {
 namespace {
 
@@ -24,13 +26,49 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::err;
 }
 
+LogLevel FromSpdlog(spdlog::level::level_enum level) {
+  switch (level) {
+    case spdlog::level::trace:
+    case spdlog::level::debug:
+      return LogLevel::kDebug;
+    case spdlog::level::info:
+      return LogLevel::kInfo;
+    case spdlog::level::warn:
+      return LogLevel::kWarning;
+    default:
+      return LogLevel::kError;
+  }
+}
+
+/// The lines of standard error.
+class LineFormatter : public spdlog::formatter {
+ public:
+  explicit LineFormatter(LogFormat format) : format_(format) {}
+
+  void format(const spdlog::details::log_msg& event, spdlog::memory_buf_t& out) override {
+    const auto time_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(event.time.time_since_epoch());
+    const std::string line =
+        LogLine(format_, FromSpdlog(event.level), time_ms.count(), event.thread_id,
+                {event.payload.data(), event.payload.size()}) +
+        "\n";
+    out.append(line.data(), line.data() + line.size());
+  }
+  [[nodiscard]] std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<LineFormatter>(format_);
+  }
+
+ private:
+  const LogFormat format_;
+};
+
 /// The logger, and the sink of its that remembers.
 struct ProcessLog {
   std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> recent =
       std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(kLogLinesKept);
   spdlog::logger logger{"tsdb", {std::make_shared<spdlog::sinks::stderr_sink_mt>(), recent}};
 
-  ProcessLog() { logger.set_pattern("%Y-%m-%d %H:%M:%S.%e %l: %v"); }
+  ProcessLog() { logger.set_formatter(std::make_unique<LineFormatter>(LogFormat::kText)); }
 };
 
 ProcessLog& TheLog() {
@@ -41,18 +79,19 @@ ProcessLog& TheLog() {
 
 spdlog::logger& Logger() { return TheLog().logger; }
 
-std::string_view LevelName(spdlog::level::level_enum level) {
+/// As OpenTSDB's /logs writes it.
+std::string_view LevelName(LogLevel level) {
   switch (level) {
-    case spdlog::level::trace:
-    case spdlog::level::debug:
+    case LogLevel::kDebug:
       return "DEBUG";
-    case spdlog::level::info:
+    case LogLevel::kInfo:
       return "INFO";
-    case spdlog::level::warn:
+    case LogLevel::kWarning:
       return "WARN";
-    default:
-      return "ERROR";
+    case LogLevel::kError:
+      break;
   }
+  return "ERROR";
 }
 
 }  // namespace
@@ -63,13 +102,17 @@ std::vector<std::string> RecentLogLines() {
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(line.time.time_since_epoch()).count();
     std::string text = std::to_string(seconds) + "\t";
-    text += LevelName(line.level);
+    text += LevelName(FromSpdlog(line.level));
     text += "\t" + std::to_string(line.thread_id) + "\ttsdb\t";
-    text.append(line.payload.data(), line.payload.size());
+    text += OneLine({line.payload.data(), line.payload.size()});
     lines.push_back(std::move(text));
   }
   std::reverse(lines.begin(), lines.end());
   return lines;
+}
+
+void SetLogFormat(LogFormat format) {
+  Logger().set_formatter(std::make_unique<LineFormatter>(format));
 }
 
 void SetLogLevel(LogLevel level) { Logger().set_level(ToSpdlog(level)); }

@@ -10,6 +10,16 @@
 namespace hg::tsd {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
+enum class LogFormat { kText, kJson };
+
+/// What the log is told by the settings.
+struct LogOptions {
+  LogFormat format = LogFormat::kText;
+  LogLevel level = LogLevel::kInfo;
+};
+
+/// How the lines of standard error look (tsd/log_line.h); the default is kText. Thread-safe.
+void SetLogFormat(LogFormat format);
 
 /// Lines below `level` are dropped; the default is kInfo. Thread-safe.
 void SetLogLevel(LogLevel level);
@@ -19,7 +29,7 @@ void SetLogLevel(LogLevel level);
 inline constexpr size_t kLogLinesKept = 1024;
 std::vector<std::string> RecentLogLines();
 
-/// One line with time and level. Thread-safe.
+/// One event: one line with time and level. Thread-safe.
 void Log(LogLevel level, std::string_view line);
 
 inline void LogInfo(std::string_view line) { Log(LogLevel::kInfo, line); }

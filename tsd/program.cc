@@ -2,6 +2,7 @@
 
 #include "tsd/command.h"
 #include "tsd/log.h"
+#include "tsd/settings.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
@@ -99,8 +100,14 @@ int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& o
     if (auto value = line->Value(option)) config->Set(key, *value);
   if (command->apply_options != nullptr) command->apply_options(*line, &*config);
 
-  const bool talkative = command->name == kTsdCommand.name || line->Has("--verbose");
-  SetLogLevel(talkative ? LogLevel::kInfo : LogLevel::kWarning);
+  const Result<LogOptions> log = ReadLogOptions(*config);
+  if (!log.ok()) {
+    err << "tsdb " << command->name << ": " << log.status().message() << "\n";
+    return kExitFailed;
+  }
+  SetLogFormat(log->format);
+  const LogLevel quiet = line->Has("--verbose") ? LogLevel::kInfo : LogLevel::kWarning;
+  SetLogLevel(command->name == kTsdCommand.name ? log->level : quiet);
   for (const std::string& line : config->IneffectiveLines()) LogInfo(line);
 
   Session session(*config, opener, ProcessWords(*command, *config));

@@ -343,6 +343,31 @@ Status ReadQueryBudgets(const Config& config, query::Options* options) {
 
 }  // namespace
 
+Result<LogOptions> ReadLogOptions(const Config& config) {
+  LogOptions options;
+  const auto wrong = [&config](const char* key, const char* words) {
+    return Status::InvalidArgument("setting " + std::string(key) + " = \"" + config.String(key) +
+                                   "\" is none of " + words);
+  };
+  const std::string& format = config.String("tsd.log.format");
+  if (format == "json") {
+    options.format = LogFormat::kJson;
+  } else if (format != "text") {
+    return wrong("tsd.log.format", "text, json");
+  }
+  const std::string& level = config.String("tsd.log.level");
+  if (level == "debug") {
+    options.level = LogLevel::kDebug;
+  } else if (level == "warning") {
+    options.level = LogLevel::kWarning;
+  } else if (level == "error") {
+    options.level = LogLevel::kError;
+  } else if (level != "info") {
+    return wrong("tsd.log.level", "debug, info, warning, error");
+  }
+  return options;
+}
+
 Result<int64_t> ReadSlowQueryMs(const Config& config) {
   return config.Int("tsd.query.slow_log", 0, 0, kLongMax);
 }

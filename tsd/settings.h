@@ -13,6 +13,7 @@
 #include "tsd/config.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/ingest/rollup_ingest.h"
+#include "tsd/log.h"
 #include "tsd/retention/retention.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
@@ -22,6 +23,7 @@
 
 namespace hg::tsd {
 
+Result<LogOptions> ReadLogOptions(const Config& config);
 Result<KeyLayout> ReadKeyLayout(const Config& config);
 Result<uid::NamesOptions> ReadNamesOptions(const Config& config);
 /// Null: every name may get an id.
