@@ -62,6 +62,8 @@ std::string ProcessWords(const Command& command, const Config& config) {
 
 }  // namespace
 
+std::span<const Command* const> Commands() { return kCommands; }
+
 std::span<const OptionSpec> CommonOptions() { return kCommonOptions; }
 
 int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& opener,

@@ -13,6 +13,11 @@
 
 namespace hg::tsd {
 
+struct Command;
+
+/// All sub-commands, in the order of the usage text.
+std::span<const Command* const> Commands();
+
 /// Options of every command: --config, --table, ….
 std::span<const OptionSpec> CommonOptions();
 

@@ -1,0 +1,117 @@
+#include "tsd/manual/completions.h"
+
+#include "tsd/command.h"
+#include "tsd/program.h"
+
+namespace hg::tsd {
+namespace {
+
+/// "--name=" where a value follows.
+std::string BashWords(std::span<const OptionSpec> options) {
+  std::string words;
+  for (const OptionSpec& option : options) {
+    words += " " + std::string(option.name) + (option.argument.empty() ? "" : "=");
+    if (!option.alias.empty()) words += " " + std::string(option.alias);
+  }
+  return words;
+}
+
+/// Inside of '…' and [...] of a specification of _arguments.
+std::string ZshText(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else if (c == '[' || c == ']' || c == ':' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string ZshOption(const OptionSpec& option) {
+  std::string name(option.name);
+  if (!option.argument.empty()) name += "=";
+  name += "[" + ZshText(option.help) + "]";
+  if (!option.argument.empty()) name += ":" + ZshText(option.argument) + ":_files";
+  std::string out = " '" + name + "'";
+  if (!option.alias.empty())
+    out += " '" + std::string(option.alias) + "[" + ZshText(option.help) + "]'";
+  return out;
+}
+
+std::string ZshOptions(std::span<const OptionSpec> options) {
+  std::string out;
+  for (const OptionSpec& option : options) out += " \\\n       " + ZshOption(option);
+  return out;
+}
+
+}  // namespace
+
+std::string BashCompletion() {
+  std::string names;
+  std::string cases;
+  for (const Command* command : Commands()) {
+    names += (names.empty() ? "" : " ") + std::string(command->name);
+    cases +=
+        "    " + std::string(command->name) + ") words+='" + BashWords(command->options) + "' ;;\n";
+  }
+  return "# bash completion of tsdb, made of the program's own table of commands.\n"
+         "_tsdb() {\n"
+         "  local current=${COMP_WORDS[COMP_CWORD]}\n"
+         "  COMPREPLY=()\n"
+         "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
+         "    COMPREPLY=($(compgen -W '" +
+         names +
+         "' -- \"$current\"))\n"
+         "    return\n"
+         "  fi\n"
+         "  [[ $current == -* ]] || { COMPREPLY=($(compgen -f -- \"$current\")); return; }\n"
+         "  local words='" +
+         BashWords(CommonOptions()) +
+         "'\n"
+         "  case ${COMP_WORDS[1]} in\n" +
+         cases +
+         "  esac\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+         "  [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace 2>/dev/null\n"
+         "  return 0\n"
+         "}\n"
+         "complete -o filenames -F _tsdb tsdb\n";
+}
+
+std::string ZshCompletion() {
+  std::string names;
+  std::string cases;
+  for (const Command* command : Commands()) {
+    names += "    '" + std::string(command->name) + ":" + ZshText(command->summary) + "'\n";
+    cases += "    " + std::string(command->name) + ")\n      _arguments \"${common[@]}\"" +
+             ZshOptions(command->options) + " \\\n        '*:word:_files' ;;\n";
+  }
+  return "#compdef tsdb\n"
+         "# zsh completion of tsdb, made of the program's own table of commands.\n"
+         "_tsdb() {\n"
+         "  local -a commands common\n"
+         "  commands=(\n" +
+         names +
+         "  )\n"
+         "  common=(" +
+         ZshOptions(CommonOptions()) +
+         ")\n"
+         "  if (( CURRENT == 2 )); then\n"
+         "    _describe command commands\n"
+         "    return\n"
+         "  fi\n"
+         "  shift words\n"
+         "  (( CURRENT-- ))\n"
+         "  case ${words[1]} in\n" +
+         cases +
+         "  esac\n"
+         "}\n"
+         "_tsdb \"$@\"\n";
+}
+
+}  // namespace hg::tsd

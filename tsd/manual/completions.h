@@ -1,0 +1,15 @@
+#pragma once
+// Completion of the command line in bash and zsh, made of the table of commands.
+
+#include <string>
+
+namespace hg::tsd {
+
+/// For /usr/share/bash-completion/completions/tsdb: commands first, then the command's options;
+/// other words are names of files.
+std::string BashCompletion();
+
+/// The same for zsh, with the help texts: the function file _tsdb.
+std::string ZshCompletion();
+
+}  // namespace hg::tsd
