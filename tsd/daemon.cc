@@ -1,14 +1,12 @@
 #include "tsd/daemon.h"
 
 #include <malloc.h>
-#include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <atomic>
+#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <optional>
 #include <thread>
 
@@ -25,7 +23,9 @@
 #include "tsd/open_files.h"
 #include "tsd/query_log.h"
 #include "tsd/retention/retention.h"
+#include "tsd/service_manager.h"
 #include "tsd/settings.h"
+#include "tsd/signals.h"
 #include "uid/annotations.h"
 #include "uid/highest_ids.h"
 #include "uid/metadata.h"
@@ -65,7 +65,8 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   return options;
 }
 
-constexpr time_t kHealthIntervalS = 10;
+/// How often the store is asked how it is.
+constexpr int64_t kHealthIntervalMs = 10'000;
 /// Writers that wait for a store on another machine: their points go there together.
 constexpr int kRemoteWriteThreads = 64;
 constexpr int kOwnPagesBytesMin = 256 << 10;
@@ -91,29 +92,6 @@ bool SetLogLevelByName(const std::string& name) {
   if (known != kLevels.end()) SetLogLevel(known->second);
   return known != kLevels.end();
 }
-
-/// The signals that steer the daemon, taken by the main thread alone.
-class Signals {
- public:
-  /// Blocks them in this thread and all that it starts from now on.
-  Signals() {
-    sigemptyset(&set_);
-    for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, signal);
-    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-    // A client that closes early is an error code of a write, not an end of the process.
-    signal(SIGPIPE, SIG_IGN);
-  }
-
-  /// The next signal; 0 if none came for a while, so that the caller can look after the store.
-  [[nodiscard]] int Wait(time_t patience_s = kHealthIntervalS) const {
-    const timespec patience{patience_s, 0};
-    const int signal = sigtimedwait(&set_, nullptr, &patience);
-    return signal > 0 ? signal : 0;
-  }
-
- private:
-  sigset_t set_;
-};
 
 /// The rooms, built bottom up; each borrows from those before it.
 class Daemon {
@@ -305,7 +283,7 @@ class Daemon {
 /// it would be of no use: it knows no id, and could not take a point into its spool. False: told to
 /// stop.
 Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t patience_ms) {
-  constexpr time_t kPauseS = 1;
+  constexpr int64_t kPauseMs = 1000;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
   while (true) {
     const Status opened = call.Open(StoreUse::kServe);
@@ -315,8 +293,7 @@ Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t pat
     LogWarning("no start without the store, trying again for " +
                std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count()) +
                " s: " + opened.ToString());
-    const int signal = signals.Wait(kPauseS);
-    if (signal == SIGTERM || signal == SIGINT) return false;
+    if (Signals::IsStop(signals.Wait(kPauseMs))) return false;
   }
 }
 
@@ -324,6 +301,8 @@ Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t pat
 
 Status RunDaemon(Invocation& call) {
   ASSIGN_OR_RETURN(DaemonOptions options, ReadDaemonOptions(call.session.config()));
+  ASSIGN_OR_RETURN(const StopOptions stop, ReadStopOptions(call.session.config()));
+  const ServiceManager manager = ServiceManager::FromEnvironment();
   const Signals signals;
   KeepHeapSmall();
   const uint64_t open_files_max = RaiseOpenFilesLimit();
@@ -331,6 +310,7 @@ Status RunDaemon(Invocation& call) {
   LogInfo("up to " + std::to_string(options.http.connections_max) + " connections, of " +
           std::to_string(open_files_max) + " open files");
   ASSIGN_OR_RETURN(const int64_t patience_ms, ReadStartPatienceMs(call.session.config()));
+  manager.Say("Opening the store");
   ASSIGN_OR_RETURN(const bool is_open, OpenPatiently(call, signals, patience_ms));
   if (!is_open) return {};
   options.fold.native_points = call.session.backend().native_points();
@@ -339,22 +319,30 @@ Status RunDaemon(Invocation& call) {
   Daemon daemon(call.session, call.clock, std::move(options));
   RETURN_IF_ERROR(daemon.Start());
   LogInfo("Ready to serve on " + daemon.Address());
+  manager.Ready();
   std::string last_failure;
   while (true) {
-    const int signal = signals.Wait();
+    const int signal = signals.Wait(kHealthIntervalMs);
     if (const Status health = call.session.backend().Health(); health.message() != last_failure) {
       last_failure = health.message();
       if (!health.ok()) LogError("the store: " + health.ToString());
     }
-    if (signal == SIGTERM || signal == SIGINT) {
+    if (Signals::IsStop(signal)) {
       LogInfo(std::string("stopping: ") + strsignal(signal));
       break;
     }
     if (signal != SIGHUP) continue;
+    manager.Reloading();
     daemon.Reload();
     LogInfo("cached names dropped");
+    manager.Ready();
   }
+  manager.Stopping();
+  daemon.AnnounceStop();
+  // Still served, so that who balances load has time to send nobody any more.
+  signals.WaitForStop(call.clock, stop.drain_ms);
   daemon.Stop();
+  if (!stop.flush) return {};
   // The next start has nothing to replay then. A kill meanwhile, or a full disk, costs nothing
   // else: what is not in files stays in the log.
   if (const Status flushed = call.session.cells().Flush();

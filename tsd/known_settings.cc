@@ -332,6 +332,12 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.query.large.waiting", "64", "Large queries that may wait, 503 above."},
     {"tsd.query.large.wait", "60000", "Milliseconds that one waits, 503 then."},
     {"tsd.query.slow_log", "10000", "Milliseconds after which a query is named in the log."},
+    {"tsd.core.stop.drain", "0",
+     "Milliseconds between a signal to stop and the end of listening: `/readyz` answers 503 "
+     "and all else is served on."},
+    {"tsd.core.stop.flush", "true",
+     "A stop writes memory to files, so that the next start has nothing to replay; `false`: a "
+     "quick stop, and a start that reads the log."},
     {"tsd.log.format", "text",
      "How the log's lines on standard error look: `text` or `json` (an object a line: "
      "`time`, `level`, `thread`, `message`)."},

@@ -343,6 +343,13 @@ Status ReadQueryBudgets(const Config& config, query::Options* options) {
 
 }  // namespace
 
+Result<StopOptions> ReadStopOptions(const Config& config) {
+  StopOptions options;
+  RETURN_IF_ERROR(ReadInt(config, "tsd.core.stop.drain", 0, 3'600'000, &options.drain_ms));
+  options.flush = config.Bool("tsd.core.stop.flush");
+  return options;
+}
+
 Result<LogOptions> ReadLogOptions(const Config& config) {
   LogOptions options;
   const auto wrong = [&config](const char* key, const char* words) {

@@ -23,6 +23,13 @@
 
 namespace hg::tsd {
 
+/// How the daemon ends (docs/operations.md).
+struct StopOptions {
+  int64_t drain_ms = 0;  // clients are served on, while /readyz says no
+  bool flush = true;     // memory goes to files, so that the next start has nothing to replay
+};
+
+Result<StopOptions> ReadStopOptions(const Config& config);
 Result<LogOptions> ReadLogOptions(const Config& config);
 Result<KeyLayout> ReadKeyLayout(const Config& config);
 Result<uid::NamesOptions> ReadNamesOptions(const Config& config);
