@@ -45,9 +45,10 @@ Config::Config() {
 }
 
 const std::vector<std::string>& Config::DefaultPlaces() {
-  static const std::vector<std::string> places = {"./opentsdb.conf", "/etc/opentsdb.conf",
-                                                  "/etc/opentsdb/opentsdb.conf",
-                                                  "/opt/opentsdb/opentsdb.conf"};
+  // The second one is the package's (setup/debian), the others are OpenTSDB's.
+  static const std::vector<std::string> places = {
+      "./opentsdb.conf", "/etc/hourglass/hourglass.conf", "/etc/opentsdb.conf",
+      "/etc/opentsdb/opentsdb.conf", "/opt/opentsdb/opentsdb.conf"};
   return places;
 }
 
