@@ -12,12 +12,14 @@
 #include "http/api/health.h"
 #include "http/api/influx.h"
 #include "http/api/metrics.h"
+#include "http/api/otlp.h"
 #include "http/api/pages.h"
 #include "http/api/prom_query.h"
 #include "http/api/prom_series.h"
 #include "http/api/prom_status.h"
 #include "http/api/put.h"
 #include "http/api/query.h"
+#include "http/api/remote_read.h"
 #include "http/api/remote_write.h"
 #include "http/api/search.h"
 #include "http/api/stats.h"
@@ -68,6 +70,7 @@ std::span<const Endpoint> Endpoints() {
       {"query", Place::kApi, kGetPostDelete, kReads, HandleQuery, Where::kLoop},
       {"query_range", Place::kApi, kGetPost, kReads, HandlePromQueryRange},
       {"readyz", Place::kWatch, kAny, kAllModes, HandleReadyz},
+      {"read", Place::kApi, kPost, kReads, HandleRemoteRead},
       {"rollup", Place::kApi, kPost, kWrites, HandleRollup},
       {"s", Place::kRoot, kAny, kReads, HandleFile},
       {"search", Place::kApi, kAny, kReads, HandleSearch},
@@ -79,6 +82,7 @@ std::span<const Endpoint> Endpoints() {
       {"suggest", Place::kRoot, kGetPost, kReads, HandleSuggest},
       {"tree", Place::kApi, kAny, kWrites, HandleTree},
       {"uid", Place::kApi, kAny, kWrites, HandleUid},
+      {"v1", Place::kRoot, kPost, kWrites, HandleOtlpMetrics},
       {"version", Place::kApi, kGetPost, kAllModes, HandleVersion, Where::kLoop},
       {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion, Where::kLoop},
       {"write", Place::kApi, kPost, kWrites, HandleRemoteWrite},

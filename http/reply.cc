@@ -5,6 +5,14 @@
 #include "http/wire/reason_phrase.h"
 
 namespace hg::http {
+namespace {
+
+/// Whether a handler says how it packed its body itself.
+bool IsPacked(std::string_view headers) {
+  return headers.find("Content-Encoding:") != std::string_view::npos;
+}
+
+}  // namespace
 
 bool ReplyQueue::Push(std::string bytes, const std::function<void()>& before_wait) {
   {
@@ -111,7 +119,7 @@ std::string Reply::Head(bool streamed, size_t length) const {
 
 void Reply::SendPiece(bool last) {
   std::string bytes;
-  if (!started_ && form_.coding != ContentCoding::kNone) {
+  if (!started_ && form_.coding != ContentCoding::kNone && !IsPacked(headers_)) {
     packer_ = std::make_unique<BodyPacker>(form_.coding);
   }
   if (!started_) bytes = Head(true, 0);
@@ -142,7 +150,7 @@ bool Reply::Finish() {
     SendPiece(true);
     return alive_ && form_.keep_alive && form_.chunks;
   }
-  if (!body_.empty() && form_.coding != ContentCoding::kNone) {
+  if (!body_.empty() && form_.coding != ContentCoding::kNone && !IsPacked(headers_)) {
     packer_ = std::make_unique<BodyPacker>(form_.coding);
     std::string packed;
     packer_->Pack(body_, true, &packed);

@@ -6,14 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "http/router.h"
 #include "http/wire/snappy_block.h"
-#include "tests/http/edge_fixture.h"
+#include "tests/http/post_with.h"
 
 namespace hg::http {
 namespace {
 
-using Headers = std::vector<std::pair<std::string, std::string>>;
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 const Headers kHeaders = {{"content-type", "application/x-protobuf"},
@@ -46,11 +44,7 @@ class RemoteWrite : public EdgeFixture {
   }
 
   BufferResponse Post(std::string_view body, const Headers& headers) {
-    BufferResponse reply;
-    Request request = MakeRequest("POST", "/api/v1/write", body);
-    request.headers = headers;
-    Dispatch(request, services, reply);
-    return reply;
+    return PostWith(*this, headers, "/api/v1/write", body);
   }
   BufferResponse Send(const Headers& headers = kHeaders) {
     return Post(PackSnappy(message.SerializeAsString()), headers);

@@ -1,0 +1,109 @@
+#include "http/api/otlp.h"
+
+#include <otlp.pb.h>
+
+#include <string>
+
+#include "http/errors.h"
+#include "http/labelled_points.h"
+#include "http/replies.h"
+#include "http/services.h"
+#include "http/wire/media_type.h"
+#include "http/wire/otlp_points.h"
+#include "http/wire/protobuf_message.h"
+
+namespace hg::http {
+namespace {
+
+constexpr std::string_view kProtobuf = "application/x-protobuf";
+constexpr std::string_view kJson = "application/json";
+
+/// What tells the processes of one machine, and machines, apart.
+OtlpNaming Naming() {
+  return {{"service.name", "service.namespace", "service.instance.id", "host.name"}};
+}
+
+// Codes of a refusal, as gRPC numbers them.
+constexpr int kInvalidArgument = 3, kResourceExhausted = 8, kInternal = 13, kUnavailable = 14;
+
+class OtlpRequest {
+ public:
+  OtlpRequest(const Request& request, Services& services, ResponseWriter& out)
+      : request_(request), services_(services), out_(out) {}
+
+  void Run() {
+    if (request_.segments.size() != 2 || request_.Segment(1) != "metrics")
+      return SendNotFound(out_, request_);
+    const std::string* type = request_.Header("content-type");
+    const MediaType media = ParseMediaType(type != nullptr ? *type : std::string_view());
+    json_ = media.type == kJson;
+    if (!json_ && media.type != kProtobuf) {
+      return Refuse(415, kInvalidArgument,
+                    "The body must be " + std::string(kProtobuf) + " or " + std::string(kJson) +
+                        ", not '" + (type != nullptr ? *type : "") + "'");
+    }
+    if (request_.body.size() > kOtlpBytesMax) {
+      return Refuse(413, kResourceExhausted,
+                    "The body is longer than " + std::to_string(kOtlpBytesMax) + " bytes");
+    }
+    otlp::ExportMetricsServiceRequest message;
+    if (!Parse(&message)) return;
+    LabelledPoints points(services_);
+    AddDataPoints(message, Naming(), &points);
+    const Status stored = points.Finish();
+    if (!stored.ok()) return RefuseAll(stored);
+    otlp::ExportMetricsServiceResponse answer;
+    if (points.refused() > 0) {
+      otlp::ExportMetricsPartialSuccess& partial = *answer.mutable_partial_success();
+      partial.set_rejected_data_points(static_cast<int64_t>(points.refused()));
+      partial.set_error_message("the first: " + points.first_refusal());
+    }
+    Send(200, answer);
+  }
+
+ private:
+  /// False: answered.
+  bool Parse(otlp::ExportMetricsServiceRequest* message) {
+    if (!json_) {
+      if (ParseMessage(request_.body, message)) return true;
+      Refuse(400, kInvalidArgument, "The body is not a protobuf ExportMetricsServiceRequest");
+      return false;
+    }
+    const Status parsed = ParseJsonMessage(request_.body, message);
+    if (parsed.ok()) return true;
+    Refuse(400, kInvalidArgument,
+           "The body is not an ExportMetricsServiceRequest: " + std::string(parsed.message()));
+    return false;
+  }
+
+  void RefuseAll(const Status& status) {
+    const int http_status = HttpStatusOf(status.code());
+    if (http_status == 503) out_.AddHeader("Retry-After", "1");
+    Refuse(http_status, http_status == 503 ? kUnavailable : kInternal, status.message());
+  }
+
+  void Refuse(int http_status, int code, std::string_view message) {
+    otlp::Status status;
+    status.set_code(code);
+    status.set_message(std::string(message));
+    Send(http_status, status);
+  }
+
+  void Send(int http_status, const google::protobuf::Message& message) {
+    if (json_) return SendBody(out_, http_status, kJson, JsonOf(message));
+    SendBody(out_, http_status, kProtobuf, message.SerializeAsString());
+  }
+
+  const Request& request_;
+  Services& services_;
+  ResponseWriter& out_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+void HandleOtlpMetrics(const Request& request, Services& services, ResponseWriter& out) {
+  OtlpRequest(request, services, out).Run();
+}
+
+}  // namespace hg::http

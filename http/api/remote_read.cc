@@ -1,0 +1,92 @@
+#include "http/api/remote_read.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/api/asked_query.h"
+#include "http/api/snappy_body.h"
+#include "http/errors.h"
+#include "http/services.h"
+#include "http/wire/remote_read.h"
+#include "query/engine.h"
+#include "query/promql/stored_series.h"
+
+namespace hg::http {
+namespace {
+
+using query::promql::MatchKind;
+
+std::string_view FilterType(MatchKind kind) {
+  switch (kind) {
+    case MatchKind::kEqual:
+      return "literal_or";
+    case MatchKind::kNotEqual:
+      return "not_literal_or";
+    case MatchKind::kMatches:
+      return "regexp";
+    case MatchKind::kMatchesNot:
+      break;
+  }
+  return "not_regexp";
+}
+
+/// As /api/stats/query lists it, among requests with tags and functions.
+query::Request Shown(const std::vector<RemoteQuery>& queries) {
+  query::Request out;
+  for (const RemoteQuery& asked : queries) {
+    out.start = std::to_string(asked.start_ms);
+    out.end = std::to_string(asked.end_ms);
+    query::SubQuery& shown = out.queries.emplace_back();
+    shown.aggregator = "none";
+    for (const query::promql::Matcher& matcher : asked.matchers) {
+      if (matcher.label == query::promql::kNameLabel && matcher.kind == MatchKind::kEqual) {
+        shown.metric = matcher.value;
+      } else {
+        shown.filters.push_back(
+            {std::string(FilterType(matcher.kind)), matcher.label, matcher.value, false, false});
+      }
+    }
+  }
+  return out;
+}
+
+Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& services,
+                           query::RunningQuery& running) {
+  ReadResponseBody body(&running);
+  query::promql::StoredSeries stored(services.points, services.names, services.queries.options(),
+                                     running);
+  for (const RemoteQuery& asked : queries) {
+    body.BeginResult();
+    RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, &body));
+    RETURN_IF_ERROR(body.EndResult());
+  }
+  return body.Pack();
+}
+
+}  // namespace
+
+void HandleRemoteRead(const Request& request, Services& services, ResponseWriter& out) {
+  const std::optional<std::string> bytes =
+      RequireSnappyBody(request, "prometheus.ReadRequest", kReadRequestBytesMax, out);
+  if (!bytes) return;
+  const Result<std::vector<RemoteQuery>> queries = ReadReadRequest(*bytes);
+  if (!queries.ok()) return SendQueryFailure(request, services, queries.status(), out);
+  auto running = services.queries.running().Begin(Shown(*queries), ClientOf(request, out));
+  if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
+  const Result<std::string> answer = Answer(*queries, services, **running);
+  if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
+  if (const Status ended = (*running)->Look(); !ended.ok())
+    return FailQuery(request, services, ended, **running, out);
+  SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
+    watched.SetContentType(kProtobufType);
+    watched.AddHeader("Content-Encoding", "snappy");
+    constexpr size_t kPieceBytes = 128 * 1024;
+    const std::string_view all = *answer;
+    for (size_t at = 0; at < all.size(); at += kPieceBytes) {
+      if (!watched.Write(all.substr(at, kPieceBytes))) return;
+    }
+  });
+}
+
+}  // namespace hg::http

@@ -1,0 +1,137 @@
+#include "http/wire/remote_read.h"
+
+#include <google/protobuf/wire_format_lite.h>
+#include <prometheus.pb.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "http/wire/protobuf_message.h"
+#include "http/wire/snappy_block.h"
+#include "storage/base/varint.h"
+
+namespace hg::http {
+namespace {
+
+using google::protobuf::internal::WireFormatLite;
+
+/// Of an encoded sample: two heads, a double, a varint.
+constexpr int64_t kSampleBytesMax = 22;
+
+Result<query::promql::MatchKind> KindOf(prometheus::LabelMatcher::Type type) {
+  switch (type) {
+    case prometheus::LabelMatcher::EQUAL:
+      return query::promql::MatchKind::kEqual;
+    case prometheus::LabelMatcher::NOT_EQUAL:
+      return query::promql::MatchKind::kNotEqual;
+    case prometheus::LabelMatcher::MATCHES:
+      return query::promql::MatchKind::kMatches;
+    case prometheus::LabelMatcher::MATCHES_NOT:
+      return query::promql::MatchKind::kMatchesNot;
+    default:
+      return Status::InvalidArgument("There is no matcher of type " + std::to_string(type));
+  }
+}
+
+Result<RemoteQuery> QueryOf(const prometheus::Query& asked) {
+  RemoteQuery out;
+  out.start_ms = asked.start_timestamp_ms();
+  out.end_ms = asked.end_timestamp_ms();
+  for (const prometheus::LabelMatcher& matcher : asked.matchers()) {
+    ASSIGN_OR_RETURN(const query::promql::MatchKind kind, KindOf(matcher.type()));
+    ASSIGN_OR_RETURN(query::promql::Matcher made,
+                     query::promql::Matcher::Make(matcher.name(), kind, matcher.value()));
+    out.matchers.push_back(std::move(made));
+  }
+  return out;
+}
+
+bool AcceptsSamples(const prometheus::ReadRequest& request) {
+  const auto& accepted = request.accepted_response_types();
+  return accepted.empty() || std::find(accepted.begin(), accepted.end(),
+                                       prometheus::ReadRequest::SAMPLES) != accepted.end();
+}
+
+/// Puts the head of an embedded message of that many bytes.
+void AppendEmbedded(int field, size_t size, std::string* out) {
+  AppendVarint(out, WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+  AppendVarint(out, size);
+}
+
+}  // namespace
+
+Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes) {
+  prometheus::ReadRequest request;
+  if (!ParseMessage(bytes, &request)) {
+    return Status::InvalidArgument("The body is not a protobuf message prometheus.ReadRequest");
+  }
+  if (!AcceptsSamples(request)) {
+    return Status::InvalidArgument(
+        "Only answers of samples are given (accepted_response_types), no streamed chunks");
+  }
+  std::vector<RemoteQuery> queries;
+  for (const prometheus::Query& asked : request.queries()) {
+    ASSIGN_OR_RETURN(RemoteQuery query, QueryOf(asked));
+    queries.push_back(std::move(query));
+  }
+  return queries;
+}
+
+Status ReadResponseBody::AddSeries(query::promql::Labels labels) {
+  prometheus::TimeSeries message;
+  for (const auto& [name, value] : labels.pairs()) {
+    prometheus::Label* label = message.add_labels();
+    label->set_name(name);
+    label->set_value(value);
+  }
+  Encoded& series = series_.emplace_back();
+  series.bytes = message.SerializeAsString();
+  return memory_.Add(static_cast<int64_t>(2 * (sizeof(Encoded) + series.bytes.size())));
+}
+
+Status ReadResponseBody::AddSamples(size_t series, std::span<const int64_t> times_ms,
+                                    std::span<const double> values) {
+  Encoded& to = series_[series];
+  // Strings grow by doubling.
+  RETURN_IF_ERROR(memory_.Add(2 * kSampleBytesMax * static_cast<int64_t>(times_ms.size())));
+  prometheus::Sample sample;
+  for (size_t i = 0; i < times_ms.size(); ++i) {
+    sample.set_timestamp(times_ms[i]);
+    sample.set_value(values[i]);
+    AppendEmbedded(prometheus::TimeSeries::kSamplesFieldNumber, sample.ByteSizeLong(), &to.bytes);
+    sample.AppendToString(&to.bytes);
+  }
+  to.any |= !times_ms.empty();
+  return {};
+}
+
+Status ReadResponseBody::EndResult() {
+  std::erase_if(series_, [](const Encoded& series) { return !series.any; });
+  size_t size = 0;
+  std::string head;
+  for (const Encoded& series : series_) {
+    head.clear();
+    AppendEmbedded(prometheus::QueryResult::kTimeseriesFieldNumber, series.bytes.size(), &head);
+    size += head.size() + series.bytes.size();
+  }
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(size)));
+  AppendEmbedded(prometheus::ReadResponse::kResultsFieldNumber, size, &response_);
+  response_.reserve(response_.size() + size);
+  for (Encoded& series : series_) {
+    AppendEmbedded(prometheus::QueryResult::kTimeseriesFieldNumber, series.bytes.size(),
+                   &response_);
+    response_.append(series.bytes);
+    std::string().swap(series.bytes);
+  }
+  return {};
+}
+
+Result<std::string> ReadResponseBody::Pack() {
+  if (response_.size() > UINT32_MAX) {
+    return Status::LimitExceeded("The answer is longer than a block of snappy can be, 4 GiB");
+  }
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(PackedSnappyBytesMax(response_.size()))));
+  return PackSnappy(response_);
+}
+
+}  // namespace hg::http

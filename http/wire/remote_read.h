@@ -1,0 +1,58 @@
+#pragma once
+// The bodies of Prometheus' remote read, unpacked and packed: queries in, the samples of their
+// series out.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/promql/matcher.h"
+#include "query/promql/sample_reader.h"
+#include "storage/base/status.h"
+#include "storage/base/work_watch.h"
+
+namespace hg::http {
+
+/// Of a request, unpacked: taken apart, two bytes may become a hundred.
+inline constexpr size_t kReadRequestBytesMax = 1 << 20;
+
+struct RemoteQuery {
+  query::promql::Matchers matchers;
+  int64_t start_ms = 0, end_ms = 0;  // both inclusive; any numbers
+};
+
+/// The queries of a ReadRequest. InvalidArgument: the bytes are none, a matcher is of no known kind
+/// or no regular expression, or no answer of samples is accepted.
+Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes);
+
+/// A ReadResponse while it is made: between BeginResult and EndResult it takes the samples of one
+/// query. One thread.
+class ReadResponseBody : public query::promql::SampleSink {
+ public:
+  /// What it holds is charged to the watch, which outlives it.
+  explicit ReadResponseBody(WorkWatch* watch) : memory_(watch) {}
+
+  void BeginResult() { series_.clear(); }
+  Status AddSeries(query::promql::Labels labels) override;
+  Status AddSamples(size_t series, std::span<const int64_t> times_ms,
+                    std::span<const double> values) override;
+  /// Series without samples are left out. Not ok: as the watch says.
+  Status EndResult();
+
+  /// All results as a block of snappy, once. LimitExceeded: too long for one; or as the watch says.
+  Result<std::string> Pack();
+
+ private:
+  struct Encoded {
+    std::string bytes;  // as a TimeSeries
+    bool any = false;   // it has samples
+  };
+
+  MemoryTally memory_;
+  std::vector<Encoded> series_;  // of the query
+  std::string response_;         // the results that have ended
+};
+
+}  // namespace hg::http

@@ -1,0 +1,122 @@
+// Messages of other systems: what our readers take apart is what protobuf reads; what is named has
+// legal names and comes back; what a block of snappy holds stays within its limit.
+
+#include <otlp.pb.h>
+#include <prometheus.pb.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/wire/media_type.h"
+#include "http/wire/otlp_points.h"
+#include "http/wire/protobuf_message.h"
+#include "http/wire/remote_read.h"
+#include "http/wire/remote_write.h"
+#include "http/wire/series_labels.h"
+#include "http/wire/snappy_block.h"
+#include "storage/base/invariant.h"
+#include "storage/model/escaped_name.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+void Write(std::string_view bytes) {
+  size_t series = 0;
+  const Status read = ReadWriteRequest(bytes, [&](const prometheus::TimeSeries&) { ++series; });
+  prometheus::WriteRequest whole;
+  INVARIANT(ParseMessage(bytes, &whole) == read.ok());
+  INVARIANT(!read.ok() || series == static_cast<size_t>(whole.timeseries_size()));
+  if (const auto queries = ReadReadRequest(bytes); queries.ok()) {
+    for (const RemoteQuery& query : *queries)
+      for (const query::promql::Matcher& matcher : query.matchers) (void)matcher.Admits("a");
+  }
+}
+
+void Names(std::string_view text) {
+  std::vector<Label> labels;
+  Bytes spelled;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const size_t equals = std::min(line.find('='), line.size());
+    labels.push_back({line.substr(0, equals), line.substr(std::min(equals + 1, line.size()))});
+    AppendLabel(labels.back(), &spelled);
+  }
+  INVARIANT(ReadLabels(spelled) == labels);
+  (void)ReadLabels(text);
+  const NameRules rules;
+  const auto series = NameSeries(text, labels, {rules, "source", "unknown"});
+  (void)SeriesText(text, labels);
+  if (!series.ok()) return;
+  INVARIANT(IsUtf8(text) && UnescapedName(series->metric) == text);
+  INVARIANT(rules.Check("metric", series->metric).ok() && FitsLatin1(series->metric));
+  for (const auto& [key, value] : series->tags) {
+    INVARIANT(rules.Check("key", key).ok() && FitsLatin1(key));
+    INVARIANT(rules.Check("value", value).ok() && FitsLatin1(value));
+  }
+}
+
+void Snappy(std::string_view bytes) {
+  constexpr size_t kBytesMax = 1 << 16;
+  std::string out;
+  if (UnpackSnappy(bytes, kBytesMax, &out).ok()) INVARIANT(out.size() <= kBytesMax);
+  INVARIANT(UnpackSnappy(PackSnappy(bytes), bytes.size(), &out).ok() && out == bytes);
+  const MediaType media = ParseMediaType(bytes);
+  INVARIANT(media.type.find(';') == std::string::npos);
+}
+
+/// Holds the order of the calls.
+class Checked : public LabelledSink {
+ public:
+  void SetSeries(std::string_view, std::span<const Label> labels) override {
+    Bytes spelled;
+    for (const Label& label : labels) AppendLabel(label, &spelled);
+    series_ = true;
+  }
+  void BeginItem() override { item_ = true, series_ = false; }
+  void Add(int64_t, PointValue) override { INVARIANT(item_ && series_); }
+  void Refuse(std::string_view reason) override { INVARIANT(item_ && series_ && !reason.empty()); }
+
+ private:
+  bool item_ = false, series_ = false;
+};
+
+void Otlp(std::string_view bytes) {
+  otlp::ExportMetricsServiceRequest request;
+  Checked sink;
+  if (ParseMessage(bytes, &request)) AddDataPoints(request, {{"*"}}, &sink);
+  const Status parsed = ParseJsonMessage(bytes, &request);
+  INVARIANT(parsed.ok() || IsUtf8(parsed.message()));
+  if (!parsed.ok()) return;
+  AddDataPoints(request, {{}}, &sink);
+  INVARIANT(ParseJsonMessage(JsonOf(request), &request).ok());
+}
+
+}  // namespace
+}  // namespace hg::http
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 1) return 0;
+  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0] % 4) {
+    case 0:
+      hg::http::Write(rest);
+      break;
+    case 1:
+      hg::http::Names(rest);
+      break;
+    case 2:
+      hg::http::Snappy(rest);
+      break;
+    case 3:
+      hg::http::Otlp(rest);
+      break;
+  }
+  return 0;
+}

@@ -1,0 +1,173 @@
+#include <doctest/doctest.h>
+#include <prometheus.pb.h>
+
+#include "http/wire/protobuf_message.h"
+#include "http/wire/snappy_block.h"
+#include "tests/http/post_with.h"
+
+namespace hg::http {
+namespace {
+
+const Headers kHeaders = {{"content-type", "application/x-protobuf"},
+                          {"content-encoding", "snappy"},
+                          {"x-prometheus-remote-read-version", "0.1.0"}};
+constexpr int64_t kTime = 1700000000123;
+
+class RemoteRead : public EdgeFixture {
+ public:
+  prometheus::ReadRequest message;
+
+  void Write(const std::string& metric, const std::string& job, double value, int64_t time_ms) {
+    prometheus::WriteRequest request;
+    prometheus::TimeSeries* series = request.add_timeseries();
+    for (const auto& [name, text] :
+         {std::pair<std::string, std::string>{"__name__", metric}, {"job", job}}) {
+      prometheus::Label* label = series->add_labels();
+      label->set_name(name);
+      label->set_value(text);
+    }
+    series->add_samples()->set_value(value);
+    series->mutable_samples(0)->set_timestamp(time_ms);
+    REQUIRE(PostWith(*this, kHeaders, "/api/v1/write", PackSnappy(request.SerializeAsString()))
+                .status == 204);
+  }
+
+  void Ask(const std::string& metric, int64_t start_ms = 0, int64_t end_ms = kTime * 2) {
+    prometheus::Query* query = message.add_queries();
+    query->set_start_timestamp_ms(start_ms);
+    query->set_end_timestamp_ms(end_ms);
+    AddMatcher(query, prometheus::LabelMatcher::EQUAL, "__name__", metric);
+  }
+  static void AddMatcher(prometheus::Query* query, prometheus::LabelMatcher::Type type,
+                         const std::string& name, const std::string& value) {
+    prometheus::LabelMatcher* matcher = query->add_matchers();
+    matcher->set_type(type);
+    matcher->set_name(name);
+    matcher->set_value(value);
+  }
+
+  BufferResponse Send() {
+    return PostWith(*this, kHeaders, "/api/v1/read", PackSnappy(message.SerializeAsString()));
+  }
+
+  /// A result a line: "name=value,…: time=value …; …".
+  std::string Read() {
+    const BufferResponse reply = Send();
+    if (reply.status != 200) return std::to_string(reply.status) + " " + reply.body;
+    CHECK(reply.content_type == "application/x-protobuf");
+    REQUIRE(reply.Header("Content-Encoding") != nullptr);
+    CHECK(*reply.Header("Content-Encoding") == "snappy");
+    std::string bytes;
+    REQUIRE(UnpackSnappy(reply.body, 1 << 30, &bytes).ok());
+    prometheus::ReadResponse response;
+    REQUIRE(ParseMessage(bytes, &response));
+    std::string text;
+    for (const prometheus::QueryResult& result : response.results()) {
+      for (const prometheus::TimeSeries& series : result.timeseries()) {
+        for (const prometheus::Label& label : series.labels())
+          text += label.name() + "=" + label.value() + ",";
+        for (const prometheus::Sample& sample : series.samples()) {
+          text += " " + std::to_string(sample.timestamp() - kTime) + "=" +
+                  std::to_string(sample.value());
+        }
+        text += "; ";
+      }
+      text += "\n";
+    }
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(RemoteRead, "what was written is read, series by series, a result a query") {
+  Write("up", "a", 1, kTime);
+  Write("up", "a", 0.1, kTime + 1000);
+  Write("up", "b:9", 3, kTime);
+  Write("up", "b:9", -0.0, kTime + 1);
+  Write("down", "a", 7, kTime);
+  Ask("up");
+  Ask("nothing");
+  Ask("down", kTime, kTime);
+  CHECK(
+      Read() ==
+      "__name__=up,job=a, 0=1.000000 1000=0.100000; __name__=up,job=b:9, 0=3.000000 1=-0.000000; \n"
+      "\n"
+      "__name__=down,job=a, 0=7.000000; \n");
+  CHECK(counters.query_success == 1);
+}
+
+TEST_CASE_FIXTURE(RemoteRead, "all four kinds of matchers are understood") {
+  for (const char* job : {"a", "b", "c"}) Write("up", job, 1, kTime);
+  const auto read = [&](prometheus::LabelMatcher::Type type, const std::string& value) {
+    message.Clear();
+    Ask("up");
+    AddMatcher(message.mutable_queries(0), type, "job", value);
+    std::string jobs;
+    const std::string text = Read();
+    for (size_t at = 0; (at = text.find("job=", at)) != std::string::npos; ++at)
+      jobs += text[at + 4];
+    return jobs;
+  };
+  CHECK(read(prometheus::LabelMatcher::EQUAL, "b") == "b");
+  CHECK(read(prometheus::LabelMatcher::NOT_EQUAL, "b") == "ac");
+  CHECK(read(prometheus::LabelMatcher::MATCHES, "[ab]") == "ab");
+  CHECK(read(prometheus::LabelMatcher::MATCHES_NOT, "[ab]") == "c");
+}
+
+TEST_CASE_FIXTURE(RemoteRead, "points that were put as integers are read as samples") {
+  REQUIRE(Post("/api/put", R"({"metric":"m","timestamp":1700000000,"value":42,"tags":{"h":"a"}})")
+              .status == 204);
+  Ask("m");
+  CHECK(Read() == "__name__=m,h=a, -123=42.000000; \n");
+}
+
+TEST_CASE_FIXTURE(RemoteRead, "what cannot be answered is refused") {
+  Ask("up");
+  AddMatcher(message.mutable_queries(0), prometheus::LabelMatcher::MATCHES, "job", "(");
+  BufferResponse reply = Send();
+  CHECK(reply.status == 400);
+  CHECK(reply.body.find("regular expression") != std::string::npos);
+  message.mutable_queries(0)->mutable_matchers(1)->set_type(
+      static_cast<prometheus::LabelMatcher::Type>(4));
+  reply = Send();
+  CHECK(reply.status == 400);
+  CHECK(reply.body.find("no matcher of type 4") != std::string::npos);
+  message.Clear();
+  message.add_accepted_response_types(prometheus::ReadRequest::STREAMED_XOR_CHUNKS);
+  CHECK(Send().status == 400);
+  message.add_accepted_response_types(prometheus::ReadRequest::SAMPLES);
+  CHECK(Read().empty());
+  CHECK(PostWith(*this, kHeaders, "/api/v1/read", "x").status == 400);
+  CHECK(PostWith(*this, kHeaders, "/api/v1/read", PackSnappy("x")).status == 400);
+  CHECK(PostWith(*this, kHeaders, "/api/v1/read", PackSnappy(std::string(2 << 20, 'x'))).status ==
+        413);
+  CHECK(Post("/api/v1/read", "x").status == 415);
+}
+
+TEST_CASE_FIXTURE(RemoteRead, "an answer beyond a query's memory is 413") {
+  std::string body = "[";
+  for (int i = 0; i < 3600; ++i) {
+    body += std::string(i > 0 ? "," : "") + R"({"metric":"m","timestamp":)" +
+            std::to_string(1700000000 + i) + R"(,"value":1,"tags":{"h":"a"}})";
+  }
+  REQUIRE(Post("/api/put", body + "]").status == 204);
+  for (int i = 0; i < 1000; ++i) Ask("m");
+  CHECK(Send().status == 413);
+  message.mutable_queries()->DeleteSubrange(1, 999);
+  CHECK(Send().status == 200);
+}
+
+TEST_CASE_FIXTURE(RemoteRead, "a client that has gone ends it") {
+  Write("up", "a", 1, kTime);
+  Ask("up");
+  const std::string body = PackSnappy(message.SerializeAsString());
+  Request request = MakeRequest("POST", "/api/v1/read", body);
+  request.headers = kHeaders;
+  BufferResponse reply;
+  reply.cancelled = true;
+  Dispatch(request, services, reply);
+  CHECK(reply.status == 413);
+}
+
+}  // namespace hg::http

@@ -1,0 +1,26 @@
+#pragma once
+// Requests with header fields, for languages that need them.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/router.h"
+#include "tests/http/edge_fixture.h"
+
+namespace hg::http {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+/// The exact way, through the table of endpoints.
+inline BufferResponse PostWith(EdgeFixture& edge, const Headers& headers, std::string_view target,
+                               std::string_view body) {
+  BufferResponse reply;
+  Request request = MakeRequest("POST", target, body);
+  request.headers = headers;
+  Dispatch(request, edge.services, reply);
+  return reply;
+}
+
+}  // namespace hg::http

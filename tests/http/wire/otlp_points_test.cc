@@ -1,0 +1,186 @@
+#include "http/wire/otlp_points.h"
+
+#include <doctest/doctest.h>
+#include <otlp.pb.h>
+
+#include <limits>
+
+#include "http/wire/otlp_attribute.h"
+#include "http/wire/protobuf_message.h"
+
+namespace hg::http {
+namespace {
+
+/// Keeps what it is told, an item a line: "metric{a=b} time=value; …", or why it is refused.
+class Told : public LabelledSink {
+ public:
+  std::vector<std::string> items;
+
+  void SetSeries(std::string_view metric, std::span<const Label> labels) override {
+    series_ = std::string(metric) + "{";
+    for (const Label& label : labels) {
+      series_ += series_.back() == '{' ? "" : ",";
+      series_.append(label.name).append("=").append(label.value);
+    }
+    series_ += "}";
+  }
+  void BeginItem() override { items.emplace_back(); }
+  void Add(int64_t time_ms, PointValue value) override {
+    const std::string text =
+        value.is_float() ? NumberText(value.as_double()) + "f" : std::to_string(value.as_int());
+    items.back() +=
+        (items.back().empty() ? "" : "; ") + series_ + " " + std::to_string(time_ms) + "=" + text;
+  }
+  void Refuse(std::string_view reason) override {
+    items.back() = series_ + " " + std::string(reason);
+  }
+
+ private:
+  std::string series_;
+};
+
+using Items = std::vector<std::string>;
+
+/// Of the protocol's JSON form.
+otlp::ExportMetricsServiceRequest Request(std::string_view json) {
+  otlp::ExportMetricsServiceRequest request;
+  const Status parsed = ParseJsonMessage(json, &request);
+  REQUIRE_MESSAGE(parsed.ok(), parsed.message());
+  return request;
+}
+
+Items ItemsOf(std::string_view json, const OtlpNaming& naming = {{"host"}}) {
+  Told told;
+  AddDataPoints(Request(json), naming, &told);
+  return told.items;
+}
+
+/// A request of one metric, whose data is given.
+std::string Metric(const std::string& data) {
+  return R"({"resourceMetrics":[{"resource":{"attributes":[
+      {"key":"host","value":{"stringValue":"h"}},{"key":"pid","value":{"intValue":"7"}}]},
+      "scopeMetrics":[{"scope":{"name":"lib","version":"2"},"metrics":[{"name":"m",)" +
+         data + "}]}]}]}";
+}
+
+otlp::AnyValue Value(std::string_view json) {
+  otlp::AnyValue value;
+  const Status parsed = ParseJsonMessage(json, &value);
+  REQUIRE_MESSAGE(parsed.ok(), parsed.message());
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("numbers keep their kind; times are milliseconds") {
+  CHECK(ItemsOf(Metric(R"("gauge":{"dataPoints":[
+      {"timeUnixNano":"1700000000123999999","asDouble":1.5},
+      {"timeUnixNano":"1700000000124000000","asInt":"-9007199254740993",
+       "attributes":[{"key":"a","value":{"boolValue":true}}]}]})")) ==
+        Items{"m{host=h} 1700000000123=1.5f", "m{a=true,host=h} 1700000000124=-9007199254740993"});
+}
+
+TEST_CASE("sums are stored as they come, cumulative or delta") {
+  for (const char* temporality : {"1", "2", "\"AGGREGATION_TEMPORALITY_DELTA\""}) {
+    CHECK(ItemsOf(Metric(R"("sum":{"isMonotonic":true,"aggregationTemporality":)" +
+                         std::string(temporality) +
+                         R"(,"dataPoints":[{"timeUnixNano":"5000000","asInt":3}]})")) ==
+          Items{"m{host=h} 5=3"});
+  }
+  CHECK(ItemsOf(Metric(R"("sum":{"dataPoints":[{"timeUnixNano":"5000000","asInt":3}]})")) ==
+        Items{"m{host=h} has no aggregation temporality, delta or cumulative"});
+}
+
+TEST_CASE("a point without a value is no item, one that does not say so is refused") {
+  CHECK(ItemsOf(Metric(R"("gauge":{"dataPoints":[{"flags":1},{"timeUnixNano":"5000000"}]})")) ==
+        Items{"m{host=h} has neither a value nor the flag that says that there is none"});
+}
+
+TEST_CASE("a histogram becomes cumulative buckets, their sum and count") {
+  CHECK(ItemsOf(Metric(R"("histogram":{"aggregationTemporality":2,"dataPoints":[
+      {"timeUnixNano":"5000000","count":"10","sum":12.5,"bucketCounts":["1","2","3","4"],
+       "explicitBounds":[0.005,1,1e6],"attributes":[{"key":"le","value":{"stringValue":"x"}}]},
+      {"timeUnixNano":"6000000","count":"2"}]})")) ==
+        Items{"m_bucket{host=h,le=0.005} 5=1; m_bucket{host=h,le=1} 5=3; "
+              "m_bucket{host=h,le=1e+06} 5=6; m_bucket{host=h,le=+Inf} 5=10; "
+              "m_sum{host=h,le=x} 5=12.5f; m_count{host=h,le=x} 5=10",
+              "m_bucket{host=h,le=+Inf} 6=2; m_count{host=h} 6=2"});
+}
+
+TEST_CASE("a histogram whose buckets say nothing is refused") {
+  const auto first = [](const std::string& point) {
+    return ItemsOf(
+               Metric(R"("histogram":{"aggregationTemporality":2,"dataPoints":[{)" + point + "}]}"))
+        .front();
+  };
+  CHECK(first(R"("bucketCounts":["1","2"],"explicitBounds":[1,2])") ==
+        "m{host=h} has 2 buckets and 2 bounds");
+  CHECK(first(R"("bucketCounts":["1","2","3"],"explicitBounds":[2,2])") ==
+        "m{host=h} has bounds that do not rise");
+  CHECK(first(R"("bucketCounts":["1","2"],"explicitBounds":["Infinity"],"count":"3")") ==
+        "m_bucket{host=h,le=+Inf} 0=3; m_count{host=h} 0=3");
+}
+
+TEST_CASE("a summary becomes quantiles, sum and count") {
+  CHECK(ItemsOf(Metric(R"("summary":{"dataPoints":[{"timeUnixNano":"5000000","count":"4","sum":2,
+      "quantileValues":[{"quantile":0.5,"value":0.25},{"quantile":1,"value":9}]}]})")) ==
+        Items{"m{host=h,quantile=0.5} 5=0.25f; m{host=h,quantile=1} 5=9f; "
+              "m_sum{host=h} 5=2f; m_count{host=h} 5=4"});
+}
+
+TEST_CASE("exponential histograms are refused, each point of them") {
+  const Items items = ItemsOf(Metric(R"("exponentialHistogram":{"aggregationTemporality":2,
+      "dataPoints":[{"scale":3,"attributes":[{"key":"a","value":{"stringValue":"b"}}]},{}]})"));
+  REQUIRE(items.size() == 2);
+  CHECK(items[0].starts_with("m{a=b,host=h} exponential histograms cannot be stored"));
+}
+
+TEST_CASE("of a resource what is named becomes labels; the scope's name where that is") {
+  const std::string request = R"({"resourceMetrics":[{"resource":{"attributes":[
+      {"key":"host","value":{"stringValue":"h"}},{"key":"pid","value":{"intValue":"7"}},
+      {"key":"shared","value":{"stringValue":"resource"}}]},
+      "scopeMetrics":[{"scope":{"name":"lib","version":"2","attributes":[
+        {"key":"kind","value":{"stringValue":"k"}},{"key":"shared","value":{"stringValue":"scope"}}]},
+        "metrics":[{"name":"m","gauge":{"dataPoints":[{"asInt":1},
+          {"asInt":2,"attributes":[{"key":"shared","value":{"stringValue":"point"}}]}]}}]},
+       {"metrics":[{"name":"n","gauge":{"dataPoints":[{"asInt":3}]}},{"name":"empty"}]}]}]})";
+  CHECK(ItemsOf(request, {{}}) ==
+        Items{"m{kind=k,shared=scope} 0=1", "m{kind=k,shared=point} 0=2", "n{} 0=3"});
+  CHECK(ItemsOf(request, {{"pid", "otel.scope.name"}}) ==
+        Items{"m{kind=k,otel.scope.name=lib,pid=7,shared=scope} 0=1",
+              "m{kind=k,otel.scope.name=lib,pid=7,shared=point} 0=2",
+              "n{otel.scope.name=,pid=7} 0=3"});
+  CHECK(ItemsOf(request, {{"*"}}).front() ==
+        "m{host=h,kind=k,otel.scope.name=lib,otel.scope.version=2,pid=7,shared=scope} 0=1");
+}
+
+TEST_CASE("attributes of all kinds are texts") {
+  const struct {
+    const char* json;
+    const char* text;
+  } cases[] = {
+      {R"({"stringValue":"a b"})", "a b"},
+      {R"({"boolValue":false})", "false"},
+      {R"({"intValue":"-9223372036854775808"})", "-9223372036854775808"},
+      {R"({"doubleValue":0.1})", "0.1"},
+      {R"({"doubleValue":1e300})", "1e+300"},
+      {R"({"doubleValue":"NaN"})", "NaN"},
+      {R"({"bytesValue":""})", ""},
+      {R"({"bytesValue":"AA=="})", "AA=="},
+      {R"({"bytesValue":"AAH/"})", "AAH/"},
+      {R"({"bytesValue":"AAH/gA=="})", "AAH/gA=="},
+      {R"({"bytesValue":"AAH/gIE="})", "AAH/gIE="},
+      {R"({})", ""},
+      {R"({"arrayValue":{"values":[{"intValue":1},{"stringValue":"x\"y"},{},{"doubleValue":"Infinity"}]}})",
+       R"([1,"x\"y",null,"+Inf"])"},
+      {R"({"kvlistValue":{"values":[{"key":"k","value":{"arrayValue":{}}},
+          {"key":"b","value":{"bytesValue":"AA=="}}]}})",
+       R"({"k":[],"b":"AA=="})"},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.json);
+    CHECK(AttributeText(Value(c.json)) == c.text);
+  }
+}
+
+}  // namespace hg::http

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Prometheus as it comes from Debian scrapes itself and a small exporter, and writes to the daemon, which is killed midway.
+Then another Prometheus, which has no samples of its own, reads from the daemon.
+
+    prometheus.py --tsdb build/release/tsdb [--seconds 60]
+
+Every sample that the first one holds is stored, and nothing else: Prometheus sends again what was not answered. Both answer
+the same to the same questions. NaN is not stored, by rule (docs/languages.md); a zero's sign Prometheus itself does not send. The last line reads "N passed, N failed".
+"""
+import http.server
+import json
+import math
+import re
+import shutil
+import signal
+import struct
+import sys
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import trial
+from daemon import free_port
+
+DOWN_S = 2
+START_S = 20
+EVERYTHING = '{__name__=~".+"}'
+# Prometheus describes its build in nine labels.
+SETTINGS = {"tsd.storage.max_tags": 16}
+
+CONFIGURATION = """
+global:
+  scrape_interval: 1s
+  evaluation_interval: 1s
+remote_write:
+  - url: http://127.0.0.1:{write_port}/api/v1/write
+    queue_config:
+      batch_send_deadline: 300ms
+      min_backoff: 50ms
+      max_backoff: 300ms
+    metadata_config:
+      send_interval: 2s
+"""
+SCRAPES = """
+rule_files:
+  - {folder}/rules.yml
+scrape_configs:
+  - job_name: prometheus
+    static_configs:
+      - targets: ["127.0.0.1:{port}"]
+  - job_name: exporter
+    static_configs:
+      - targets: ["127.0.0.1:{exporter_port}"]
+"""
+RULES = """
+groups:
+  - name: recorded
+    rules:
+      - record: job:up:sum
+        expr: sum by (job) (up)
+      - record: all:up:sum
+        expr: sum(up)
+"""
+READER = """
+remote_read:
+  - url: http://127.0.0.1:{read_port}/api/v1/read
+    read_recent: true
+"""
+
+# What the exporter shows beside the number of its scrapes.
+KNOWN = {
+    "hg_pi": 3.141592653589793,
+    "hg_least": 5e-324,
+    "hg_most": 1.7976931348623157e308,
+    "hg_large_whole": 9007199254740993.0,
+    "hg_minus": -12.5,
+}
+ODD = {"path": "/a b\"c\\d{e}=f,%*", "tongue": "grün, 温度, 😀", "escape": "_x0041_ _x003A_", "arch": "linux_x86_64"}
+
+
+class Exporter(http.server.BaseHTTPRequestHandler):
+    scrapes = 0
+
+    def do_GET(self):
+        Exporter.scrapes += 1
+        lines = [f"hg_scrapes_total {Exporter.scrapes}", "hg_nan NaN"]
+        lines += [f"{name} {value!r}" for name, value in KNOWN.items()]
+        odd = ",".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in ODD.items())
+        lines.append(f"hg_odd{{{odd}}} {Exporter.scrapes * 0.1!r}")
+        body = ("\n".join(lines) + "\n").encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Prometheus:
+    def __init__(self, t, name, configuration):
+        self.folder = t.folder / name
+        self.folder.mkdir(exist_ok=True)
+        self.port = free_port()
+        self.settings = self.folder / "prometheus.yml"
+        self.configure(configuration)
+        self.process = t.start([
+            shutil.which("prometheus"), f"--config.file={self.settings}", f"--storage.tsdb.path={self.folder}/data",
+            f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=warn"])
+        until = time.monotonic() + START_S
+        while not self.ready():
+            if time.monotonic() > until or self.process.poll() is not None:
+                raise RuntimeError("Prometheus does not start: " + self.process.said.read_text()[-1500:])
+            time.sleep(0.05)
+
+    def configure(self, text):
+        self.settings.write_text(text)
+
+    def ready(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/-/ready", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def reload(self, text):
+        self.configure(text)
+        self.process.send_signal(signal.SIGHUP)
+
+    def query(self, expression, at):
+        """What it finds at that second."""
+        words = urllib.parse.urlencode({"query": expression, "time": f"{at:.3f}"}).encode()
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/query", words, timeout=60) as answer:
+                said = json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{expression}: {error.code} {error.read()[:500]!r}") from error
+        if said.get("warnings"):
+            raise RuntimeError(f"{expression}: {said['warnings']}")
+        return said["data"]["result"]
+
+    def counter(self, name):
+        """Of its own, all labels together, as of now."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
+            found = re.findall(rf"^{name}(?:{{.*}})? (\S+)$", answer.read().decode(), re.MULTILINE)
+        return sum(map(float, found))
+
+    def samples(self, selector, at, seconds):
+        """{(labels as a frozenset, milliseconds): number} of that many seconds before; without NaN."""
+        found = {}
+        for series in self.query(f"{selector}[{seconds}s]", at):
+            labels = frozenset(series["metric"].items())
+            for when, value in series["values"]:
+                if not math.isnan(float(value)):
+                    found[labels, round(when * 1000)] = float(value)
+        return found
+
+
+def escaped(text):
+    """The rule of docs/languages.md, told once more."""
+    text = re.sub(r"_(?=x[0-9A-F]{4})", "\0", text)
+    stays = lambda c: c in "-_./" or (c.isalnum() and c.isascii()) or (c.isalpha() and ord(c) < 256)
+    escape = lambda c: f"_x{ord(c):04X}_" if ord(c) < 0x10000 else f"_x{ord(c):08X}_"
+    return "".join("_x005F_" if c == "\0" else c if stays(c) else escape(c) for c in text)
+
+
+def as_stored(samples):
+    """Those samples as trial.stored shows them."""
+    out = {}
+    for (labels, at), value in samples.items():
+        tags = {escaped(name): escaped(text) for name, text in labels if name != "__name__"}
+        metric = escaped(dict(labels)["__name__"])
+        out[metric, frozenset((tags or {"source": "unknown"}).items()), at] = value
+    return out
+
+
+def bits(value):
+    return struct.pack(">d", value)
+
+
+def differences(first, second):
+    for key in first.keys() | second.keys():
+        if key not in first or key not in second or bits(first[key]) != bits(second[key]):
+            labels, at = key
+            yield f"{dict(labels)} at {at}: {first.get(key)} here, {second.get(key)} there"
+
+
+def same(one, other):
+    """Two numbers, added up in some order."""
+    if one is None or other is None:
+        return False
+    return math.isclose(one, other, rel_tol=1e-9) or (math.isnan(one) and math.isnan(other))
+
+
+def check_known(t, samples):
+    errors = []
+    of = {}
+    for (labels, _), value in samples.items():
+        of.setdefault(dict(labels)["__name__"], []).append(value)
+    for name, value in KNOWN.items():
+        if {bits(found) for found in of.get(name, [])} != {bits(value)}:
+            errors.append(f"{name} is {of.get(name)}, the exporter says {value}")
+    counts = sorted(of.get("hg_scrapes_total", []))
+    if not counts or counts != [float(i) for i in range(1, len(counts) + 1)]:
+        errors.append(f"scrapes are {counts}")
+    odd = [dict(labels) for labels, _ in samples if ("__name__", "hg_odd") in labels]
+    errors += [f"odd labels are {labels}" for labels in odd if not ODD.items() <= labels.items()] or \
+        ([] if odd else ["no odd labels"])
+    if "hg_nan" in of:
+        errors.append("NaN was read")
+    t.check.that(f"{len(counts)} scrapes of the exporter are read back with its very numbers and labels", errors)
+
+
+def ask_both(t, source, reader, at, seconds):
+    selectors = [EVERYTHING, "up", 'up{job="exporter"}', 'up{job!="exporter"}', '{__name__=~"job:.*"}', "all:up:sum",
+                 'prometheus_http_requests_total{handler=~"/api/.*",code="200"}', '{job="exporter",path!~".+"}',
+                 'hg_odd{arch="linux_x86_64"}', '{__name__!~"prometheus.*|go_.*",job="prometheus"}']
+    errors, count = [], 0
+    for selector in selectors:
+        own, read = source.samples(selector, at, seconds), reader.samples(selector, at, seconds)
+        count += len(own)
+        errors += [f"{selector}: {difference}" for difference in differences(own, read)]
+        if not own:
+            errors.append(f"{selector} finds nothing")
+    t.check.that(f"{len(selectors)} selectors find the same {count} samples by remote read", errors)
+    errors = []
+    for expression in ["rate(prometheus_http_requests_total[5s])", "sum by (job) (up)", "all:up:sum",
+                       "histogram_quantile(0.9, sum by (le) (rate(prometheus_http_request_duration_seconds_bucket[10s])))",
+                       "max_over_time(hg_scrapes_total[10s])"]:
+        own, read = ({frozenset(series["metric"].items()): float(series["value"][1])
+                      for series in each.query(expression, at - seconds / 2)} for each in (source, reader))
+        if not own:
+            errors.append(f"{expression} has no value")
+        errors += [f"{expression}: {dict(labels)} is {own.get(labels)} here, {read.get(labels)} there"
+                   for labels in own.keys() | read.keys() if not same(own.get(labels), read.get(labels))]
+    t.check.that("expressions have the same values", errors)
+
+
+def run(t):
+    exporter = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Exporter)
+    threading.Thread(target=exporter.serve_forever, daemon=True).start()
+    began = time.time()
+    (t.folder / "source").mkdir()
+    (t.folder / "source" / "rules.yml").write_text(RULES)
+    write = CONFIGURATION.format(write_port=t.daemon.port)
+    source = Prometheus(t, "source", write)
+    source.reload(write + SCRAPES.format(folder=source.folder, port=source.port,
+                                         exporter_port=exporter.server_address[1]))
+    t.writing(0.5)
+    t.daemon.kill()
+    time.sleep(DOWN_S)
+    t.daemon.start()
+    print(f"daemon killed (SIGKILL), up again after {DOWN_S} s on the same data", flush=True)
+    t.writing(0.5)
+    source.reload(write)  # nothing is scraped any more: what it holds is all there will be
+    time.sleep(1.5)
+
+    at, seconds = time.time(), math.ceil(time.time() - began) + 5
+    held = source.samples(EVERYTHING, at, seconds)
+    series = {labels for labels, _ in held}
+    t.settled(as_stored(held), f"{len(held)} samples of {len(series)} series that Prometheus holds are stored, and nothing else is")
+    sent, failed, again = (source.counter(f"prometheus_remote_storage_samples_{what}")
+                           for what in ("total", "failed_total", "retried_total"))
+    t.check.that(f"of {sent:.0f} samples {again:.0f} were sent again, and none was refused",
+                 ([f"{failed:.0f} were refused"] if failed else []) +
+                 ([] if again else ["none was sent again: the daemon was not missed"]))
+
+    reader = Prometheus(t, "reader", READER.format(read_port=t.daemon.port))
+    check_known(t, reader.samples('{job="exporter"}', at, seconds))
+    ask_both(t, source, reader, at, seconds)
+    exporter.shutdown()
+
+
+if __name__ == "__main__":
+    sys.exit(trial.main(run, __doc__, needs=["setup/install", "test"], seconds=16, settings=SETTINGS))
