@@ -28,6 +28,10 @@ using asio::ip::tcp;
 
 constexpr size_t kReadBytes = 65536;
 constexpr size_t kFrameHeadBytes = 4;
+/// Of points that wait to be stored: a frame that names one long path many times must not become as
+/// many copies of it. A point costs more than its names.
+constexpr size_t kBatchBytesMax = size_t{4} << 20;
+constexpr size_t kPointBytes = 128;
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr int64_t kWarningIntervalMs = 10'000;
@@ -47,6 +51,9 @@ class Intake {
     Status added = batch_.SetTags(point.tags);
     if (added.ok()) added = batch_.Add(point.metric, point.time, point.value);
     if (!added.ok()) Refuse(added);
+    batch_bytes_ += kPointBytes + point.metric.size();
+    for (const auto& [key, value] : point.tags) batch_bytes_ += key.size() + value.size();
+    if (batch_bytes_ > kBatchBytesMax) Flush();
   }
 
   /// Counts and tells what could not even be read.
@@ -84,6 +91,7 @@ class Intake {
       Tell(committed.message());
     }
     batch_.Clear();
+    batch_bytes_ = 0;
   }
 
  private:
@@ -102,6 +110,7 @@ class Intake {
   Services& services_;
   const std::atomic<bool>& stopping_;
   ForeignPoints batch_;
+  size_t batch_bytes_ = 0;
   int64_t told_ms_ = 0;
   uint64_t untold_ = 0;
 };
@@ -169,11 +178,11 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   }
 
   void TakePickle(std::string_view pickle) {
-    std::vector<Status> refused;
-    const auto points = ReadPickledPoints(pickle, intake_.Now(), &refused);
-    if (!points.ok()) return intake_.Refuse(points.status());
-    for (const GraphitePoint& point : *points) intake_.Add(point);
-    for (const Status& why : refused) intake_.Refuse(why);
+    const auto take = [this](const Result<GraphitePoint>& point) {
+      point.ok() ? intake_.Add(*point) : intake_.Refuse(point.status());
+    };
+    if (const Status read = ReadPickledPoints(pickle, intake_.Now(), take); !read.ok())
+      intake_.Refuse(read);
   }
 
   bool Keep(std::string_view rest, size_t size, size_t size_max) {

@@ -16,7 +16,8 @@
 namespace hg::http {
 namespace {
 
-/// Objects of one pickle; five make a point.
+/// Objects that one pickle puts on the stack, five for a point, and those that it remembers. One
+/// that is put there again counts again: a million references take no more bytes than that.
 constexpr size_t kPickleNodesMax = 262144;
 
 /// An object of a pickle. Objects refer to each other by their place among all of them, so that one
@@ -75,7 +76,7 @@ class Unpickler {
       case '1':
         return PopToMark(nullptr);
       case '2':
-        return !stack_.empty() && (stack_.push_back(stack_.back()), true);
+        return !stack_.empty() && PushAgain(stack_.back());
       case 'N':
         return Push({});
       case ']':
@@ -178,9 +179,14 @@ class Unpickler {
   }
 
   bool Push(Node node) {
-    if (nodes_.size() == kPickleNodesMax) return false;
-    stack_.push_back(static_cast<uint32_t>(nodes_.size()));
+    if (!PushAgain(static_cast<uint32_t>(nodes_.size()))) return false;
     nodes_.push_back(std::move(node));
+    return true;
+  }
+  bool PushAgain(uint32_t place) {
+    if (pushes_ == kPickleNodesMax) return false;
+    ++pushes_;
+    stack_.push_back(place);
     return true;
   }
   bool PushInt(int64_t number) { return Push({.kind = Node::Kind::kInt, .integer = number}); }
@@ -232,11 +238,13 @@ class Unpickler {
   }
 
   bool Memo(uint64_t key, bool put) {
-    if (put) return !stack_.empty() && (memo_[key] = stack_.back(), true);
+    if (put) {
+      if (stack_.empty() || memo_.size() == kPickleNodesMax) return false;
+      memo_[key] = stack_.back();
+      return true;
+    }
     const auto known = memo_.find(key);
-    if (known == memo_.end()) return false;
-    stack_.push_back(known->second);
-    return true;
+    return known != memo_.end() && PushAgain(known->second);
   }
   bool MemoByText(bool put) {
     std::string_view line;
@@ -348,6 +356,7 @@ class Unpickler {
   std::string_view rest_;
   std::vector<Node> nodes_;
   std::vector<uint32_t> stack_;
+  size_t pushes_ = 0;
   std::unordered_map<uint64_t, uint32_t> memo_;
 };
 
@@ -390,22 +399,18 @@ Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, Graphit
 
 }  // namespace
 
-Result<std::vector<GraphitePoint>> ReadPickledPoints(std::string_view pickle, Timestamp now,
-                                                     std::vector<Status>* refused) {
+Status ReadPickledPoints(std::string_view pickle, Timestamp now,
+                         const std::function<void(const Result<GraphitePoint>&)>& take) {
   Unpickler unpickler(pickle);
   ASSIGN_OR_RETURN(const uint32_t root, unpickler.Run());
   if (unpickler.at(root).kind != Node::Kind::kList && unpickler.at(root).kind != Node::Kind::kTuple)
     return Status::InvalidArgument("the pickle is no list");
-  std::vector<GraphitePoint> points;
   for (const uint32_t place : unpickler.at(root).items) {
     GraphitePoint point;
-    if (Status read = ReadPoint(unpickler, place, now, &point); read.ok()) {
-      points.push_back(std::move(point));
-    } else {
-      refused->push_back(std::move(read));
-    }
+    Status read = ReadPoint(unpickler, place, now, &point);
+    take(read.ok() ? Result<GraphitePoint>(std::move(point)) : std::move(read));
   }
-  return points;
+  return {};
 }
 
 }  // namespace hg::http

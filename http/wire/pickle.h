@@ -3,16 +3,16 @@
 // to 4 as far as lists, tuples, texts and numbers go. Whatever else a pickle may ask for (to look
 // up a name, to make an object, to call) is refused: nothing is ever run.
 
+#include <functional>
 #include <string_view>
-#include <vector>
 
 #include "http/wire/graphite_line.h"
 
 namespace hg::http {
 
-/// The points of one pickle, in order. `refused`: what is said of those that are no points; the
-/// others are taken. InvalidArgument names what the pickle cannot have, and where: none is taken.
-Result<std::vector<GraphitePoint>> ReadPickledPoints(std::string_view pickle, Timestamp now,
-                                                     std::vector<Status>* refused);
+/// Hands each element of one pickle over, in order: a point, or what is said of one that is none.
+/// InvalidArgument names what the pickle cannot have, and where: nothing is handed over then.
+Status ReadPickledPoints(std::string_view pickle, Timestamp now,
+                         const std::function<void(const Result<GraphitePoint>&)>& take);
 
 }  // namespace hg::http

@@ -191,10 +191,10 @@ void Graphite(std::string_view line) {
 }
 
 void Pickle(std::string_view pickle) {
-  std::vector<Status> refused;
-  const auto points = ReadPickledPoints(pickle, Timestamp{1700000000}, &refused);
-  if (!points.ok()) return;
-  for (const GraphitePoint& point : *points) CheckGraphite(point);
+  const auto take = [](const Result<GraphitePoint>& point) {
+    if (point.ok()) CheckGraphite(*point);
+  };
+  static_cast<void>(ReadPickledPoints(pickle, Timestamp{1700000000}, take));
 }
 
 }  // namespace

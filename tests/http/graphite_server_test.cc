@@ -107,6 +107,16 @@ TEST_CASE("a pickle that is none costs its frame, a frame too long its connectio
   CHECK(edge.counters.put_illegal_arguments.load() == 3);
 }
 
+TEST_CASE("a frame that names one long path many times is stored in pieces") {
+  RunningGraphite edge;
+  edge.points.RefuseAppends(1);
+  ClientSocket client(edge.server.pickle_port());
+  client.Send(Frame("((V" + std::string(1000, 'a') + "\n(I1700000000\nI1\ntt" +
+                    std::string(9'999, '2') + "t."));
+  edge.Await(edge.counters.points_added, 10'000);
+  CHECK(edge.counters.put_writes_blocked.load() < 5'000);  // of the first piece alone
+}
+
 TEST_CASE("a line that its connection does not end is not stored") {
   RunningGraphite edge;
   ClientSocket client(edge.server.port());

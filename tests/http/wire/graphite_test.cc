@@ -23,15 +23,13 @@ std::string Line(std::string_view line) {
   return point.ok() ? Shown(*point) : std::string(point.status().message());
 }
 
-/// The points, a line each, and then what is said of others.
+/// The points and what is said of others, a line each.
 std::string Pickle(std::string_view pickle) {
-  std::vector<Status> refused;
-  const auto points = ReadPickledPoints(pickle, kNow, &refused);
-  if (!points.ok()) return std::string(points.status().message());
   std::string out;
-  for (const GraphitePoint& point : *points) out += Shown(point) + "\n";
-  for (const Status& why : refused) out += std::string(why.message()) + "\n";
-  return out;
+  const Status read = ReadPickledPoints(pickle, kNow, [&out](const Result<GraphitePoint>& point) {
+    out += (point.ok() ? Shown(*point) : std::string(point.status().message())) + "\n";
+  });
+  return read.ok() ? out : std::string(read.message());
 }
 
 std::string Bytes(std::string_view text) { return std::string(text); }
@@ -157,6 +155,14 @@ TEST_CASE("a pickle that would run something, or is none, is refused") {
 
 TEST_CASE("a pickle of very many objects is refused") {
   CHECK(Pickle(std::string(300000, ']') + ".").find("offset 262144 of the pickle") !=
+        std::string::npos);
+  // Put on the stack again (DUP, BINGET), or remembered (MEMOIZE), each of one byte or two.
+  CHECK(Pickle("](" + std::string(1'000'000, '2') + "e.").find("offset 262144 of the pickle") !=
+        std::string::npos);
+  std::string gets = "]q\x01(";
+  for (int i = 0; i < 300'000; ++i) gets += "h\x01";
+  CHECK(Pickle(gets + "e.").find("offset 524288 of the pickle") != std::string::npos);
+  CHECK(Pickle("]" + std::string(300'000, '\x94') + ".").find("offset 262145 of the pickle") !=
         std::string::npos);
 }
 
