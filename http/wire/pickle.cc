@@ -303,7 +303,8 @@ class Unpickler {
     return TakeNumber(length_width, &length) && length <= rest_.size() &&
            Take(static_cast<size_t>(length), &bytes) && PushText(std::string(bytes));
   }
-  /// As Python prints it: quoted with escapes, or bare with those of Unicode alone.
+  /// As Python prints it: quoted with escapes, or bare ("raw-unicode-escape"): escapes of Unicode
+  /// alone, and every other byte is a character of ISO-8859-1.
   bool LineText(bool quoted) {
     std::string_view line;
     if (!TakeLine(&line)) return false;
@@ -318,7 +319,12 @@ class Unpickler {
     while (!line.empty()) {
       const char c = line[0];
       line.remove_prefix(1);
-      if (c != '\\' || !TakeEscape(quoted, &line, &text)) text += c;
+      if (c == '\\' && TakeEscape(quoted, &line, &text)) continue;
+      if (quoted) {
+        text += c;
+      } else {
+        AppendCodePoint(&text, static_cast<uint8_t>(c));
+      }
     }
     return PushText(std::move(text));
   }
@@ -326,7 +332,12 @@ class Unpickler {
   static bool TakeEscape(bool quoted, std::string_view* rest, std::string* text) {
     if (rest->empty()) return false;
     const char kind = (*rest)[0];
-    const size_t digits = kind == 'x' && quoted ? 2 : kind == 'u' && !quoted ? 4 : 0;
+    size_t digits = 0;
+    if (quoted) {
+      digits = kind == 'x' ? 2 : 0;
+    } else {
+      digits = kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+    }
     if (digits > 0) {
       if (rest->size() <= digits) return false;
       char32_t code = 0;
@@ -335,6 +346,7 @@ class Unpickler {
         if (digit < 0) return false;
         code = code << 4 | static_cast<char32_t>(digit);
       }
+      if (code > 0x10FFFF) return false;
       rest->remove_prefix(digits + 1);
       if (quoted) {
         *text += static_cast<char>(code);

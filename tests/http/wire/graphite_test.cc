@@ -78,6 +78,16 @@ TEST_CASE("a line of Graphite has a path with tags, a value, a time") {
         std::string::npos);
 }
 
+// pickle.dumps([("é.😀", (1, 2.0)), ("a\\b\r€", (2, 3))], 0)
+TEST_CASE("texts of protocol 0 are ISO-8859-1 with escapes of four and eight digits") {
+  CHECK(Pickle("(lp0\n(V\xe9.\\U0001f600\np1\n(I1\nF2.0\ntp2\ntp3\na"
+               "(Va\\u005cb\\u000d\\u20ac\np4\n(I2\nI3\ntp5\ntp6\na.") ==
+        "é.😀 1 2.000000f\na\\b\r€ 2 3\n");
+  // No code point, no escape: as it stands.
+  CHECK(Pickle("(l(V\\U00110000\n(I1\nI2\ntta(V\\U0001f60\n(I1\nI2\ntta.") ==
+        "\\U00110000 1 2\n\\U0001f60 1 2\n");
+}
+
 // points = [("a.b;h=x", (1700000000, 1.5)), ("c", (1700000001, 7))]
 TEST_CASE("points that Python pickled are read, whatever the protocol") {
   // pickle.dumps(points, protocol=0)
