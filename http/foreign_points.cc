@@ -5,6 +5,7 @@
 namespace hg::http {
 
 Status ForeignPoints::SetTags(std::span<const std::pair<std::string, std::string>> tags) {
+  const size_t before = bytes_;
   std::vector<TagText>& mine = tags_.emplace_back();
   for (const auto& [key, value] : tags) {
     ASSIGN_OR_RETURN(const std::string_view name, Escaped("tag key", key));
@@ -12,6 +13,8 @@ Status ForeignPoints::SetTags(std::span<const std::pair<std::string, std::string
     mine.push_back({name, text});
   }
   if (mine.empty()) mine.push_back({options_.default_tag_key, options_.default_tag_value});
+  bytes_ += sizeof(mine) + mine.capacity() * sizeof(TagText);
+  bytes_of_tags_ = bytes_ - before;
   return {};
 }
 
@@ -19,6 +22,7 @@ Status ForeignPoints::Add(std::string_view metric, Timestamp time, const PointVa
                           Spelling spelling) {
   ASSIGN_OR_RETURN(const std::string_view name, Escaped("metric", metric));
   points_.push_back({name, tags_.back(), time, value, spelling});
+  bytes_ += sizeof(NamedPoint) + bytes_of_tags_;
   return {};
 }
 
@@ -26,11 +30,14 @@ void ForeignPoints::Clear() {
   points_.clear();
   tags_.clear();
   texts_.clear();
+  bytes_ = bytes_of_tags_ = 0;
 }
 
 Result<std::string_view> ForeignPoints::Escaped(std::string_view what, std::string_view name) {
   std::string& escaped = texts_.emplace_back();
-  if (AppendEscapedName(name, rules_, &escaped)) return std::string_view(escaped);
+  const bool good = AppendEscapedName(name, rules_, &escaped);
+  bytes_ += sizeof(escaped) + escaped.capacity();
+  if (good) return std::string_view(escaped);
   std::string shown(name);
   ReplaceInvalidUtf8(&shown);
   return Status::InvalidArgument("the " + std::string(what) + " \"" + shown + "\" is no UTF-8");

@@ -30,10 +30,10 @@ class ForeignPoints {
   /// Behind SetTags. `spelling`: the caller's bytes (NamedPoint). InvalidArgument as above.
   Status Add(std::string_view metric, Timestamp time, const PointValue& value,
              Spelling spelling = {});
-  /// Drops the points behind the first `count`.
-  void Truncate(size_t count) { points_.resize(count); }
 
   [[nodiscard]] const std::vector<NamedPoint>& points() const { return points_; }
+  /// What is held until Clear, about, with what the refusals of the points may repeat.
+  [[nodiscard]] size_t bytes() const { return bytes_; }
   void Clear();
 
  private:
@@ -44,6 +44,7 @@ class ForeignPoints {
   std::vector<NamedPoint> points_;
   std::deque<std::vector<TagText>> tags_;  // of the points
   std::deque<std::string> texts_;          // names
+  size_t bytes_ = 0, bytes_of_tags_ = 0;   // of all; of the last tags
 };
 
 /// Counts a verdict of AppendNamed that is not ok. True: the point is at fault; false: the store

@@ -19,6 +19,8 @@ namespace {
 
 /// Points that are handed over together: their names are held meanwhile.
 constexpr size_t kBatchPoints = 8192;
+/// The same for their bytes, since each field of a line repeats the name of its measurement.
+constexpr size_t kBatchBytes = size_t{16} << 20;
 /// Bad lines that an answer names; the others it counts.
 constexpr size_t kNamedLinesMax = 20;
 constexpr size_t kReasonBytesMax = 400;
@@ -51,7 +53,7 @@ class InfluxWrite {
       ++lines_;
       line_number_ = reader.number();
       if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());
-      if (points_.points().size() >= kBatchPoints) Append();
+      if (points_.points().size() >= kBatchPoints || points_.bytes() >= kBatchBytes) Append();
       if (!refusal_.ok()) break;
     }
     Append();
@@ -91,24 +93,27 @@ class InfluxWrite {
     }
     text_fields_ += parts.text_fields;
     if (parts.fields.empty()) return {};
+    // Before the first is added: a bad line is refused whole, and its front may be stored below.
+    for (const InfluxField& field : parts.fields)
+      if (!IsUtf8(field.name))
+        return Status::InvalidArgument("the field \"" + field.name + "\" is no UTF-8");
     RETURN_IF_ERROR(points_.SetTags(parts.tags));
-    const size_t first = points_.points().size();
     for (const InfluxField& field : parts.fields) {
       const std::string metric =
           field.name == kBareField ? parts.measurement : parts.measurement + "." + field.name;
-      if (const Status added = points_.Add(metric, time, field.value,
-                                           {Dialect::kInflux, field.raw_name, parts.series});
-          !added.ok()) {
-        points_.Truncate(first);
-        return added;
-      }
+      RETURN_IF_ERROR(
+          points_.Add(metric, time, field.value, {Dialect::kInflux, field.raw_name, parts.series}));
+      numbers_.push_back(line_number_);
+      if (points_.bytes() < kBatchBytes) continue;
+      Append();
+      if (!refusal_.ok()) break;
+      RETURN_IF_ERROR(points_.SetTags(parts.tags));
     }
-    numbers_.resize(points_.points().size(), line_number_);
     return {};
   }
 
   void Append() {
-    if (points_.points().empty()) return;
+    if (points_.points().empty()) return points_.Clear();  // names of bad lines alone
     std::vector<Status> verdicts;
     position_ = std::max(position_, services_.sink.AppendNamed(points_.points(), &verdicts));
     uint64_t stored = 0;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "storage/codec/row_key.h"
 #include "storage/model/instant.h"
 #include "storage/model/number_text.h"
 #include "storage/model/utf8.h"
@@ -81,6 +82,14 @@ size_t LineEnd(std::string_view text) {
   return at;
 }
 
+/// `what`: a measurement, a field …; nothing that is longer is stored, and points repeat it.
+Status CheckLength(std::string_view what, std::string_view name) {
+  if (name.size() <= codec::kRowKeyBytesMax) return {};
+  return Status::InvalidArgument("the " + std::string(what) + " " + Quoted(name) + " has " +
+                                 std::to_string(name.size()) + " bytes, at most " +
+                                 std::to_string(codec::kRowKeyBytesMax));
+}
+
 Status NoNumber(std::string_view token) {
   return Status::InvalidArgument(Quoted(token) +
                                  " is neither a number nor true, false or a text in quotes");
@@ -142,10 +151,12 @@ Status ReadTags(std::string_view* rest, InfluxLine* parts) {
     if (rest->starts_with('='))
       return Status::InvalidArgument("a second = in the tag " + Quoted(key) +
                                      ": in a value it is written \\=");
-    std::string name = Unescaped(key);
+    std::string name = Unescaped(key), text = Unescaped(value);
+    RETURN_IF_ERROR(CheckLength("tag key", name));
+    RETURN_IF_ERROR(CheckLength("tag value", text));
     for (const auto& [other, unused] : parts->tags)
       if (other == name) return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice");
-    parts->tags.emplace_back(std::move(name), Unescaped(value));
+    parts->tags.emplace_back(std::move(name), std::move(text));
   }
   return {};
 }
@@ -168,6 +179,7 @@ Status ReadField(std::string_view* rest, InfluxLine* parts) {
     Result<PointValue> value = Value(token);
     if (!value.ok()) return Prepend(value.status(), field);
     std::string name = Unescaped(raw_name);
+    RETURN_IF_ERROR(CheckLength("field", name));
     for (const InfluxField& other : parts->fields)
       if (other.name == name) return Status::InvalidArgument(field + " stands twice");
     parts->fields.push_back({raw_name, std::move(name), *value});
@@ -252,8 +264,13 @@ Status ParseInfluxLine(std::string_view line, InfluxLine* parts) {
   const std::string_view measurement = Take(&rest, FindStop(rest, ", "));
   if (measurement.empty()) return Status::InvalidArgument("the line begins without a measurement");
   parts->measurement = Unescaped(measurement);
+  RETURN_IF_ERROR(CheckLength("measurement", parts->measurement));
   RETURN_IF_ERROR(ReadTags(&rest, parts));
   parts->series = line.substr(0, line.size() - rest.size());
+  if (parts->series.size() > kInfluxSeriesBytesMax)
+    return Status::InvalidArgument("measurement and tags have " +
+                                   std::to_string(parts->series.size()) + " bytes, at most " +
+                                   std::to_string(kInfluxSeriesBytesMax));
   SkipBlanks(&rest);
   if (rest.empty()) return Status::InvalidArgument("the line has no fields");
   RETURN_IF_ERROR(ReadField(&rest, parts));

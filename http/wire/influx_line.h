@@ -20,6 +20,9 @@
 
 namespace hg::http {
 
+/// Bytes of what stands before the first blank of a line, as in InfluxDB: each field repeats them.
+inline constexpr size_t kInfluxSeriesBytesMax = 65535;
+
 /// What the times of a request count. None: no such precision. "" and "ns" are nanoseconds; n, u,
 /// us, µ, ms, s, m (minutes), h.
 enum class InfluxUnit : uint8_t {
@@ -70,7 +73,8 @@ struct InfluxLine {
   std::optional<int64_t> time;
 };
 
-/// InvalidArgument says what is wrong, and where. `line` has no blanks around it.
+/// InvalidArgument says what is wrong, and where; also of names longer than a row key can be
+/// (codec::kRowKeyBytesMax). `line` has no blanks around it.
 Status ParseInfluxLine(std::string_view line, InfluxLine* parts);
 
 }  // namespace hg::http

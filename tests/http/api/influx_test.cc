@@ -148,6 +148,28 @@ TEST_CASE("a store over its budget answers 503 and Retry-After") {
   REQUIRE(reply.Header("Retry-After") != nullptr);
 }
 
+// 600 fields repeat 18 MB.
+TEST_CASE("the fields of a line with a long name are stored a part at a time") {
+  const std::string name(30'000, 'm');
+  std::string line = name + ",h=a f0=1i";
+  for (int i = 1; i < 600; ++i) line += ",f" + std::to_string(i) + "=1i";
+  EdgeFixture edge;
+  CHECK(edge.Post("/write?precision=s", line + " 1").status == 204);
+  CHECK(edge.Cells().size() == 600);
+  CHECK(edge.points.appends.load() == 2);
+  // A bad field behind the first part costs its line whole all the same.
+  EdgeFixture bad;
+  const BufferResponse reply = bad.Post("/write?precision=s", line + ",\xFF=1i 1");
+  CHECK(reply.status == 400);
+  CHECK(reply.body.find("the field \\\"\xEF\xBF\xBD\\\" is no UTF-8") != std::string::npos);
+  CHECK(bad.Cells().empty());
+  // A store that refuses a part is not asked for the next one.
+  EdgeFixture busy;
+  busy.points.RefuseAppends(1);
+  CHECK(busy.Post("/write?precision=s", line + " 1").status == 503);
+  CHECK(busy.points.appends.load() <= 1);
+}
+
 TEST_CASE("writers are answered what they ask before they write") {
   EdgeFixture edge;
   const auto ask = [&](const char* method, const char* target, std::string_view body = {}) {

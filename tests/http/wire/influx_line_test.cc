@@ -133,6 +133,20 @@ TEST_CASE("what is wrong with a line is said") {
   }
 }
 
+TEST_CASE("names that no row key holds are refused, and so is a series of too many bytes") {
+  const std::string most(32767, 'a'), more = most + "a";
+  const std::string shown = '"' + std::string(100, 'a') + "…\" has 32768 bytes, at most 32767";
+  CHECK(Parsed(most + " v=1i") == most + "||v=1;|");
+  CHECK(Parsed("m,k=" + most + " v=1i") == "m|k=" + most + ";|v=1;|");
+  CHECK(Parsed("m " + most + "=1i") == "m||" + most + "=1;|");
+  CHECK(Parsed(more + " v=1i") == "the measurement " + shown);
+  CHECK(Parsed("m," + more + "=b v=1i") == "the tag key " + shown);
+  CHECK(Parsed("m,k=" + more + " v=1i") == "the tag value " + shown);
+  CHECK(Parsed("m " + more + "=1i") == "the field " + shown);
+  CHECK(Parsed("m,a=" + most + ",b=" + std::string(32762, 'a') + " v=1i") ==
+        "measurement and tags have 65536 bytes, at most 65535");
+}
+
 TEST_CASE("a body is cut at line ends outside of texts; comments and empty lines are passed over") {
   CHECK(Lines("").empty());
   CHECK(Lines("\n \n\r\n# cpu v=\"1\n").empty());
