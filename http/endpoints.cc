@@ -77,7 +77,6 @@ std::span<const Endpoint> Endpoints() {
       {"series", Place::kApi, kGetPost, kReads, HandlePromSeries},
       {"stats", Place::kApi, kGetPostDelete, kAllModes, HandleStats},
       {"stats", Place::kRoot, kGetPost, kAllModes, HandleStatsPage},
-      {"status", Place::kApi, kGet, kReads, HandlePromStatus},
       {"suggest", Place::kApi, kGetPost, kReads, HandleSuggest},
       {"suggest", Place::kRoot, kGetPost, kReads, HandleSuggest},
       {"tree", Place::kApi, kAny, kWrites, HandleTree},
@@ -87,6 +86,7 @@ std::span<const Endpoint> Endpoints() {
       {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion, Where::kLoop},
       {"write", Place::kApi, kPost, kWrites, HandleRemoteWrite},
 
+      {"/api/v1/status/buildinfo", Place::kPath, kGet, kReads, HandlePromBuildInfo},
       {"/api/v2/write", Place::kPath, kPost, kWrites, HandleInfluxWrite},
       {"/health", Place::kPath, kGet, kAllModes, HandleInfluxHealth},
       {"/ping", Place::kPath, kAny, kAllModes, HandleInfluxPing},

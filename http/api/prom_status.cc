@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "http/api/prom_request.h"
 #include "http/build_info.h"
 #include "http/wire/json_writer.h"
 
@@ -21,9 +20,7 @@ void SendData(std::string_view data, ResponseWriter& out) {
 
 void HandlePromMetadata(const Request&, Services&, ResponseWriter& out) { SendData("{}", out); }
 
-void HandlePromStatus(const Request& request, Services&, ResponseWriter& out) {
-  if (request.Segment(1) != "buildinfo")
-    return SendPromError(out, PromError::kNotFound, "of /api/v1/status there is buildinfo");
+void HandlePromBuildInfo(const Request&, Services&, ResponseWriter& out) {
   const BuildInfo& build = ThisBuild();
   std::string data;
   JsonWriter json(&data);

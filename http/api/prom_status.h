@@ -8,6 +8,6 @@ namespace hg::http {
 
 /// Types and help texts of metrics, of which nothing is stored: an empty object.
 void HandlePromMetadata(const Request& request, Services& services, ResponseWriter& out);
-void HandlePromStatus(const Request& request, Services& services, ResponseWriter& out);
+void HandlePromBuildInfo(const Request& request, Services& services, ResponseWriter& out);
 
 }  // namespace hg::http

@@ -114,11 +114,11 @@ Status Engine::Start() {
     ApplyPoints(item.points, item.sequence);
   });
   TsuidList met;
-  ASSIGN_OR_RETURN(
-      auto recovery,
-      lsm::RecoverLog(
-          files_, options_.path, manifest_.log_file, manifest_.log_position, manifest_.flushed,
-          [&](const lsm::LogRecord& record) { return Replay(record, &pipe, &met); }));
+  ASSIGN_OR_RETURN(auto recovery, lsm::RecoverLog(files_, options_.path, manifest_.log_file,
+                                                  manifest_.log_position, manifest_.flushed,
+                                                  [&](const lsm::LogRecord& record) {
+                                                    return Replay(record, &pipe, &met);
+                                                  }));
   AddMet(&met);
   pipe.Finish();
   sequence_ = std::max(sequence_, recovery.last_sequence);
@@ -245,9 +245,8 @@ Status Engine::LoadSeries(const Version& version) {
     ASSIGN_OR_RETURN(const bool more, rows->Next());
     if (!more || tsuids.size() == kTogether) {
       if (adding.valid()) adding.get();
-      adding = std::async(std::launch::async, [this, read = std::move(tsuids)] {
-        registry_.AddAll(read.views());
-      });
+      adding = std::async(std::launch::async,
+                          [this, read = std::move(tsuids)] { registry_.AddAll(read.views()); });
       tsuids.Clear();
     }
     if (!more) {
@@ -283,7 +282,8 @@ void AddToLanes(uint64_t sequence, ReplayPipe* pipe) {
   };
   if (points.empty()) return;
   const size_t first = lane_of(points.front());
-  if (std::all_of(points.begin(), points.end(), [&](const auto& e) { return lane_of(e) == first; })) {
+  if (std::all_of(points.begin(), points.end(),
+                  [&](const auto& e) { return lane_of(e) == first; })) {
     if (first != 0) points.swap(pipe->Next(first).points);
     return add(first);
   }
@@ -327,8 +327,8 @@ Status Engine::Replay(const lsm::LogRecord& record, ReplayPipe* pipe, TsuidList*
     case LogKind::kSeries: {
       uint32_t number;
       ByteView tsuid;
-      if (!DecodeSeries(record.body, &number, &tsuid) ||
-          number != registry_.size() + met->size() || !codec::CheckTsuid(layout(), tsuid).ok()) {
+      if (!DecodeSeries(record.body, &number, &tsuid) || number != registry_.size() + met->size() ||
+          !codec::CheckTsuid(layout(), tsuid).ok()) {
         return Status::Corruption("a new series cannot be read or is out of order");
       }
       met->Add(tsuid);

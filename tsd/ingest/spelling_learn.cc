@@ -146,9 +146,9 @@ void SpellingTable::NumberHalves(std::span<const SpelledPoint> points, const Spe
     const SeriesIds& ids = series[i].ids;
     pairs[i].metric =
         NumberOf(kMetrics, metric_hashes[i], spelling.dialect, spelling.metric, ids.metric);
-    pairs[i].tags = repeated[i] ? pairs[i - 1].tags
-                                : NumberOf(kTags, tags_hashes[i], spelling.dialect, spelling.tags,
-                                           ids.pairs);
+    pairs[i].tags =
+        repeated[i] ? pairs[i - 1].tags
+                    : NumberOf(kTags, tags_hashes[i], spelling.dialect, spelling.tags, ids.pairs);
     pairs[i].hash = HashPair(pairs[i].metric, pairs[i].tags);
     space_->view->pairs->Prefetch(pairs[i].hash);
   }

@@ -121,9 +121,9 @@ TEST_CASE("another spelling of known tags is known for all their series") {
   table.Remember({Dialect::kJson, "m1", "{t}"}, first, 1, table.generation());
   table.Remember({Dialect::kJson, "m2", "{t}"}, second, 2, table.generation());
   table.Remember({Dialect::kJson, "m1", "{o}"}, other, 3, table.generation());
-  std::vector<SpelledPoint> points = {
-      Point("m1", "t", Dialect::kWords), Point("m2", "t", Dialect::kWords),
-      Point("m2", "o", Dialect::kWords), Point("m1", "{t}")};
+  std::vector<SpelledPoint> points = {Point("m1", "t", Dialect::kWords),
+                                      Point("m2", "t", Dialect::kWords),
+                                      Point("m2", "o", Dialect::kWords), Point("m1", "{t}")};
   std::vector<SpelledSeries> found(points.size());
   CHECK(table.FindEach(points, found.data()) == 3);
   CHECK((found[3].known && found[3].number == 1));
