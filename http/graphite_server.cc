@@ -62,7 +62,8 @@ class Intake {
     Tell(why.message());
   }
 
-  /// Stores what was added; waits while the store is busy.
+  /// Stores what was added; waits while the store is busy, since that passes. What does not pass (a
+  /// name whose stored bytes are damaged) costs its point alone.
   void Flush() {
     std::vector<NamedPoint> left = batch_.points();
     std::vector<Status> verdicts;
@@ -74,12 +75,11 @@ class Intake {
       for (size_t i = 0; i < verdicts.size(); ++i) {
         if (verdicts[i].ok()) {
           ++stored;
-        } else if (CountRefusal(verdicts[i], &services_.counters)) {
-          Tell(verdicts[i].message());
-        } else {
-          Tell(verdicts[i].message());
-          again.push_back(left[i]);
+          continue;
         }
+        CountRefusal(verdicts[i], &services_.counters);
+        Tell(verdicts[i].message());
+        if (Passes(verdicts[i])) again.push_back(left[i]);
       }
       services_.counters.points_added.fetch_add(stored, std::memory_order_relaxed);
       left = std::move(again);
@@ -95,6 +95,10 @@ class Intake {
   }
 
  private:
+  static bool Passes(const Status& verdict) {
+    return verdict.code() == StatusCode::kBusy || verdict.code() == StatusCode::kUnavailable;
+  }
+
   void Tell(std::string_view why) {
     ++untold_;
     const int64_t now_ms = services_.clock.MonotonicNs() / 1'000'000;

@@ -137,6 +137,21 @@ TEST_CASE("while the store is busy points wait, and are stored once") {
   CHECK(edge.counters.put_writes_blocked.load() == 3);
 }
 
+TEST_CASE("a point that the store can never take costs itself alone") {
+  RunningGraphite edge;
+  // An id of one byte.
+  REQUIRE(edge.store.Mutate("tsdb-uid", {{"bad", {PutCell("id", "metrics", "\x09")}}}).ok());
+  ClientSocket client(edge.server.port());
+  client.Send("bad 1 1700000000\na 1 1700000000\n");
+  edge.Await(edge.counters.points_added, 1);
+  client.Send("a 2 1700000001\n");
+  edge.Await(edge.counters.points_added, 2);
+  edge.server.Stop();
+  CHECK(edge.counters.put_storage_errors.load() == 1);
+  REQUIRE(edge.Warnings().size() == 1);
+  CHECK(edge.Warnings()[0].find("Found id.length = 1") != std::string::npos);
+}
+
 TEST_CASE("a stop ends connections and the wait for a busy store") {
   RunningGraphite edge;
   ClientSocket idle(edge.server.port());
