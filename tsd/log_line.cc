@@ -66,6 +66,11 @@ std::string OneLine(std::string_view text) {
       line += "\\n";
     } else if (c == '\r') {
       line += "\\r";
+    } else if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F) {
+      // What a client sent must not steer the terminal of who reads it.
+      char text_of[5];
+      std::snprintf(text_of, sizeof text_of, "\\x%02X", static_cast<unsigned char>(c));
+      line += text_of;
     } else {
       line += c;
     }

@@ -153,9 +153,11 @@ Status PointsOverCells::DeleteRows(const PointScanSpec& spec) {
   for (ScanSpec& scan :
        BucketScans(options_.layout, options_.table, spec.metric, spec.rows, spec.batch_rows)) {
     scan.keys_only = true;
-    RETURN_IF_ERROR(ForEachMatch(
-        *store_, options_.layout, scan, spec.matcher,
-        [&](const codec::RowKey& key) { return store_->DeleteRow(options_.table, key.bytes()); }));
+    RETURN_IF_ERROR(ForEachMatch(*store_, options_.layout, scan, spec.matcher,
+                                 [&](const codec::RowKey& key) -> Status {
+                                   if (spec.watch != nullptr) RETURN_IF_ERROR(spec.watch->Step(1));
+                                   return store_->DeleteRow(options_.table, key.bytes());
+                                 }));
   }
   return {};
 }

@@ -22,6 +22,8 @@ FILES = {"usr/bin/tsdb": 0o755, "etc/hourglass/hourglass.conf": 0o644, "lib/syst
 
 # A command that notes how it was called, and answers as if nothing had been enabled before.
 STUB = '#!/bin/sh\necho "$(basename "$0") $*" >> "$NOTES"\n[ "$2" != was-enabled ]\n'
+# The user is there if its name is in KNOWN.
+GETENT = '#!/bin/sh\n[ "$2" = "$KNOWN" ]\n'
 STUBS = ("adduser", "chown", "deb-systemd-helper", "deb-systemd-invoke", "systemctl")
 
 checks = [0, 0]
@@ -54,7 +56,7 @@ def check_contents(package, tree):
     check(owners == {"root/root"}, f"its files are of {owners}")
 
 
-def run_script(package, folder, script, *arguments):
+def run_script(package, folder, script, *arguments, known=""):
     """Its notes, below a root of its own."""
     control = folder / "control"
     if not control.exists():
@@ -64,9 +66,11 @@ def run_script(package, folder, script, *arguments):
     for name in STUBS:
         (stubs / name).write_text(STUB)
         (stubs / name).chmod(0o755)
+    (stubs / "getent").write_text(GETENT)
+    (stubs / "getent").chmod(0o755)
     notes = folder / "notes"
     notes.write_text("")
-    environment = {**os.environ, "PATH": f"{stubs}:{os.environ['PATH']}", "NOTES": str(notes),
+    environment = {**os.environ, "PATH": f"{stubs}:{os.environ['PATH']}", "NOTES": str(notes), "KNOWN": known,
                    "DPKG_ROOT": str(folder / "root")}
     done = subprocess.run(["sh", control / script, *arguments], env=environment, capture_output=True, text=True, check=False)
     check(done.returncode == 0, f"{script} {arguments} succeeds: {done.stderr}")
@@ -81,7 +85,8 @@ def check_scripts(package, folder):
     check(f"chown hourglass:hourglass {data}" in notes, "and is that user's")
     check("deb-systemd-helper update-state hourglass.service" in notes, "the service is known")
     data.chmod(0o700)
-    notes = run_script(package, folder, "postinst", "configure", "0.0.9")
+    notes = run_script(package, folder, "postinst", "configure", "0.0.9", known="hourglass")
+    check("adduser" not in notes, "a user that is there, whatever its number, is left alone")
     check("chown" not in notes and data.stat().st_mode & 0o777 == 0o700, "an upgrade leaves owner and mode as they are")
     (data / "MANIFEST").write_text("data")
     for script, word in (("prerm", "upgrade"), ("prerm", "remove"), ("postrm", "remove"), ("postrm", "purge")):

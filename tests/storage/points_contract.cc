@@ -11,6 +11,7 @@
 
 #include "storage/codec/row_key.h"
 #include "storage/points/register_all.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg {
 namespace {
@@ -484,6 +485,13 @@ void DeletingRowsTakesNotesTooAndNothingElse(Driver& d) {
   PointScanSpec spec = Everything();
   spec.matcher.tsuids = {Tsuid("1=1")};
   spec.rows = {kBase + 3600, kBase + 7200};
+  const std::string before = Read(d, spec).text;
+  FakeWatch stopped;
+  stopped.steps_max = 0;
+  spec.watch = &stopped;
+  CHECK(d.points().DeleteRows(spec).code() == StatusCode::kDeadlineExceeded);
+  spec.watch = nullptr;
+  CHECK(Read(d, spec).text == before);
   REQUIRE(d.points().DeleteRows(spec).ok());
   PointScanSpec all = Everything();
   all.objects = true;

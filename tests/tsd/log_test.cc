@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tsd/log_line.h"
+
 namespace hg::tsd {
 namespace {
 
@@ -25,6 +27,10 @@ TEST_CASE("the last lines of the log are kept, newest first, those below the lev
   CHECK(Shown(lines[0]) == "ERROR\ttsdb\ttwo\twith a tab");
   CHECK(Shown(lines[1]) == "INFO\ttsdb\tone");
   CHECK(lines[0].find_first_not_of("0123456789") == 10);
+}
+
+TEST_CASE("what steers a terminal is written out") {
+  CHECK(OneLine("a\x1B[2J\x07z\x7F\tb\r\n") == "a\\x1B[2J\\x07z\\x7F\tb\\r\\n");
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ void Retention::Work() {
   std::unique_lock lock(mutex_);
   while (!watch_.stopped) {
     lock.unlock();
-    const Status status = Round();
-    if (!status.ok() && !watch_.stopped) LogWarning("retention: " + status.ToString());
+    (void)Round();  // what failed is in the log
     lock.lock();
     stop_.wait_for(lock, std::chrono::seconds(options_.interval_s),
                    [this] { return watch_.stopped.load(); });
@@ -39,21 +38,25 @@ void Retention::Work() {
 
 Status Retention::Round() {
   Status first;
+  const auto failed = [&](Status status) {
+    if (watch_.stopped) return;
+    ++failures_;
+    LogWarning("retention: " + status.ToString());
+    if (first.ok()) first = std::move(status);
+  };
   for (const RetentionRule& rule : options_.rules) {
     const Result<std::vector<std::string>> metrics = MetricsOf(rule);
     if (!metrics.ok()) {
-      ++failures_;
-      if (first.ok()) first = metrics.status();
+      failed(Prepend(metrics.status(), "metrics that begin with '" + rule.metric + "'"));
       continue;
     }
     for (const std::string& metric : *metrics) {
       RETURN_IF_ERROR(watch_.Step(1));
-      if (const Status status = DeleteOld(rule, metric); !status.ok()) {
-        ++failures_;
-        if (first.ok()) first = Prepend(status, "metric '" + metric + "'");
-      }
+      if (const Status status = DeleteOld(rule, metric); !status.ok())
+        failed(Prepend(status, "metric '" + metric + "'"));
     }
   }
+  RETURN_IF_ERROR(watch_.Step(1));
   ++rounds_;
   return first;
 }

@@ -35,7 +35,10 @@ struct RetentionStats {
 class Retention {
  public:
   Retention(Points& points, uid::Names& names, const Clock& clock, RetentionOptions options)
-      : points_(points), names_(names), clock_(clock), options_(std::move(options)) {}
+      : points_(points), names_(names), clock_(clock), options_(std::move(options)) {
+    // Of several names of a rule one that was never written must not keep the others' points.
+    options_.query.skip_unresolved_tagvs = true;
+  }
   /// Stops.
   ~Retention() { Stop(); }
 
@@ -44,7 +47,7 @@ class Retention {
   /// Ends it, in the middle of a round if need be. Idempotent.
   void Stop();
   /// Deletes what has become too old. A metric that fails does not keep the next ones: the first
-  /// failure is given at the end. Unavailable: stopped.
+  /// failure is given at the end; each is logged. Unavailable: stopped.
   Status Round();
   [[nodiscard]] RetentionStats Stats() const { return {rounds_, failures_}; }
 
@@ -64,7 +67,7 @@ class Retention {
   Points& points_;
   uid::Names& names_;
   const Clock& clock_;
-  const RetentionOptions options_;
+  RetentionOptions options_;
 
   std::atomic<uint64_t> rounds_{0};
   std::atomic<uint64_t> failures_{0};

@@ -4,6 +4,7 @@
 #include <rapidjson/error/en.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "query/duration.h"
@@ -15,8 +16,20 @@ namespace {
 
 constexpr int64_t kLeastKeepMs = int64_t{kRowSpan} * 1000;
 
+// Of two equal ones only one would count, and nobody knows which was meant.
+Status RefuseRepeats(const rapidjson::Value& object) {
+  std::set<std::string_view> names;
+  for (const auto& member : object.GetObject()) {
+    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    if (!names.insert(name).second)
+      return Status::InvalidArgument("\"" + std::string(name) + "\" stands in it twice");
+  }
+  return {};
+}
+
 Status ReadTags(const rapidjson::Value& tags, std::vector<query::FilterSpec>* filters) {
   if (!tags.IsObject()) return Status::InvalidArgument("\"tags\" is an object of filters by key");
+  RETURN_IF_ERROR(RefuseRepeats(tags));
   for (const auto& tag : tags.GetObject()) {
     if (!tag.value.IsString()) {
       return Status::InvalidArgument(std::string("the filter of \"") + tag.name.GetString() +
@@ -32,6 +45,7 @@ Status ReadTags(const rapidjson::Value& tags, std::vector<query::FilterSpec>* fi
 
 Result<RetentionRule> ReadRule(const rapidjson::Value& value) {
   if (!value.IsObject()) return Status::InvalidArgument("it is no object");
+  RETURN_IF_ERROR(RefuseRepeats(value));
   RetentionRule rule;
   bool kept = false;
   for (const auto& member : value.GetObject()) {

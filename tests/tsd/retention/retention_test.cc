@@ -84,6 +84,13 @@ TEST_CASE_FIXTURE(RetentionFixture, "names that do not exist have nothing to del
   CHECK(Ages("m") == "a 172800");
 }
 
+TEST_CASE_FIXTURE(RetentionFixture,
+                  "a name that was never written does not keep the others of its rule") {
+  for (const char* host : {"a", "b"}) Put("m", {{"host", host}}, kNow - 2 * kDay, 1);
+  CHECK(Round(R"([{"metric":"m","tags":{"host":"a|nobody"},"keep":"1d"}])").ok());
+  CHECK(Ages("m") == "b 172800");
+}
+
 TEST_CASE_FIXTURE(RetentionFixture, "points that come late are deleted by the next round") {
   Put("m", {{"host", "a"}}, kNow, 1);
   Retention retention(
@@ -125,6 +132,8 @@ TEST_CASE("a wrong rule is refused by its number, and says what is wrong") {
   CHECK(says(R"([{"metric":"m","keep":"1d","tags":{"host":1}}])", "\"host\""));
   CHECK(says(R"([{"metric":"m","keep":"1d","tags":{"host":"regexp(["}}])", "rule 1"));
   CHECK(says(R"([{"metric":"m*x","keep":"1d"}])", "star"));
+  CHECK(says(R"([{"metric":"m","keep":"1d","tags":{"host":"a","host":"b"}}])", "twice"));
+  CHECK(says(R"([{"metric":"m","keep":"1d","keep":"2d"}])", "twice"));
   CHECK(refusal("[]").empty());
 }
 
