@@ -90,6 +90,13 @@ Status CheckLength(std::string_view what, std::string_view name) {
                                  std::to_string(codec::kRowKeyBytesMax));
 }
 
+/// For the next of them.
+Status CheckCount(std::string_view what, size_t count, size_t count_max) {
+  if (count < count_max) return {};
+  return Status::InvalidArgument("more than " + std::to_string(count_max) + " " +
+                                 std::string(what));
+}
+
 Status NoNumber(std::string_view token) {
   return Status::InvalidArgument(Quoted(token) +
                                  " is neither a number nor true, false or a text in quotes");
@@ -141,6 +148,7 @@ Result<PointValue> Value(std::string_view token) {
 Status ReadTags(std::string_view* rest, InfluxLine* parts) {
   while (rest->starts_with(',')) {
     rest->remove_prefix(1);
+    RETURN_IF_ERROR(CheckCount("tags", parts->tags.size(), kInfluxTagsMax));
     const std::string_view key = Take(rest, FindStop(*rest, ",= "));
     if (key.empty()) return Status::InvalidArgument("a tag has no key");
     if (!rest->starts_with('='))
@@ -162,6 +170,8 @@ Status ReadTags(std::string_view* rest, InfluxLine* parts) {
 }
 
 Status ReadField(std::string_view* rest, InfluxLine* parts) {
+  RETURN_IF_ERROR(
+      CheckCount("fields", parts->fields.size() + parts->text_fields, kInfluxFieldsMax));
   const std::string_view raw_name = Take(rest, FindStop(*rest, ",= "));
   if (raw_name.empty()) return Status::InvalidArgument("a field has no name");
   const std::string field = "the field " + Quoted(raw_name);
@@ -180,13 +190,21 @@ Status ReadField(std::string_view* rest, InfluxLine* parts) {
     if (!value.ok()) return Prepend(value.status(), field);
     std::string name = Unescaped(raw_name);
     RETURN_IF_ERROR(CheckLength("field", name));
-    for (const InfluxField& other : parts->fields)
-      if (other.name == name) return Status::InvalidArgument(field + " stands twice");
     parts->fields.push_back({raw_name, std::move(name), *value});
   }
   if (!rest->empty() && (*rest)[0] != ',' && (*rest)[0] != ' ')
     return Status::InvalidArgument("behind " + field + ": " + Quoted(*rest));
   return {};
+}
+
+Status CheckTwice(const std::vector<InfluxField>& fields) {
+  std::vector<std::string_view> names;
+  names.reserve(fields.size());
+  for (const InfluxField& field : fields) names.push_back(field.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return {};
+  return Status::InvalidArgument("the field " + Quoted(*twice) + " stands twice");
 }
 
 }  // namespace
@@ -278,6 +296,7 @@ Status ParseInfluxLine(std::string_view line, InfluxLine* parts) {
     rest.remove_prefix(1);
     RETURN_IF_ERROR(ReadField(&rest, parts));
   }
+  RETURN_IF_ERROR(CheckTwice(parts->fields));
   SkipBlanks(&rest);
   if (rest.empty()) return {};
   const std::string_view time = Take(&rest, std::min(rest.find(' '), rest.size()));

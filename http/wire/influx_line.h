@@ -22,6 +22,12 @@ namespace hg::http {
 
 /// Bytes of what stands before the first blank of a line, as in InfluxDB: each field repeats them.
 inline constexpr size_t kInfluxSeriesBytesMax = 65535;
+/// Of one line, texts among them; no agent has near as many. A line is taken apart whole, and each
+/// refusal of a field may repeat its tags.
+inline constexpr size_t kInfluxFieldsMax = 4096;
+/// Of one line. Far more than a series may have, so that such lines still learn how many are too
+/// many; each key is compared with all before it.
+inline constexpr size_t kInfluxTagsMax = 256;
 
 /// What the times of a request count. None: no such precision. "" and "ns" are nanoseconds; n, u,
 /// us, µ, ms, s, m (minutes), h.

@@ -148,9 +148,10 @@ bool TakeLine(Cursor* text, InfluxUnit unit, Timestamp now, size_t previous, Inf
   line.time = now;
   if (!text->TakeSeries(&line.series)) return false;
   std::vector<SpelledField>& fields = points->fields;
-  const size_t first = fields.size();
+  const size_t first = fields.size(), texts = points->text_fields;
   text->Skip(' ');
   do {
+    if (fields.size() - first + points->text_fields - texts == kInfluxFieldsMax) return false;
     const size_t likely = previous + (fields.size() - first);
     SpelledField field;
     if (!text->TakeName(likely < first ? fields[likely].name : std::string_view(), &field.name))

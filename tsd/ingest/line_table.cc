@@ -10,6 +10,10 @@ namespace {
 /// Of a map's place for a line, and of the heap's for each part of it, about.
 constexpr size_t kLineOverheadBytes = 128;
 
+/// Fields of a line that are looked through, so that a hash is asked only where there are more and
+/// the order is another one.
+constexpr size_t kScannedFields = 16;
+
 using spelling_hash::Mix;
 
 bool NameTwice(std::span<const SpelledField> fields) {
@@ -37,8 +41,10 @@ const LineTable::Line* LineTable::FindLine(std::string_view series) const {
 
 const LineTable::Field* LineTable::FindField(const Line& line, std::string_view name, size_t* at) {
   const size_t count = line.fields.size();
-  size_t place = *at < count ? *at : *at % count;
-  for (size_t tried = 1; tried <= count; ++tried) {
+  if (count == 0) return nullptr;
+  const size_t begin = *at < count ? *at : *at % count;
+  size_t place = begin;
+  for (size_t tried = 1; tried <= std::min(count, kScannedFields); ++tried) {
     const Field& field = line.fields[place];
     if (field.Is(name)) {
       *at += tried;
@@ -46,7 +52,20 @@ const LineTable::Field* LineTable::FindField(const Line& line, std::string_view 
     }
     if (++place == count) place = 0;
   }
-  return nullptr;
+  const auto it = line.places.find(name);
+  if (it == line.places.end()) return nullptr;
+  *at += (it->second + count - begin) % count + 1;
+  return &line.fields[it->second];
+}
+
+size_t LineTable::AddField(Line* line, const Field& field) {
+  std::vector<Field>& fields = line->fields;
+  fields.push_back(field);
+  if (fields.size() <= kScannedFields) return sizeof(Field);
+  for (size_t i = line->places.size(); i < fields.size(); ++i)
+    line->places.emplace(std::string_view(fields[i].name, fields[i].name_size),
+                         static_cast<uint32_t>(i));
+  return sizeof(Field) + 2 * sizeof(decltype(line->places)::value_type);
 }
 
 bool LineTable::TryFindAll(std::span<const SpelledLine> lines, std::span<const SpelledField> fields,
@@ -93,20 +112,20 @@ void LineTable::Remember(std::string_view series, std::string_view field, ByteVi
   Known& known = *known_;
   auto it = known.lines.find(series);
   if (it == known.lines.end()) {
-    auto line = std::make_unique<Line>(Line{std::string(series), Bytes(pairs), {}});
+    auto line = std::make_unique<Line>(series, pairs, hash_);
     const std::string_view key = line->series;
     it = known.lines.emplace(key, std::move(line)).first;
     known.bytes += kLineOverheadBytes + series.size() + pairs.size();
   }
   Line& line = *it->second;
-  for (Field& met : line.fields) {
-    if (!met.Is(field)) continue;
-    met.number = number;
+  size_t behind = 0;
+  if (FindField(line, field, &behind) != nullptr) {
+    line.fields[behind - 1].number = number;
     return;
   }
   const auto [name, is_new] = known.names.emplace(field);
-  line.fields.push_back({name->data(), static_cast<uint32_t>(name->size()), number});
-  known.bytes += sizeof(Field) + (is_new ? kLineOverheadBytes + field.size() : 0);
+  known.bytes += AddField(&line, {name->data(), static_cast<uint32_t>(name->size()), number}) +
+                 (is_new ? kLineOverheadBytes + field.size() : 0);
   ++known.spellings;
 }
 

@@ -66,11 +66,6 @@ class LineTable {
       return text == std::string_view(name, name_size);
     }
   };
-  struct Line {
-    std::string series;
-    Bytes pairs;
-    std::vector<Field> fields;
-  };
   struct Hash {
     uint64_t secret[3];
 
@@ -79,12 +74,22 @@ class LineTable {
       return spelling_hash::HashBytes(text, secret[0], secret);
     }
   };
+  struct Line {
+    Line(std::string_view raw, ByteView ids, const Hash& hash)
+        : series(raw), pairs(ids), places(0, hash) {}
+
+    const std::string series;
+    const Bytes pairs;
+    std::vector<Field> fields;
+    /// Of `fields`, by name, where they are too many to look through; else empty.
+    boost::unordered_flat_map<std::string_view, uint32_t, Hash> places;
+  };
   /// What is forgotten together. The keys are the lines' own.
   struct Known {
-    explicit Known(const Hash& hash) : lines(0, hash) {}
+    explicit Known(const Hash& hash) : lines(0, hash), names(0, hash) {}
 
     boost::unordered_flat_map<std::string_view, std::unique_ptr<Line>, Hash> lines;
-    std::unordered_set<std::string> names;  // of fields: the same of many lines
+    std::unordered_set<std::string, Hash> names;  // of fields: the same of many lines
     size_t spellings = 0, bytes = 0;
   };
 
@@ -93,6 +98,8 @@ class LineTable {
   /// The field from `*at` on, modulo their number, and from the beginning again; *at = the place
   /// behind it, so that it grows by the fields that were passed over.
   static const Field* FindField(const Line& line, std::string_view name, size_t* at);
+  /// Behind the others. Returns the bytes that it takes, about.
+  static size_t AddField(Line* line, const Field& field);
 
   // Constant.
   const Hash hash_;

@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include "http/wire/influx_lines.h"
+
 namespace hg::http {
 namespace {
 
@@ -145,6 +147,34 @@ TEST_CASE("names that no row key holds are refused, and so is a series of too ma
   CHECK(Parsed("m " + more + "=1i") == "the field " + shown);
   CHECK(Parsed("m,a=" + most + ",b=" + std::string(32762, 'a') + " v=1i") ==
         "measurement and tags have 65536 bytes, at most 65535");
+}
+
+TEST_CASE("a line has so many fields and tags, and not one more, both ways") {
+  const auto list = [](const char* before, size_t count, const char* behind) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i)
+      text += (i > 0 ? "," : "") + (before + std::to_string(i)) + behind;
+    return text;
+  };
+  InfluxLine parts;
+  InfluxPoints points;
+  const auto fast = [&points](const std::string& line) {
+    return ParseInfluxLines(line, InfluxUnit::kNanosecond, Timestamp{1}, &points);
+  };
+  const std::string numbers = "m " + list("f", 4096, "=1i"),
+                    mixed = "m " + list("t", 96, "=\"x\"") + "," + list("f", 4000, "=1i");
+  for (const std::string& most : {numbers, mixed}) {
+    CHECK(ParseInfluxLine(most, &parts).ok());
+    CHECK(fast(most + "\n" + most));
+    CHECK(Parsed(most + ",g=1i") == "more than 4096 fields");
+    CHECK(Parsed(most + ",g=\"x\"") == "more than 4096 fields");
+    CHECK_FALSE(fast(most + ",g=1i"));
+    CHECK_FALSE(fast(most + ",g=\"x\""));
+  }
+  CHECK(Parsed(numbers.substr(0, numbers.rfind(',')) + ",f7=1i") ==
+        "the field \"f7\" stands twice");
+  CHECK(ParseInfluxLine("m," + list("k", 256, "=v") + " f=1i", &parts).ok());
+  CHECK(Parsed("m," + list("k", 257, "=v") + " f=1i") == "more than 256 tags");
 }
 
 TEST_CASE("a body is cut at line ends outside of texts; comments and empty lines are passed over") {

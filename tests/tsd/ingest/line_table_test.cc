@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 namespace hg::tsd {
 namespace {
 
@@ -53,6 +57,30 @@ TEST_CASE("a field that stands twice in its line is not found") {
   CHECK(FindLine(table, "m", {"z", "y", "z"}).empty());
   CHECK(FindLine(table, "m", {"x", "y", "z", "x"}).empty());
   CHECK(FindLine(table, "m", {"z", "x", "y"}).size() == 3);
+}
+
+// So many that comparing each with all before it would take minutes.
+TEST_CASE("fields of a long line are learnt and found in any order, each at one look") {
+  constexpr size_t kFields = 300'000;
+  LineTable table(7, size_t{1} << 30);
+  std::vector<std::string> names;
+  Numbers numbers;
+  for (size_t i = 0; i < kFields; ++i) {
+    names.push_back("f" + std::to_string(i));
+    numbers.push_back(static_cast<SeriesNumber>(i));
+    Remember(&table, "m", names.back(), numbers.back());
+  }
+  CHECK(FindLine(table, "m", names) == numbers);
+  std::reverse(names.begin(), names.end());
+  std::reverse(numbers.begin(), numbers.end());
+  CHECK(FindLine(table, "m", names) == numbers);
+  Remember(&table, "m", "f5", 77);
+  CHECK(table.Find("m", "f5") == 77);
+  CHECK(table.stats().spellings == kFields);
+  CHECK(FindLine(table, "m", {"f9", "f299999", "f8"}) == Numbers{9, 299'999, 8});
+  CHECK(FindLine(table, "m", {"f9", "f299999", "f9"}).empty());
+  CHECK(FindLine(table, "m", {"f299999", "f9", "f299999"}).empty());
+  CHECK(FindLine(table, "m", {"f299999", "g"}).empty());
 }
 
 TEST_CASE("lines of one batch use up its fields in order") {
