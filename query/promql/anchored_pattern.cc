@@ -49,29 +49,36 @@ bool AnchoredPattern::Matches(std::string_view text) const {
   return re2::RE2::FullMatch(Piece(text), *pattern_);
 }
 
-std::optional<std::string> AnchoredPattern::Expand(std::string_view text,
-                                                   std::string_view form) const {
+Result<std::optional<std::string>> AnchoredPattern::Expand(std::string_view text,
+                                                           std::string_view form,
+                                                           size_t bytes_max) const {
   std::vector<re2::StringPiece> groups(static_cast<size_t>(pattern_->NumberOfCapturingGroups()) +
                                        1);
   if (!pattern_->Match(Piece(text), 0, text.size(), re2::RE2::ANCHOR_BOTH, groups.data(),
                        static_cast<int>(groups.size()))) {
-    return {};
+    return std::optional<std::string>();
   }
   std::string out;
+  const auto append = [&](std::string_view piece) -> Status {
+    if (piece.size() > bytes_max - out.size())
+      return Status::InvalidArgument("longer than " + std::to_string(bytes_max) + " bytes");
+    out.append(piece);
+    return {};
+  };
   while (!form.empty()) {
     const size_t dollar = std::min(form.find('$'), form.size());
-    out.append(form.substr(0, dollar));
+    RETURN_IF_ERROR(append(form.substr(0, dollar)));
     form.remove_prefix(dollar);
     if (form.empty()) break;
     form.remove_prefix(1);
     if (form.starts_with('$')) {
-      out.push_back('$');
+      RETURN_IF_ERROR(append("$"));
       form.remove_prefix(1);
       continue;
     }
     const std::string_view name = TakeGroupName(&form);
     if (name.empty()) {
-      out.push_back('$');  // names nothing: stays as it is
+      RETURN_IF_ERROR(append("$"));  // names nothing: stays as it is
       continue;
     }
     size_t number = groups.size();
@@ -81,9 +88,10 @@ std::optional<std::string> AnchoredPattern::Expand(std::string_view text,
       const auto found = named.find(std::string(name));
       number = found != named.end() ? static_cast<size_t>(found->second) : groups.size();
     }
-    if (number < groups.size()) out.append(groups[number].data(), groups[number].size());
+    if (number < groups.size())
+      RETURN_IF_ERROR(append({groups[number].data(), groups[number].size()}));
   }
-  return out;
+  return std::optional<std::string>(std::move(out));
 }
 
 }  // namespace hg::query::promql

@@ -2,6 +2,7 @@
 // Regular expressions of matchers and label_replace: RE2's dialect, which is that of Prometheus,
 // anchored at both ends. Matching takes time in proportion to the text, whatever the pattern is.
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,9 +28,11 @@ class AnchoredPattern {
   /// True if the pattern matches the whole text.
   [[nodiscard]] bool Matches(std::string_view text) const;
   /// `form` with the groups of the match in it: $1, ${1}, $name, ${name}; $$ is a dollar, a group
-  /// that there is not is nothing. None: the text does not match.
-  [[nodiscard]] std::optional<std::string> Expand(std::string_view text,
-                                                  std::string_view form) const;
+  /// that there is not is nothing. None: the text does not match. InvalidArgument: the outcome
+  /// would be longer than `bytes_max`; no more than that is ever held.
+  [[nodiscard]] Result<std::optional<std::string>> Expand(std::string_view text,
+                                                          std::string_view form,
+                                                          size_t bytes_max) const;
 
  private:
   explicit AnchoredPattern(std::unique_ptr<re2::RE2> pattern);

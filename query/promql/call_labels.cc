@@ -21,7 +21,7 @@ Result<Value> Relabelled(const CallSite& site, Change change) {
   ASSIGN_OR_RETURN(Value vector, site.Evaluate(0));
   VectorBuilder builder(site.steps, &site.evaluator.memory());
   for (VectorSeries& series : vector.vector) {
-    change(&series.labels);
+    RETURN_IF_ERROR(change(&series.labels));
     RETURN_IF_ERROR(builder.Add(std::move(series)));
   }
   return builder.Take();
@@ -32,9 +32,12 @@ Result<Value> LabelReplace(const CallSite& site) {
   RETURN_IF_ERROR(CheckLabelName("label_replace", to));
   Result<std::shared_ptr<const AnchoredPattern>> pattern = AnchoredPattern::Compile(site.text(4));
   if (!pattern.ok()) return Prepend(pattern.status(), "label_replace");
-  return Relabelled(site, [&](Labels* labels) {
-    const std::optional<std::string> value = (*pattern)->Expand(labels->Get(from), form);
-    if (value) labels->Set(to, *value);
+  return Relabelled(site, [&](Labels* labels) -> Status {
+    const Result<std::optional<std::string>> value =
+        (*pattern)->Expand(labels->Get(from), form, kLabelValueBytesMax);
+    if (!value.ok()) return Prepend(value.status(), "label_replace: the value of " + Quoted(to));
+    if (*value) labels->Set(to, **value);
+    return {};
   });
 }
 
@@ -44,13 +47,18 @@ Result<Value> LabelJoin(const CallSite& site) {
   constexpr size_t kFirstSource = 3;
   for (size_t i = kFirstSource; i < site.call.arguments.size(); ++i)
     RETURN_IF_ERROR(CheckLabelName("label_join", site.text(i)));
-  return Relabelled(site, [&](Labels* labels) {
+  return Relabelled(site, [&](Labels* labels) -> Status {
     std::string value;
     for (size_t i = kFirstSource; i < site.call.arguments.size(); ++i) {
       if (i > kFirstSource) value += between;
       value += labels->Get(site.text(i));
+      if (value.size() > kLabelValueBytesMax) {
+        return Status::InvalidArgument("label_join: the value of " + Quoted(to) + ": longer than " +
+                                       std::to_string(kLabelValueBytesMax) + " bytes");
+      }
     }
     labels->Set(to, value);
+    return {};
   });
 }
 

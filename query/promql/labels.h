@@ -2,6 +2,7 @@
 // What names a series: labels, of which "__name__" is the metric.
 
 #include <compare>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@ namespace hg::query::promql {
 
 inline constexpr std::string_view kNameLabel = "__name__";
 inline constexpr std::string_view kBucketLabel = "le";
+/// Bytes of a value that an expression makes of others: each step may make it many times as long.
+inline constexpr size_t kLabelValueBytesMax = 64 * 1024;
 
 /// Names and values, sorted by names, each name once, no value empty: an empty value is the same as
 /// none. Value type.

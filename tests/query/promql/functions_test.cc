@@ -144,6 +144,28 @@ TEST_CASE("labels are replaced and joined") {
         "label_replace: the regular expression \"(\" is not valid: missing ): (");
 }
 
+TEST_CASE("a label's value is bounded however often it is multiplied") {
+  TextSamples samples;
+  samples.Load(0, 10, "m{host=\"web1\"}", "5");
+  const auto repeated = [](const std::string& text, size_t count) {
+    std::string out;
+    for (size_t i = 0; i < count; ++i) out += text;
+    return out;
+  };
+  const auto replace = [&](const std::string& of, const std::string& from, size_t count) {
+    return "label_replace(" + of + ", \"a\", \"" + repeated("$1", count) + "\", \"" + from +
+           "\", \"(.*)\")";
+  };
+  const std::string longest = replace("m", "host", kLabelValueBytesMax / 4);
+  CHECK(samples.Ask(longest, 0) ==
+        "m{a=\"" + repeated("web1", kLabelValueBytesMax / 4) + "\", host=\"web1\"} 5");
+  CHECK(samples.Ask(replace(replace("m", "host", 15000), "a", 2), 0) ==
+        "label_replace: the value of \"a\": longer than 65536 bytes");
+  CHECK(samples.Ask("label_join(" + longest + ", \"b\", \"\", \"a\")", 0).ends_with(" 5"));
+  CHECK(samples.Ask("label_join(" + longest + ", \"b\", \"\", \"a\", \"host\")", 0) ==
+        "label_join: the value of \"b\": longer than 65536 bytes");
+}
+
 TEST_CASE("sorting orders what is asked at one instant, NaN last") {
   TextSamples samples;
   samples.Load(0, 10, "m{a=\"1\"}", "5");

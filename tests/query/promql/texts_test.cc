@@ -78,15 +78,23 @@ TEST_CASE("numbers are printed with the fewest digits that read back") {
 TEST_CASE("patterns match whole texts and give their groups") {
   const auto pattern = AnchoredPattern::Compile("(?P<host>[a-z]+)(\\d+)|other");
   REQUIRE(pattern.ok());
+  const auto expand = [&](const char* text, const char* form) {
+    return *(*pattern)->Expand(text, form, 10);
+  };
   CHECK((*pattern)->Matches("web12"));
   CHECK((*pattern)->Matches("other"));
   CHECK(!(*pattern)->Matches("web12.local"));
   CHECK(!(*pattern)->Matches("x other"));
-  CHECK((*pattern)->Expand("web12", "$1-$2") == "web-12");
-  CHECK((*pattern)->Expand("web12", "${host}_${2}") == "web_12");
-  CHECK((*pattern)->Expand("web12", "$host_") == "");  // the group "host_"
-  CHECK((*pattern)->Expand("web12", "$$1 $9 $ ${1") == "$1  $ ${1");
-  CHECK((*pattern)->Expand("nothing", "$1") == std::nullopt);
+  CHECK(expand("web12", "$1-$2") == "web-12");
+  CHECK(expand("web12", "${host}_${2}") == "web_12");
+  CHECK(expand("web12", "$host_") == "");  // the group "host_"
+  CHECK(expand("web12", "$$1 $9 $ ${1") == "$1  $ ${1");
+  CHECK(expand("nothing", "$1") == std::nullopt);
+  CHECK(expand("web12", "$1$1$$ $ ") == "webweb$ $ ");
+  for (const char* form : {"$1$1$1$1", "12345678901", "123456789$$$$", "123456789$ $ "}) {
+    CAPTURE(form);
+    CHECK((*pattern)->Expand("web12", form, 10).status().message() == "longer than 10 bytes");
+  }
   CHECK(!AnchoredPattern::Compile("(?=a)").ok());
 }
 
