@@ -34,6 +34,7 @@ constexpr size_t kBatchBytesMax = size_t{4} << 20;
 constexpr size_t kPointBytes = 128;
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+constexpr auto kSweepInterval = std::chrono::seconds(1);
 constexpr int64_t kWarningIntervalMs = 10'000;
 
 /// What both ports do with points; on the server's thread.
@@ -42,6 +43,7 @@ class Intake {
   Intake(const Options& options, Services& services, const std::atomic<bool>& stopping)
       : services_(services), stopping_(stopping), batch_(options) {}
 
+  [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
   [[nodiscard]] Timestamp Now() const {
     return TimestampOfMillis(services_.clock.NowMs()).value_or(Timestamp{0});
   }
@@ -60,6 +62,19 @@ class Intake {
   void Refuse(const Status& why) {
     services_.counters.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
     Tell(why.message());
+  }
+
+  /// To the log, at most once in kWarningIntervalMs.
+  void Tell(std::string_view why) {
+    ++untold_;
+    const int64_t now_ms = MonotonicMs();
+    if (!services_.warn || (told_ms_ != 0 && now_ms - told_ms_ < kWarningIntervalMs)) return;
+    std::string text = "graphite: " + std::string(why);
+    ReplaceInvalidUtf8(&text);
+    if (untold_ > 1) text += " (and " + std::to_string(untold_ - 1) + " more before)";
+    services_.warn(text);
+    told_ms_ = std::max<int64_t>(1, now_ms);
+    untold_ = 0;
   }
 
   /// Stores what was added; waits while the store is busy, since that passes. What does not pass (a
@@ -99,18 +114,6 @@ class Intake {
     return verdict.code() == StatusCode::kBusy || verdict.code() == StatusCode::kUnavailable;
   }
 
-  void Tell(std::string_view why) {
-    ++untold_;
-    const int64_t now_ms = services_.clock.MonotonicNs() / 1'000'000;
-    if (!services_.warn || (told_ms_ != 0 && now_ms - told_ms_ < kWarningIntervalMs)) return;
-    std::string text = "graphite: " + std::string(why);
-    ReplaceInvalidUtf8(&text);
-    if (untold_ > 1) text += " (and " + std::to_string(untold_ - 1) + " more before)";
-    services_.warn(text);
-    told_ms_ = std::max<int64_t>(1, now_ms);
-    untold_ = 0;
-  }
-
   Services& services_;
   const std::atomic<bool>& stopping_;
   ForeignPoints batch_;
@@ -128,6 +131,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
                      std::unordered_set<GraphiteConnection*>& all)
       : socket_(std::move(socket)), form_(form), intake_(intake), all_(all) {
     all_.insert(this);
+    active_ms_ = intake_.MonotonicMs();
   }
   ~GraphiteConnection() { all_.erase(this); }
 
@@ -140,12 +144,19 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
           self->bytes_.resize(had + size);
           const bool good = self->form_ == Form::kLines ? self->TakeLines() : self->TakeFrames();
           self->intake_.Flush();
+          self->active_ms_ = self->intake_.MonotonicMs();
           if (error && !self->bytes_.empty()) {
             self->intake_.Refuse(
                 Status::InvalidArgument("a connection ended within a " + self->What()));
           }
           if (good && !error) self->Read();
         });
+  }
+  /// Nothing came for so long; what the system has got already counts as come: while the store is
+  /// busy nobody reads it.
+  [[nodiscard]] bool IdleFor(int64_t seconds) const {
+    boost::system::error_code ignored;
+    return intake_.MonotonicMs() - active_ms_ > seconds * 1000 && socket_.available(ignored) == 0;
   }
   void Close() {
     boost::system::error_code ignored;
@@ -203,6 +214,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   Intake& intake_;
   std::unordered_set<GraphiteConnection*>& all_;
   std::string bytes_;  // that were read, and are not whole yet
+  int64_t active_ms_ = 0;
 };
 
 }  // namespace
@@ -222,6 +234,7 @@ class GraphiteServer::Impl {
       ASSIGN_OR_RETURN(ports_[Index(form)], Listen(options_, *port, &acceptor));
       Accept(form);
     }
+    if (options_.idle_timeout_s > 0) SweepLater();
     if (ports_[0] != 0 || ports_[1] != 0) thread_ = std::thread([this] { Run(); });
     return {};
   }
@@ -234,7 +247,8 @@ class GraphiteServer::Impl {
     asio::post(io_, [this] {
       boost::system::error_code ignored;
       for (tcp::acceptor& acceptor : acceptors_) acceptor.close(ignored);
-      pause_.cancel();
+      for (asio::steady_timer& pause : pauses_) pause.cancel();
+      sweep_.cancel();
       for (GraphiteConnection* connection : connections_) connection->Close();
     });
     thread_.join();
@@ -259,18 +273,47 @@ class GraphiteServer::Impl {
     acceptors_[Index(form)].async_accept(
         [this, form](const boost::system::error_code& error, tcp::socket socket) {
           if (stopping_.load()) return;
-          if (error) return AcceptLater(form);
-          if (connections_.size() < kConnectionsMax)
-            std::make_shared<GraphiteConnection>(std::move(socket), form, intake_, connections_)
-                ->Read();
+          if (error) {
+            intake_.Tell("no connection could be accepted: " + error.message());
+            return AcceptLater(form);
+          }
+          try {
+            Admit(std::move(socket), form);
+          } catch (...) {
+            services_.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
+          }
           Accept(form);
         });
   }
-  /// Out of descriptors, most likely.
+  /// Out of descriptors, most likely: trying again at once would only burn the core.
   void AcceptLater(Form form) {
-    pause_.expires_after(kAcceptPause);
-    pause_.async_wait([this, form](const boost::system::error_code&) {
-      if (!stopping_.load()) Accept(form);
+    asio::steady_timer& pause = pauses_[Index(form)];
+    pause.expires_after(kAcceptPause);
+    pause.async_wait([this, form](const boost::system::error_code& error) {
+      if (!error && !stopping_.load()) Accept(form);
+    });
+  }
+  void Admit(tcp::socket socket, Form form) {
+    if (connections_.size() >= kConnectionsMax) {
+      services_.counters.connections_rejected.fetch_add(1, std::memory_order_relaxed);
+      return intake_.Tell("a connection beyond " + std::to_string(kConnectionsMax) +
+                          " was turned away");
+    }
+    boost::system::error_code ignored;
+    socket.set_option(asio::socket_base::keep_alive(options_.keep_alive), ignored);
+    std::make_shared<GraphiteConnection>(std::move(socket), form, intake_, connections_)->Read();
+  }
+  /// Closes connections that nobody uses any more.
+  void SweepLater() {
+    sweep_.expires_after(kSweepInterval);
+    sweep_.async_wait([this](const boost::system::error_code& error) {
+      if (error || stopping_.load()) return;
+      SweepLater();
+      for (GraphiteConnection* connection : connections_) {
+        if (!connection->IdleFor(options_.idle_timeout_s)) continue;
+        services_.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
+        connection->Close();
+      }
     });
   }
 
@@ -281,7 +324,8 @@ class GraphiteServer::Impl {
   std::unordered_set<GraphiteConnection*> connections_;  // thread_ only
   asio::io_context io_{1};
   tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // by Form
-  asio::steady_timer pause_{io_};
+  asio::steady_timer pauses_[2] = {asio::steady_timer(io_), asio::steady_timer(io_)};
+  asio::steady_timer sweep_{io_};
   uint16_t ports_[2] = {0, 0};
   std::thread thread_;
 };

@@ -1,22 +1,32 @@
 #include "http/graphite_server.h"
 
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
 #include <thread>
 
 #include "storage/base/bytes.h"
 #include "tests/http/client_socket.h"
 #include "tests/http/edge_fixture.h"
+#include "tests/http/running_server.h"
 
 namespace hg::http {
 namespace {
 
 struct RunningGraphite : EdgeFixture {
-  RunningGraphite() : server(Prepared(), services) { REQUIRE(server.Start().ok()); }
+  explicit RunningGraphite(uint32_t idle_timeout_s = 0)
+      : server(Prepared(idle_timeout_s), services) {
+    REQUIRE(server.Start().ok());
+  }
 
-  const Options& Prepared() {
+  const Options& Prepared(uint32_t idle_timeout_s) {
+    options.idle_timeout_s = idle_timeout_s;
     options.graphite_port = options.graphite_pickle_port = 0;
     services.warn = [this](const std::string& text) {
       const std::lock_guard lock(mutex);
@@ -50,6 +60,36 @@ std::vector<std::string> Sorted(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   return names;
 }
+
+/// The server's end of the one connection to that port of this process; -1: there is none.
+int AcceptedSocket(uint16_t port) {
+  for (int fd = 0; fd < 4096; ++fd) {
+    sockaddr_in own{}, peer{};
+    socklen_t own_size = sizeof own, peer_size = sizeof peer;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) == 0 &&
+        own.sin_port == htons(port) &&
+        ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0) {
+      return fd;
+    }
+  }
+  return -1;
+}
+
+/// How many descriptors the process may have, until it ends.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(rlim_t limit) {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    const rlimit now{limit, before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &now) == 0);
+  }
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 }  // namespace
 
@@ -150,6 +190,66 @@ TEST_CASE("a point that the store can never take costs itself alone") {
   CHECK(edge.counters.put_storage_errors.load() == 1);
   REQUIRE(edge.Warnings().size() == 1);
   CHECK(edge.Warnings()[0].find("Found id.length = 1") != std::string::npos);
+}
+
+TEST_CASE("connections are kept alive; idle ones are closed after the timeout") {
+  RunningGraphite edge(30);
+  ClientSocket idle(edge.server.port());
+  idle.Send("a 1 1700000000\n");
+  edge.Await(edge.counters.points_added, 1);
+  int kept_alive = 0;
+  socklen_t size = sizeof kept_alive;
+  REQUIRE(::getsockopt(AcceptedSocket(edge.server.port()), SOL_SOCKET, SO_KEEPALIVE, &kept_alive,
+                       &size) == 0);
+  CHECK(kept_alive == 1);
+  CHECK(edge.counters.exceptions_timeout.load() == 0);
+  CHECK(AgeUntil(edge, 31'000, [&] { return edge.counters.exceptions_timeout.load() == 1; }));
+  CHECK(idle.ReadAll().empty());
+}
+
+TEST_CASE("connections beyond the limit are turned away, counted and told") {
+  const DescriptorLimit room(4096);
+  RunningGraphite edge;
+  std::deque<ClientSocket> open;
+  for (size_t i = 0; i < GraphiteServer::kConnectionsMax; ++i)
+    open.emplace_back(edge.server.port());
+  ClientSocket one_more(edge.server.port());
+  CHECK(one_more.ReadAll().empty());
+  CHECK(edge.counters.connections_rejected.load() == 1);
+  CHECK(edge.Warnings() ==
+        std::vector<std::string>{"graphite: a connection beyond 1024 was turned away"});
+}
+
+TEST_CASE("without descriptors both ports wait between their tries, and go on afterwards") {
+  RunningGraphite edge;
+  const uint16_t ports[] = {edge.server.port(), edge.server.pickle_port()};
+  int clients[2];
+  for (int& client : clients) REQUIRE((client = ::socket(AF_INET, SOCK_STREAM, 0)) >= 0);
+  {
+    const int free = ::dup(clients[0]);
+    ::close(free);
+    const DescriptorLimit none(static_cast<rlim_t>(free));
+    for (int i = 0; i < 2; ++i) {
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(ports[i]);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      REQUIRE(::connect(clients[i], reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    }
+    // Tries that burn the core are thousands by then; those that wait are two, or a few.
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    edge.clock.AdvanceMs(10'000);
+    while (edge.Warnings().size() < 2) std::this_thread::yield();
+  }
+  const std::string last = edge.Warnings()[1];
+  CHECK(edge.Warnings()[0] == "graphite: no connection could be accepted: Too many open files");
+  const size_t more = last.find("(and ");
+  CHECK((more == std::string::npos || std::stoi(last.substr(more + 5)) < 100));
+  const std::string line = "a 1 1700000000\n", frame = Frame("(l(Vb\n(I1700000000\nI1\ntta.");
+  CHECK(::send(clients[0], line.data(), line.size(), 0) == static_cast<ssize_t>(line.size()));
+  CHECK(::send(clients[1], frame.data(), frame.size(), 0) == static_cast<ssize_t>(frame.size()));
+  edge.Await(edge.counters.points_added, 2);
+  for (const int client : clients) ::close(client);
 }
 
 TEST_CASE("a stop ends connections and the wait for a busy store") {
