@@ -12,7 +12,12 @@ Status ForeignPoints::SetTags(std::span<const std::pair<std::string, std::string
     ASSIGN_OR_RETURN(const std::string_view text, Escaped("tag value", value));
     mine.push_back({name, text});
   }
-  if (mine.empty()) mine.push_back({options_.default_tag_key, options_.default_tag_value});
+  if (mine.empty()) {
+    mine.push_back({options_.default_tag_key, options_.default_tag_value});
+  } else if (mine.size() == 1 && mine[0].key == options_.default_tag_key &&
+             mine[0].value == options_.default_tag_value) {
+    mine[0].key = texts_.emplace_back(MarkedName(mine[0].key));  // as NameSeries: it has a tag
+  }
   bytes_ += sizeof(mine) + mine.capacity() * sizeof(TagText);
   bytes_of_tags_ = bytes_ - before;
   return {};

@@ -1,6 +1,7 @@
 #pragma once
 // Points of other products' languages on their way to the sink: names escaped, the default tag
-// where there is none (docs/languages.md), and the texts that they borrow.
+// where there is none, another key where that is the only one (docs/languages.md), and the texts
+// that they borrow.
 
 #include <deque>
 #include <span>

@@ -109,6 +109,16 @@ TEST_CASE(
   CHECK(edge.Warnings().empty());
 }
 
+TEST_CASE("a path whose only tag is the default one is another series than one without tags") {
+  RunningGraphite edge;
+  ClientSocket client(edge.server.port());
+  client.Send("a 1 1700000000\na;source=unknown 2 1700000000\n");
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(edge.Cells().size() == 2);
+  CHECK(Sorted(*edge.names.Suggest(UidKind::kTagk, "", 10)) ==
+        std::vector<std::string>{"_x0073_ource", "source"});
+}
+
 TEST_CASE("frames of pickled points are stored, whatever pieces they come in") {
   RunningGraphite edge;
   const std::string frame =

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <random>
 
@@ -70,6 +71,18 @@ TEST_CASE("a line without time gets the clock's, one without tags the default ta
   edge.options.default_tag_value = "lines";
   CHECK(edge.Post("/write", "m v=1i\n# comment\n\n").status == 204);
   CHECK(Stored(edge) == Lines{"m.v via=lines 1700010000000 1"});
+}
+
+TEST_CASE("a line whose only tag is the default one is another series than one without tags") {
+  EdgeFixture edge;
+  CHECK(edge.Post("/write?precision=s",
+                  "m v=1i 1\nm,source=unknown v=2i 1\nm,source=x v=3i 1\n"
+                  "m,h=a,source=unknown v=4i 1")
+            .status == 204);
+  Lines stored = Stored(edge);
+  std::sort(stored.begin(), stored.end());
+  CHECK(stored == Lines{"m.v _x0073_ource=unknown 1000 2", "m.v source=unknown 1000 1",
+                        "m.v source=unknown h=a 1000 4", "m.v source=x 1000 3"});
 }
 
 TEST_CASE("characters that names cannot have are escaped") {
