@@ -56,7 +56,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// How a put that went the fast way is answered.
   struct PutReply {
     bool summary = false, details = false;
-    size_t points = 0;
+    size_t points = 0, text_fields = 0;
   };
 
   // connection.cc: bytes in and out.

@@ -225,7 +225,7 @@ bool Connection::TryPut(std::string_view body) {
   const PutTarget target = ParsePutTarget(head_.target);
   if (!target.plain || !loop_.parser.Parse(body, &loop_.points) || loop_.points.empty())
     return false;
-  put_reply_ = {target.summary, target.details, loop_.points.size()};
+  put_reply_ = {target.summary, target.details, loop_.points.size(), 0};
   return Appended(edge_.services.sink.AppendSpelled(loop_.points), loop_.points.size(),
                   &edge_.services.counters.rpc_put);
 }
@@ -236,14 +236,9 @@ bool Connection::TryInflux(std::string_view body) {
   const auto now = TimestampOfMillis(edge_.services.clock.NowMs());
   InfluxPoints& points = loop_.influx;
   if (!now || !ParseInfluxLines(body, *unit, *now, &points) || points.fields.empty()) return false;
-  put_reply_ = {};
-  Counters& counters = edge_.services.counters;
-  if (!Appended(edge_.services.sink.AppendLines(points.lines, points.fields), points.fields.size(),
-                &counters.rpc_influx)) {
-    return false;
-  }
-  counters.text_fields.fetch_add(points.text_fields, std::memory_order_relaxed);
-  return true;
+  put_reply_ = {.text_fields = points.text_fields};
+  return Appended(edge_.services.sink.AppendLines(points.lines, points.fields),
+                  points.fields.size(), &edge_.services.counters.rpc_influx);
 }
 
 bool Connection::Appended(const Result<PointSink::Appended>& appended, size_t points,
@@ -263,8 +258,11 @@ bool Connection::Appended(const Result<PointSink::Appended>& appended, size_t po
 }
 
 void Connection::PutCommitted(const Status& status) {
+  Counters& counters = edge_.services.counters;
+  if (status.ok())
+    counters.text_fields.fetch_add(put_reply_.text_fields, std::memory_order_relaxed);
   if (!status.ok()) {
-    edge_.services.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+    counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
     ReplyInline(*MakeRequest({}), status);
   } else if (!put_reply_.summary && !put_reply_.details && head_.keep_alive) {
     TransmitReply(kPutDone);

@@ -57,7 +57,6 @@ class InfluxWrite {
       if (!refusal_.ok()) break;
     }
     Append();
-    counters_.text_fields.fetch_add(text_fields_, std::memory_order_relaxed);
     // What was stored before a refusal is stored all the same; the client sends it again.
     const Status committed = CommitAndWait(services_.sink, position_);
     if (!refusal_.ok()) return SendStatus(out_, request_, refusal_);
@@ -65,6 +64,8 @@ class InfluxWrite {
       counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
       return SendStatus(out_, request_, committed);
     }
+    // Not sooner: what gets a 503 is sent again.
+    counters_.text_fields.fetch_add(text_fields_, std::memory_order_relaxed);
     if (bad_lines_ == 0) return SendBody(out_, 204, "", {});
     std::string text = "partial write: " + std::to_string(bad_lines_) + " of " +
                        std::to_string(lines_) + " lines not stored whole";

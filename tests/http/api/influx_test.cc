@@ -99,6 +99,24 @@ TEST_CASE("texts are left out and counted, the rest of their line is stored") {
   CHECK(edge.counters.text_fields.load() == 2);
 }
 
+TEST_CASE("texts of a request that is to be sent again are counted once, both ways") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  const std::string request = Post("/write?precision=s", "sys,h=a up=\"x\",n=5i 1");
+  for (const uint64_t counted : {1, 2}) {
+    edge.points.RefuseAppends(1);
+    client.Send(request);
+    CHECK(client.ReadResponse().status() == 503);
+    CHECK(edge.counters.text_fields.load() == counted - 1);
+    client.Send(request);
+    CHECK(client.ReadResponse().status() == 204);
+    CHECK(edge.counters.text_fields.load() == counted);
+  }
+  edge.server.Stop();
+  // The first refusal was the exact way's, which made the series known; the second the fast way's.
+  CHECK(edge.counters.all_requests.Count() == 1);
+}
+
 TEST_CASE("good lines are stored, bad ones are named with their number and reason") {
   EdgeFixture edge;
   const std::string body =
