@@ -209,6 +209,9 @@ TEST_CASE("a first row that does not name the columns is refused") {
       {"metric,value,host\n", "names no column \"time\""},
       {"metric,time,value,host,host\n", "the column \"host\" stands twice"},
       {"metric,time,value,\n", "column 4 has no name"},
+      {"metric,time,value,tag:\n", "column 4 has no name"},
+      {"metric,time,value,time\n", "the column \"time\" stands twice"},
+      {"metric,time,value,host,tag:host\n", "the column \"host\" stands twice"},
   };
   for (const auto& [rows, why] : cases) {
     const Outcome outcome = Program().Run({"import", "--csv", "--skip-errors", "--", "-"}, rows);
@@ -235,6 +238,18 @@ TEST_CASE("what is exported is imported again as it was") {
   CHECK(other.Run({"export", "1699999200", "sum", "m", "sum", "n"}).out == exported);
   CHECK(Program().Run({"export", "1699999200", "sum", "nosuch"}).exit == 1);
   CHECK(Program().Run({"export", "1699999200"}).exit == 2);
+}
+
+TEST_CASE("tag keys that are names of columns are exported behind a mark, and imported again") {
+  const char* const settings = "tsd.core.tag.allow_specialchars = :\n";
+  const Program program(settings), other(settings);
+  program.Import("m 1699999200 1 metric=a time=b value=c tag:time=d\n");
+  const std::string exported = program.Run({"export", "1699999200", "sum", "m"}).out;
+  CHECK(exported ==
+        "metric,time,value,tag:metric,tag:tag:time,tag:time,tag:value\n"
+        "m,1699999200,1,a,d,b,c\n");
+  CHECK(other.Run({"import", "--csv", "--", "-"}, exported).exit == 0);
+  CHECK(other.Run({"export", "1699999200", "sum", "m"}).out == exported);
 }
 
 TEST_CASE("a line with a bad value leaves its ids behind") {

@@ -9,6 +9,16 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets begin files with it
 
+constexpr std::string_view kTagMark = "tag:";
+
+/// The first of `cells`, but the empty ones, that stands a second time; nullptr: there is none.
+const std::string* FirstTwice(const std::vector<std::string>& cells) {
+  for (auto cell = cells.begin(); cell != cells.end(); ++cell) {
+    if (!cell->empty() && std::find(cells.begin(), cell, *cell) != cell) return &*cell;
+  }
+  return nullptr;
+}
+
 /// Cells of one row out of the pieces of its lines.
 class RowParser {
  public:
@@ -84,6 +94,12 @@ std::string CsvCell(std::string_view text) {
   return cell + "\"";
 }
 
+std::string CsvTagColumn(std::string_view key) {
+  const bool marked =
+      key == "metric" || key == "time" || key == "value" || key.starts_with(kTagMark);
+  return CsvCell((marked ? std::string(kTagMark) : std::string()) + std::string(key));
+}
+
 Result<CsvColumns> ReadCsvHeader(std::vector<std::string> cells) {
   CsvColumns columns;
   const auto take = [&cells](std::string_view name, size_t* column) -> Status {
@@ -98,15 +114,20 @@ Result<CsvColumns> ReadCsvHeader(std::vector<std::string> cells) {
   RETURN_IF_ERROR(take("time", &columns.time));
   RETURN_IF_ERROR(take("value", &columns.value));
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (cells[i].empty())
+    if (cells[i].empty() || cells[i] == kTagMark)
       return Status::InvalidArgument("column " + std::to_string(i + 1) + " has no name");
-    if (std::find(cells.begin(), cells.begin() + static_cast<ptrdiff_t>(i), cells[i]) !=
-        cells.begin() + static_cast<ptrdiff_t>(i)) {
-      return Status::InvalidArgument("the column \"" + cells[i] + "\" stands twice");
-    }
   }
-  columns.tags = std::move(cells);
-  for (const size_t i : {columns.metric, columns.time, columns.value}) columns.tags[i].clear();
+  const std::string* twice = FirstTwice(cells);
+  if (twice == nullptr) {
+    columns.tags = cells;
+    for (const size_t i : {columns.metric, columns.time, columns.value}) columns.tags[i].clear();
+    for (std::string& key : columns.tags) {
+      if (key.starts_with(kTagMark)) key.erase(0, kTagMark.size());
+    }
+    twice = FirstTwice(columns.tags);
+  }
+  if (twice != nullptr)
+    return Status::InvalidArgument("the column \"" + *twice + "\" stands twice");
   return columns;
 }
 

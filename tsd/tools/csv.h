@@ -1,7 +1,8 @@
 #pragma once
 // Points as comma-separated values (RFC 4180), for `import --csv` and `export`: the first row names
 // the columns, `metric`, `time` and `value`; every other column is a tag, and an empty cell of it
-// means that the series has none.
+// means that the series has none. `tag:` before the name of a column is none of its key: so a tag
+// may have the name of one of the three.
 
 #include <string>
 #include <string_view>
@@ -36,6 +37,9 @@ class CsvReader {
 
 /// A cell as it is written: in quotes where it must be.
 std::string CsvCell(std::string_view text);
+
+/// The cell of the first row that ReadCsvHeader reads as a tag of that key.
+std::string CsvTagColumn(std::string_view key);
 
 /// Where the parts of a point stand in a row.
 struct CsvColumns {

@@ -28,7 +28,7 @@ class Exporter {
       selections.push_back(std::move(selection));
     }
     call_.out << "metric,time,value";
-    for (const std::string& key : keys_) call_.out << "," << CsvCell(key);
+    for (const std::string& key : keys_) call_.out << "," << CsvTagColumn(key);
     call_.out << "\n";
     for (const Selection& selection : selections)
       RETURN_IF_ERROR(PrintSelection(queries, selection));
@@ -139,7 +139,9 @@ const Command kExportCommand{
     "export",
     "START [END] query [query...]",
     "Prints the points of queries as comma-separated values (CSV), which `import --csv` reads.",
-    "The first row names the columns: metric, time, value, and the key of each tag.\n"
+    "The first row names the columns: metric, time, value, and the key of each tag (behind "
+    "\"tag:\" where it\n"
+    "is one of these three).\n"
     "A query is: AGG METRIC [tagk=tagv...]; the aggregator is checked and ignored.",
     {},
     "/api/query?start=START&m=none:METRIC",
