@@ -26,6 +26,9 @@ namespace {
 
 namespace promql = query::promql;
 
+/// match[] of one request.
+constexpr size_t kSelectorsMax = 100;
+
 /// Which series, and how many answers.
 struct Asked {
   std::vector<promql::Matchers> selectors;  // one of them must select a series
@@ -57,12 +60,21 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
   if (!end_ms) return {};
   asked.start_ms = *start_ms;
   asked.end_ms = *end_ms;
+  const auto refuse = [&](std::string_view why) {
+    SendPromError(out, PromError::kBadData, "invalid parameter \"match[]\": " + std::string(why));
+    return std::nullopt;
+  };
+  ptrdiff_t patterns = 0;
   for (const std::string& text : parameters->All("match[]")) {
+    if (asked.selectors.size() == kSelectorsMax)
+      return refuse("given more than " + std::to_string(kSelectorsMax) + " times");
     Result<promql::Matchers> selector = promql::ParseSelector(text);
-    if (!selector.ok()) {
-      SendPromError(out, PromError::kBadData,
-                    "invalid parameter \"match[]\": " + std::string(selector.status().message()));
-      return {};
+    if (!selector.ok()) return refuse(selector.status().message());
+    patterns += std::count_if(selector->begin(), selector->end(),
+                              [](const promql::Matcher& m) { return m.pattern != nullptr; });
+    if (patterns > promql::kPatternsMax) {
+      return refuse("more than " + std::to_string(promql::kPatternsMax) +
+                    " regular expressions in all of them");
     }
     asked.selectors.push_back(std::move(*selector));
     asked.text += (asked.text.empty() ? "" : ", ") + text;

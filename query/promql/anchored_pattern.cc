@@ -37,6 +37,7 @@ AnchoredPattern::~AnchoredPattern() = default;
 Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::string_view pattern) {
   re2::RE2::Options options;
   options.set_log_errors(false);
+  options.set_max_mem(kPatternMemoryMax);
   auto compiled = std::make_unique<re2::RE2>(Piece(pattern), options);
   if (!compiled->ok()) {
     return Status::InvalidArgument("the regular expression \"" + std::string(pattern) +

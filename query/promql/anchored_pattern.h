@@ -3,6 +3,7 @@
 // anchored at both ends. Matching takes time in proportion to the text, whatever the pattern is.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +17,14 @@ class RE2;
 
 namespace hg::query::promql {
 
+/// Memory of one compiled pattern, states that matching remembers included. Patterns are compiled
+/// while an expression is read, before anything is charged to a query.
+inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
+
 /// Immutable and thread-safe. Texts are UTF-8.
 class AnchoredPattern {
  public:
-  /// InvalidArgument: what is wrong.
+  /// InvalidArgument: what is wrong, such as that it would be too large.
   static Result<std::shared_ptr<const AnchoredPattern>> Compile(std::string_view pattern);
   ~AnchoredPattern();
   AnchoredPattern(const AnchoredPattern&) = delete;

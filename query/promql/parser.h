@@ -17,6 +17,8 @@ inline constexpr size_t kExpressionBytesMax = 64 * 1024;
 inline constexpr int kNestingMax = 100;
 /// Operators of one expression: a row of them makes a tree as deep as it is long.
 inline constexpr int kOperatorsMax = 1000;
+/// Matchers with regular expressions of one expression, or of all match[] of a request together.
+inline constexpr int kPatternsMax = 100;
 
 /// An expression, types checked. InvalidArgument: "1:5: parse error: …", with line and byte.
 Result<ExprPtr> ParseExpression(std::string_view text);

@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "query/promql/duration_text.h"
 #include "query/promql/labels.h"
 #include "query/promql/number_text.h"
+#include "query/promql/parser.h"
 
 namespace hg::query::promql {
 namespace {
@@ -31,6 +33,11 @@ Status TakeMatcher(TokenStream* tokens, Matchers* matchers) {
   if (tokens->Peek().kind != TokenKind::kString)
     return tokens->Unexpected("in label matching", "a quoted text");
   const Token value = tokens->Next();
+  const bool pattern = kind == MatchKind::kMatches || kind == MatchKind::kMatchesNot;
+  if (pattern && tokens->CountPattern() > kPatternsMax) {
+    return tokens->Fail(value.at,
+                        "more than " + std::to_string(kPatternsMax) + " regular expressions");
+  }
   Result<Matcher> matcher = Matcher::Make(name.text, kind, value.text);
   if (!matcher.ok()) return tokens->Fail(value.at, matcher.status());
   matchers->push_back(std::move(*matcher));

@@ -37,6 +37,8 @@ class TokenStream {
     Next();
     return true;
   }
+  /// How many regular expressions there are, the one that comes next included.
+  int CountPattern() { return ++patterns_; }
   /// `where`: "in aggregation".
   Status Expect(std::string_view symbol, std::string_view where) {
     if (Take(symbol)) return {};
@@ -68,6 +70,7 @@ class TokenStream {
   const std::string_view text_;
   const std::vector<Token> tokens_;
   size_t next_ = 0;
+  int patterns_ = 0;
 };
 
 }  // namespace hg::query::promql

@@ -183,6 +183,23 @@ TEST_CASE("the tag of series without any other is a label only where it stands b
   CHECK(f.Get("/api/v1/labels") == Success(R"(["__name__","cpu","host","source"])"));
 }
 
+TEST_CASE("a request has a hundred match[], and a hundred regular expressions in them") {
+  PromFixture f;
+  const auto labels = [&](int count, const std::string& selector) {
+    std::string target = "/api/v1/labels?limit=1";
+    for (int i = 0; i < count; ++i) target += "&match[]=" + selector;
+    return f.Get(target);
+  };
+  CHECK(labels(100, "up") == Success(R"(["__name__"])"));
+  CHECK(labels(101, "up") ==
+        Failure(400, "bad_data", R"(invalid parameter \"match[]\": given more than 100 times)"));
+  CHECK(labels(50, "up%7Ba!~%22b%22,c!~%22d%22%7D") == Success(R"(["__name__"])"));
+  CHECK(labels(34, "up%7Ba!~%22b%22,c!~%22d%22,e!~%22f%22%7D") ==
+        Failure(400, "bad_data",
+                R"(invalid parameter \"match[]\": more than 100 regular expressions in all of )"
+                "them"));
+}
+
 TEST_CASE("clients learn whom they talk to") {
   PromFixture f;
   CHECK(f.Get("/api/v1/metadata") == Success("{}"));

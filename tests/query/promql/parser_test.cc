@@ -179,6 +179,9 @@ TEST_CASE("depth and length of an expression are bounded") {
         "1:101: parse error: more than 100 levels of parentheses, signs and calls");
   CHECK(ParseExpression("1" + repeated("+1", 1000)).ok());
   CHECK(Parsed("1" + repeated("+1", 1001)) == "1:2002: parse error: more than 1000 operators");
+  CHECK(ParseExpression("up{" + repeated("a=~\"b\",", 100) + "}").ok());
+  CHECK(Parsed("up{" + repeated("a!~\"b\",", 50) + "}+up{" + repeated("a=~\"b\",", 51) + "}") ==
+        "1:712: parse error: more than 100 regular expressions");
   CHECK(Parsed(repeated(" ", 65537)) == "the expression is longer than 65536 bytes");
 }
 

@@ -96,6 +96,9 @@ TEST_CASE("patterns match whole texts and give their groups") {
     CHECK((*pattern)->Expand("web12", form, 10).status().message() == "longer than 10 bytes");
   }
   CHECK(!AnchoredPattern::Compile("(?=a)").ok());
+  CHECK(AnchoredPattern::Compile("\\pL{50}").ok());
+  CHECK(AnchoredPattern::Compile("\\pL{100}").status().message() ==
+        "the regular expression \"\\pL{100}\" is not valid: pattern too large - compile failed");
 }
 
 TEST_CASE("matchers see a series without the label as one with an empty value") {
