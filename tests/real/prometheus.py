@@ -216,7 +216,7 @@ def check_known(t, samples):
 
 def ask_both(t, source, reader, at, seconds):
     selectors = [EVERYTHING, "up", 'up{job="exporter"}', 'up{job!="exporter"}', '{__name__=~"job:.*"}', "all:up:sum",
-                 'prometheus_http_requests_total{handler=~"/api/.*",code="200"}', '{job="exporter",path!~".+"}',
+                 'prometheus_http_requests_total{handler=~"/metr.*",code="200"}', '{job="exporter",path!~".+"}',
                  'hg_odd{arch="linux_x86_64"}', '{__name__!~"prometheus.*|go_.*",job="prometheus"}']
     errors, count = [], 0
     for selector in selectors:
