@@ -246,6 +246,7 @@ TEST_CASE("without descriptors both ports wait between their tries, and go on af
       address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       REQUIRE(::connect(clients[i], reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     }
+    while (edge.Warnings().empty()) std::this_thread::yield();
     // Tries that burn the core are thousands by then; those that wait are two, or a few.
     std::this_thread::sleep_for(std::chrono::milliseconds(250));
     edge.clock.AdvanceMs(10'000);

@@ -139,9 +139,8 @@ const Command kExportCommand{
     "export",
     "START [END] query [query...]",
     "Prints the points of queries as comma-separated values (CSV), which `import --csv` reads.",
-    "The first row names the columns: metric, time, value, and the key of each tag (behind "
-    "\"tag:\" where it\n"
-    "is one of these three).\n"
+    "The first row names the columns: metric, time, value, and the key of each tag, behind\n"
+    "\"tag:\" where it is one of these three.\n"
     "A query is: AGG METRIC [tagk=tagv...]; the aggregator is checked and ignored.",
     {},
     "/api/query?start=START&m=none:METRIC",
