@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -85,20 +84,40 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
   return asked;
 }
 
+/// About what a text takes beside its bytes, as a node of a set.
+constexpr int64_t kEntryBytes = 96;
+
+/// Adds the names with a prefix, unescaped. They can only be asked for from the first one on: so
+/// they are read in pieces of twice the length, each charged before it is read, until one has all.
+Status AddNames(UidKind kind, const std::string& prefix, uid::Names& names, WorkWatch* watch,
+                MemoryTally* memory, std::set<std::string>* out) {
+  constexpr size_t kFirstPiece = 1024;
+  for (size_t max = kFirstPiece;; max *= 2) {
+    MemoryTally piece(watch);
+    RETURN_IF_ERROR(piece.Add(static_cast<int64_t>(max) * kEntryBytes));
+    ASSIGN_OR_RETURN(const std::vector<std::string> found, names.Suggest(kind, prefix, max));
+    RETURN_IF_ERROR(watch->Step(found.size()));
+    if (found.size() == max) continue;
+    for (const std::string& name : found) {
+      RETURN_IF_ERROR(memory->Add(kEntryBytes + static_cast<int64_t>(name.size())));
+      out->insert(UnescapedName(name));
+    }
+    return {};
+  }
+}
+
 /// Every name of a kind, unescaped.
-Result<std::set<std::string>> AllNames(UidKind kind, uid::Names& names) {
-  constexpr size_t kNamesMax = SIZE_MAX;
-  ASSIGN_OR_RETURN(std::vector<std::string> all, names.Suggest(kind, "", kNamesMax));
+Result<std::set<std::string>> AllNames(UidKind kind, uid::Names& names, WorkWatch* watch) {
+  MemoryTally memory(watch);
+  std::set<std::string> out;
+  RETURN_IF_ERROR(AddNames(kind, "", names, watch, &memory, &out));
   // What begins beyond ASCII is not among those: letters of ISO-8859-1.
   constexpr char32_t kFirst = 0xAA, kLast = 0xFF;
   for (char32_t c = kFirst; c <= kLast; ++c) {
     std::string prefix;
     AppendCodePoint(&prefix, c);
-    ASSIGN_OR_RETURN(std::vector<std::string> more, names.Suggest(kind, prefix, kNamesMax));
-    std::move(more.begin(), more.end(), std::back_inserter(all));
+    RETURN_IF_ERROR(AddNames(kind, prefix, names, watch, &memory, &out));
   }
-  std::set<std::string> out;
-  for (const std::string& name : all) out.insert(UnescapedName(name));
   return out;
 }
 
@@ -110,7 +129,6 @@ class IdSet {
     if (!last_.empty() && last_ == id) return {};
     last_.assign(id);
     if (!ids_.insert(last_).second) return {};
-    constexpr int64_t kEntryBytes = 96;
     return memory_.Add(kEntryBytes + static_cast<int64_t>(id.size()));
   }
   [[nodiscard]] const std::set<Bytes>& ids() const { return ids_; }
@@ -214,7 +232,10 @@ void AnswerTexts(
     promql::StoredSeries series(services.points, services.names, services.queries.options(),
                                 running);
     ASSIGN_OR_RETURN(std::set<std::string> texts, find(&series, &running));
-    return PromPrint([texts = std::move(texts), limit = asked.limit](JsonWriter* json) {
+    const auto held = std::make_shared<MemoryTally>(&running);  // as long as it is printed
+    for (const std::string& text : texts)
+      RETURN_IF_ERROR(held->Add(kEntryBytes + static_cast<int64_t>(text.size())));
+    return PromPrint([held, texts = std::move(texts), limit = asked.limit](JsonWriter* json) {
       json->BeginArray();
       size_t left = limit;
       for (const std::string& text : texts) {
@@ -236,7 +257,8 @@ void HandlePromLabels(const Request& request, Services& services, ResponseWriter
       request, services, *asked, "labels of ",
       [&](promql::StoredSeries* series, WorkWatch* watch) -> Result<std::set<std::string>> {
         if (!asked->selectors.empty()) return LabelsOf(*asked, series, watch);
-        ASSIGN_OR_RETURN(std::set<std::string> labels, AllNames(UidKind::kTagk, services.names));
+        ASSIGN_OR_RETURN(std::set<std::string> labels,
+                         AllNames(UidKind::kTagk, services.names, watch));
         RETURN_IF_ERROR(RemoveDefaultKey(series, &labels));
         if (!labels.empty()) labels.emplace(promql::kNameLabel);
         return labels;
@@ -258,7 +280,7 @@ void HandlePromLabel(const Request& request, Services& services, ResponseWriter&
       request, services, *asked, "values of " + label + " of ",
       [&](promql::StoredSeries* series, WorkWatch* watch) -> Result<std::set<std::string>> {
         if (label != promql::kNameLabel) return ValuesOf(*asked, label, series, watch);
-        if (asked->selectors.empty()) return AllNames(UidKind::kMetric, services.names);
+        if (asked->selectors.empty()) return AllNames(UidKind::kMetric, services.names, watch);
         return MetricsOf(*asked, series, watch);
       },
       out);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -225,6 +226,20 @@ TEST_CASE("what a query may hold is limited as it is for OpenTSDB's") {
   const BufferResponse reply = f.Ask("GET", "/api/v1/query?query=up&time=1700000000");
   CHECK(reply.status == 422);
   CHECK(reply.body.starts_with(R"({"status":"error","errorType":"execution","error":")"));
+  for (const char* path : {"/api/v1/labels", "/api/v1/label/__name__/values"}) {
+    CAPTURE(path);
+    CHECK(f.Ask("GET", path).status == 422);
+  }
+  CHECK(f.queries.running().budget().taken() == 0);
+}
+
+TEST_CASE("all names are listed, however many pieces they are read in, and charged no longer") {
+  PromFixture f;
+  constexpr int kMore = 2500;
+  for (int i = 0; i < kMore; ++i)
+    REQUIRE(f.names.FindOrAssign(UidKind::kMetric, "x." + std::to_string(i)).ok());
+  const std::string all = f.Get("/api/v1/label/__name__/values");
+  CHECK(std::count(all.begin(), all.end(), ',') == kMore + 2);  // and "data", and two others
   CHECK(f.queries.running().budget().taken() == 0);
 }
 
