@@ -36,7 +36,7 @@ void LabelledPoints::Add(int64_t time_ms, PointValue value) {
     return Refuse("the time " + std::to_string(time_ms) + " ms cannot be stored");
   const SeriesBytes& series = series_.back();
   borrowed_ = true;
-  points_.push_back({{Dialect::kWords, series.metric, series.labels}, *time, value});
+  points_.push_back({{Dialect::kLabels, series.metric, series.labels}, *time, value});
   item_of_.push_back(items_);
   if (points_.size() == kBatchPoints) Flush();
 }

@@ -10,8 +10,6 @@
 namespace hg::http {
 namespace {
 
-constexpr char kBegin = '\n';
-
 void AppendText(std::string_view text, Bytes* spelled) {
   AppendVarint(spelled, text.size());
   spelled->append(text);
@@ -34,14 +32,12 @@ Result<std::string> Escaped(std::string_view text, const NameRules& rules) {
 }  // namespace
 
 void AppendLabel(const Label& label, Bytes* spelled) {
-  if (spelled->empty()) spelled->push_back(kBegin);
   AppendText(label.name, spelled);
   AppendText(label.value, spelled);
 }
 
 std::vector<Label> ReadLabels(ByteView spelled) {
   std::vector<Label> labels;
-  if (spelled.starts_with(kBegin)) spelled.remove_prefix(1);
   while (!spelled.empty()) {
     Label& label = labels.emplace_back();
     label.name = TakeText(&spelled);

@@ -28,8 +28,9 @@ struct Label {
 };
 
 /// Appends a label to the bytes by which its series is known the next time (Spelling::tags): each
-/// text behind its length as a varint. They begin with a line end, which no spelling of
-/// Dialect::kWords has: so they are spellings of that dialect, and nobody else's.
+/// text behind its length as a varint. With the metric as sent they are a spelling of
+/// Dialect::kLabels. Another dialect's it must not be: halves of spellings are known each by
+/// itself, and a metric that is escaped here, or no labels at all, mean something else elsewhere.
 void AppendLabel(const Label& label, Bytes* spelled);
 
 /// The labels of such a spelling; nothing of it was appended otherwise.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "http/telnet/lines.h"
 #include "http/wire/snappy_block.h"
 #include "tests/http/post_with.h"
 
@@ -115,6 +116,22 @@ TEST_CASE_FIXTURE(RemoteWrite, "a series without labels gets a tag that says so"
   Add({{"__name__", "scalar"}, {"source", "unknown"}}, 1);  // another series
   CHECK(Send().status == 204);
   CHECK(Names(UidKind::kTagk) == std::vector<std::string>{"source", "_x0073_ource"});
+}
+
+TEST_CASE_FIXTURE(RemoteWrite, "what labels are spelled like means nothing in a telnet line") {
+  REQUIRE(RunTelnetLines("put a_x0041_ 1700000000 1 host=x\n", services).text.empty());
+  Add({{"__name__", "job:rate5m"}, {"host", "x"}}, 1);
+  Add({{"__name__", "up"}}, 1);
+  Add({{"__name__", "a_x0041_"}, {"host", "x"}}, 1);
+  REQUIRE(Send().status == 204);
+  CHECK(Names(UidKind::kMetric) ==
+        std::vector<std::string>{"a_x0041_", "job_x003A_rate5m", "up", "a_x005F_x0041_"});
+  CHECK(Cells().size() == 4);
+  CHECK(RunTelnetLines("put job:rate5m 1700000000 1 host=x\n", services)
+            .text.starts_with("put: illegal argument: Invalid metric name (\"job:rate5m\")"));
+  CHECK(RunTelnetLines("put up 1700000000 1 \n", services)
+            .text.starts_with("put: illegal argument: Need at least one tag (metric=up"));
+  CHECK(Cells().size() == 4);
 }
 
 TEST_CASE_FIXTURE(RemoteWrite, "NaN is no value, and no error: stale markers and empty quantiles") {
