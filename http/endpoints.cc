@@ -81,7 +81,6 @@ std::span<const Endpoint> Endpoints() {
       {"suggest", Place::kRoot, kGetPost, kReads, HandleSuggest},
       {"tree", Place::kApi, kAny, kWrites, HandleTree},
       {"uid", Place::kApi, kAny, kWrites, HandleUid},
-      {"v1", Place::kRoot, kPost, kWrites, HandleOtlpMetrics},
       {"version", Place::kApi, kGetPost, kAllModes, HandleVersion, Where::kLoop},
       {"version", Place::kRoot, kGetPost, kAllModes, HandleVersion, Where::kLoop},
       {"write", Place::kApi, kPost, kWrites, HandleRemoteWrite},
@@ -91,6 +90,7 @@ std::span<const Endpoint> Endpoints() {
       {"/health", Place::kPath, kGet, kAllModes, HandleInfluxHealth},
       {"/ping", Place::kPath, kAny, kAllModes, HandleInfluxPing},
       {"/query", Place::kPath, kGetPost, kWrites, HandleInfluxQuery},
+      {"/v1/metrics", Place::kPath, kPost, kWrites, HandleOtlpMetrics},
       {"/write", Place::kPath, kPost, kWrites, HandleInfluxWrite},
   };
   return table;

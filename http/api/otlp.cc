@@ -32,8 +32,6 @@ class OtlpRequest {
       : request_(request), services_(services), out_(out) {}
 
   void Run() {
-    if (request_.segments.size() != 2 || request_.Segment(1) != "metrics")
-      return SendNotFound(out_, request_);
     const std::string* type = request_.Header("content-type");
     const MediaType media = ParseMediaType(type != nullptr ? *type : std::string_view());
     json_ = media.type == kJson;

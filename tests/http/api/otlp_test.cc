@@ -131,7 +131,13 @@ TEST_CASE_FIXTURE(EdgeFixture, "the path is the protocol's, and no other") {
   BufferResponse reply;
   Dispatch(MakeRequest("GET", "/v1/metrics"), services, reply);
   CHECK(reply.status == 400);  // as of every path that is not below /api
+}
+
+TEST_CASE_FIXTURE(EdgeFixture, "the path belongs to the API, not to the page") {
   options.ui_enabled = false;
+  CHECK(PostWith(*this, kJson, "/v1/metrics", "{}").status == 200);
+  options.ui_enabled = true;
+  options.api_enabled = false;
   CHECK(PostWith(*this, kJson, "/v1/metrics", "{}").status == 404);
 }
 
