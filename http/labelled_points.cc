@@ -58,7 +58,7 @@ void LabelledPoints::Flush() {
   if (points_.empty() || !failure_.ok()) return;
   const auto appended = services_.sink.AppendSpelled(points_);
   if (!appended.ok()) {
-    Fail(appended.status());
+    for (size_t i = 0; i < points_.size(); ++i) Judge(i, appended.status());
   } else if (appended->known) {
     position_ = std::max(position_, appended->position);
     Count(services_.counters.points_added, points_.size());
@@ -126,11 +126,11 @@ void LabelledPoints::Judge(size_t point, const Status& verdict) {
     case StatusCode::kNotFound:
       Count(counters.put_unknown_metrics);
       break;
-    case StatusCode::kConflict:
-      Count(counters.put_storage_errors);
-      break;
-    default:
+    case StatusCode::kBusy:
+    case StatusCode::kUnavailable:
       return Fail(verdict);
+    default:  // it does not pass: who was told 5xx would send all of the request for ever
+      Count(counters.put_storage_errors);
   }
   const Spelling& series = points_[point].series;
   RefuseItem(item_of_[point], series.metric, series.tags, verdict.message());

@@ -214,6 +214,19 @@ TEST_CASE("where metrics are not made automatically unknown ones are refused for
   CHECK(edge.counters.put_unknown_metrics == 1);
 }
 
+TEST_CASE_FIXTURE(RemoteWrite, "a name that is damaged in the store is refused for good") {
+  const CellChange two_bytes_wide = PutCell("id", "metrics", Bytes("\0\1", 2));
+  REQUIRE(store.Mutate("tsdb-uid", {{"bad", {two_bytes_wide}}}).ok());
+  Add({{"__name__", "bad"}, {"job", "a"}}, 1);
+  Add({{"__name__", "up"}, {"job", "a"}}, 1);
+  const BufferResponse reply = Send();
+  CHECK(reply.status == 400);
+  CHECK(Message(reply).starts_with("1 of 2 samples cannot be stored, the others are; "));
+  CHECK(Message(reply).find("bad{job=\\\"a\\\"}: Found id.length") != std::string::npos);
+  CHECK(counters.put_storage_errors == 1);
+  CHECK(Cells().size() == 1);
+}
+
 TEST_CASE_FIXTURE(RemoteWrite, "a store that takes nothing now is 503: the same is sent again") {
   Add({{"__name__", "up"}, {"job", "a"}}, 1);
   points.RefuseAppends(1);
