@@ -11,6 +11,8 @@ namespace {
 
 /// Points that go to the store together.
 constexpr size_t kBatchPoints = 8192;
+/// Of their series, which then are stored before more are taken.
+constexpr size_t kBatchBytes = 8 << 20;
 
 void Count(Counters::Counter& counter, uint64_t n = 1) {
   counter.fetch_add(n, std::memory_order_relaxed);
@@ -19,11 +21,15 @@ void Count(Counters::Counter& counter, uint64_t n = 1) {
 }  // namespace
 
 void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> labels) {
-  if (!series_.empty() && !borrowed_) series_.pop_back();  // it had no points
+  if (!series_.empty() && !borrowed_) {  // it had no points
+    series_bytes_ -= series_.back().size();
+    series_.pop_back();
+  }
   borrowed_ = false;
   SeriesBytes& series = series_.emplace_back();
   series.metric = metric;
   for (const Label& label : labels) AppendLabel(label, &series.labels);
+  series_bytes_ += series.size();
 }
 
 void LabelledPoints::Add(int64_t time_ms, PointValue value) {
@@ -38,7 +44,7 @@ void LabelledPoints::Add(int64_t time_ms, PointValue value) {
   borrowed_ = true;
   points_.push_back({{Dialect::kLabels, series.metric, series.labels}, *time, value});
   item_of_.push_back(items_);
-  if (points_.size() == kBatchPoints) Flush();
+  if (points_.size() == kBatchPoints || series_bytes_ > kBatchBytes) Flush();
 }
 
 void LabelledPoints::Refuse(std::string_view reason) {
@@ -69,6 +75,7 @@ void LabelledPoints::Flush() {
   item_of_.clear();
   borrowed_ = false;
   while (series_.size() > 1) series_.pop_front();
+  series_bytes_ = series_.back().size();
 }
 
 void LabelledPoints::StoreNamed() {

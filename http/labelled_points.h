@@ -42,6 +42,8 @@ class LabelledPoints : public LabelledSink {
   struct SeriesBytes {
     std::string metric;
     Bytes labels;  // as spelled
+
+    [[nodiscard]] size_t size() const { return metric.size() + labels.size(); }
   };
 
   void Flush();
@@ -55,7 +57,8 @@ class LabelledPoints : public LabelledSink {
   Services& services_;
   std::optional<NamingRules> rules_;  // once a name must be made
   std::deque<SeriesBytes> series_;    // of points_ and of what follows
-  bool borrowed_ = false;             // by points_, the last one
+  size_t series_bytes_ = 0;
+  bool borrowed_ = false;  // by points_, the last one
   std::vector<SpelledPoint> points_;
   std::vector<uint64_t> item_of_;  // beside points_, counted from 1
   PointSink::Position position_ = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "http/wire/otlp_attribute.h"
 
@@ -21,47 +23,72 @@ PointValue Count(uint64_t count) {
                             : PointValue::Double(static_cast<double>(count));
 }
 
+/// Labels by name; none at all once there are more than a point may have.
+class Labels {
+ public:
+  void Set(const std::string& name, std::string value) {
+    if (too_large_) return;
+    const auto [at, added] = texts_.try_emplace(name);
+    bytes_ += (added ? name.size() : 0) + value.size() - at->second.size();
+    at->second = std::move(value);
+    if (texts_.size() <= kOtlpAttributesMax && bytes_ <= kOtlpSeriesBytesMax) return;
+    texts_.clear();
+    too_large_ = true;
+  }
+  void Merge(const Attributes& attributes) {
+    for (const otlp::KeyValue& attribute : attributes)
+      Set(attribute.key(), AttributeText(attribute.value()));
+  }
+
+  [[nodiscard]] const std::map<std::string, std::string>& texts() const { return texts_; }
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+  [[nodiscard]] bool too_large() const { return too_large_; }
+
+ private:
+  std::map<std::string, std::string> texts_;
+  size_t bytes_ = 0;
+  bool too_large_ = false;
+};
+
+/// What many points share is put together once the first of them needs it, and is never large: so
+/// parts of two bytes, empty scopes and points, are not given a copy each.
 class Reader {
  public:
   Reader(const OtlpNaming& naming, LabelledSink* sink) : naming_(naming), sink_(*sink) {}
 
   void Read(const otlp::ExportMetricsServiceRequest& request) {
     for (const otlp::ResourceMetrics& of_resource : request.resource_metrics()) {
-      const Texts of_all = ResourceLabels(of_resource.resource());
+      resource_ = ResourceLabels(of_resource.resource());
       for (const otlp::ScopeMetrics& of_scope : of_resource.scope_metrics()) {
-        shared_ = of_all;
-        AddScope(of_scope.scope());
+        shared_.reset();
+        scope_ = &of_scope.scope();
         for (const otlp::Metric& metric : of_scope.metrics()) ReadMetric(metric);
       }
     }
   }
 
  private:
-  using Texts = std::map<std::string, std::string>;
-
   [[nodiscard]] bool Wanted(std::string_view name) const {
     const auto& wanted = naming_.resource_attributes;
     return std::any_of(wanted.begin(), wanted.end(),
                        [&](const std::string& each) { return each == name || each == "*"; });
   }
 
-  [[nodiscard]] Texts ResourceLabels(const otlp::Resource& resource) const {
-    Texts labels;
+  [[nodiscard]] Labels ResourceLabels(const otlp::Resource& resource) const {
+    Labels labels;
     for (const otlp::KeyValue& attribute : resource.attributes()) {
-      if (Wanted(attribute.key())) labels[attribute.key()] = AttributeText(attribute.value());
+      if (Wanted(attribute.key())) labels.Set(attribute.key(), AttributeText(attribute.value()));
     }
     return labels;
   }
 
-  void AddScope(const otlp::InstrumentationScope& scope) {
-    if (Wanted(kScopeName)) shared_[std::string(kScopeName)] = scope.name();
-    if (Wanted(kScopeVersion)) shared_[std::string(kScopeVersion)] = scope.version();
-    Merge(scope.attributes(), &shared_);
-  }
-
-  static void Merge(const Attributes& attributes, Texts* labels) {
-    for (const otlp::KeyValue& attribute : attributes)
-      (*labels)[attribute.key()] = AttributeText(attribute.value());
+  const Labels& Shared() {
+    if (shared_) return *shared_;
+    shared_ = resource_;
+    if (Wanted(kScopeName)) shared_->Set(std::string(kScopeName), scope_->name());
+    if (Wanted(kScopeVersion)) shared_->Set(std::string(kScopeVersion), scope_->version());
+    shared_->Merge(scope_->attributes());
+    return *shared_;
   }
 
   void ReadMetric(const otlp::Metric& metric) {
@@ -101,8 +128,22 @@ class Reader {
 
   void BeginItem(const Attributes& attributes) {
     sink_.BeginItem();
-    labels_ = shared_;
-    Merge(attributes, &labels_);
+    attributes_ = &attributes;
+  }
+
+  void MakeLabels() {
+    labels_ = Shared();
+    labels_.Merge(*attributes_);
+  }
+
+  /// False: the labels or the name are too large, and it is refused.
+  bool TakeLabels() {
+    MakeLabels();
+    if (!labels_.too_large() && metric_.size() + labels_.bytes() <= kOtlpSeriesBytesMax)
+      return true;
+    Refuse("has more than " + std::to_string(kOtlpAttributesMax) + " attributes, or more than " +
+           std::to_string(kOtlpSeriesBytesMax) + " bytes of them and of its name");
+    return false;
   }
 
   /// False: it has no value, or no name and is refused.
@@ -128,9 +169,11 @@ class Reader {
   void AddNumber(const otlp::NumberDataPoint& point) {
     switch (point.value_case()) {
       case otlp::NumberDataPoint::kAsDouble:
-        return Add("", PointValue::Double(point.as_double()));
+        if (TakeLabels()) Add("", PointValue::Double(point.as_double()));
+        return;
       case otlp::NumberDataPoint::kAsInt:
-        return Add("", PointValue::Int(point.as_int()));
+        if (TakeLabels()) Add("", PointValue::Int(point.as_int()));
+        return;
       case otlp::NumberDataPoint::VALUE_NOT_SET:
         return Refuse("has neither a value nor the flag that says that there is none");
     }
@@ -145,6 +188,7 @@ class Reader {
     const auto falls = [](double a, double b) { return !(a < b); };
     if (std::adjacent_find(bounds.begin(), bounds.end(), falls) != bounds.end())
       return Refuse("has bounds that do not rise");
+    if (!TakeLabels()) return;
     uint64_t below = 0;
     for (int i = 0; i + 1 < buckets; ++i) {
       below += point.bucket_counts(i);
@@ -161,6 +205,7 @@ class Reader {
   }
 
   void AddSummary(const otlp::SummaryDataPoint& point) {
+    if (!TakeLabels()) return;
     for (const auto& at : point.quantile_values()) {
       const std::string text = NumberText(at.quantile());
       const Label quantile{"quantile", text};
@@ -176,14 +221,20 @@ class Reader {
   }
 
   void Refuse(std::string_view reason) {
-    SetSeries("", nullptr);
+    if (refused_) {
+      sink_.SetSeries("", {});
+    } else {
+      MakeLabels();
+      SetSeries("", nullptr);
+      refused_ = true;
+    }
     sink_.Refuse(reason);
   }
 
   void SetSeries(std::string_view suffix, const Label* more) {
     std::vector<Label> labels;
-    labels.reserve(labels_.size() + 1);
-    for (const auto& [name, value] : labels_) {
+    labels.reserve(labels_.texts().size() + 1);
+    for (const auto& [name, value] : labels_.texts()) {
       if (more == nullptr || name != more->name) labels.push_back({name, value});
     }
     if (more != nullptr) labels.push_back(*more);
@@ -192,10 +243,14 @@ class Reader {
 
   const OtlpNaming& naming_;
   LabelledSink& sink_;
-  Texts shared_;        // of the resource and the scope
-  std::string metric_;  // name
+  bool refused_ = false;  // one of them
+  Labels resource_;
+  const otlp::InstrumentationScope* scope_ = nullptr;
+  std::optional<Labels> shared_;  // of the resource and the scope
+  std::string metric_;            // name
   // Of the data point.
-  Texts labels_;
+  const Attributes* attributes_ = nullptr;
+  Labels labels_;
   int64_t time_ms_ = 0;
 };
 

@@ -92,6 +92,28 @@ TEST_CASE_FIXTURE(EdgeFixture,
   CHECK_FALSE(names.Find(UidKind::kTagk, "process.pid").ok());
 }
 
+TEST_CASE_FIXTURE(EdgeFixture, "series of many bytes are stored before more of them are held") {
+  constexpr int kPoints = 600;
+  otlp::ExportMetricsServiceRequest request;
+  auto& scope = *request.add_resource_metrics()->add_scope_metrics();
+  otlp::KeyValue& attribute = *scope.mutable_scope()->add_attributes();
+  attribute.set_key("long");
+  attribute.mutable_value()->set_string_value(std::string(30 << 10, 'x'));
+  otlp::Metric& metric = *scope.add_metrics();
+  metric.set_name("m");
+  for (uint64_t i = 0; i < kPoints; ++i) {
+    otlp::NumberDataPoint& point = *metric.mutable_gauge()->add_data_points();
+    point.set_time_unix_nano((1700000000 + i) * 1000000000);
+    point.set_as_int(1);
+  }
+  const BufferResponse reply =
+      PostWith(*this, kProtobuf, "/v1/metrics", request.SerializeAsString());
+  CHECK(reply.status == 200);
+  CHECK(reply.body.empty());
+  CHECK(Cells().size() == kPoints);
+  CHECK(points.appends == 3);  // 8 MiB each at most
+}
+
 TEST_CASE_FIXTURE(EdgeFixture, "a store that takes nothing now is 503, in the protocol's words") {
   const std::string body = Request(Gauge(R"("asInt":5)"));
   points.RefuseAppends(2);

@@ -154,6 +154,31 @@ TEST_CASE("of a resource what is named becomes labels; the scope's name where th
         "m{host=h,kind=k,otel.scope.name=lib,otel.scope.version=2,pid=7,shared=scope} 0=1");
 }
 
+TEST_CASE("a point with too many or too long attributes is refused, whoever it shares them with") {
+  const auto request = [](size_t attributes, size_t bytes, const std::string& name) {
+    std::string all =
+        R"({"key":"long","value":{"stringValue":")" + std::string(bytes, 'x') + "\"}}";
+    for (size_t i = 1; i < attributes; ++i)
+      all += R"(,{"key":")" + std::to_string(i) + R"(","value":{"intValue":"1"}})";
+    return R"({"resourceMetrics":[{"scopeMetrics":[{"scope":{"attributes":[)" + all +
+           R"(]},"metrics":[{"name":")" + name +
+           R"(","gauge":{"dataPoints":[{"asInt":1},{"asInt":2}]}}]},
+           {"metrics":[{"name":"n","gauge":{"dataPoints":[{"asInt":3}]}}]}]}]})";
+  };
+  const std::string fault =
+      "{} has more than 256 attributes, or more than 32768 bytes of them and of its name";
+  const std::string good(kOtlpSeriesBytesMax - 5, 'x');
+  CHECK(ItemsOf(request(1, good.size(), "m")) ==
+        Items{"m{long=" + good + "} 0=1", "m{long=" + good + "} 0=2", "n{} 0=3"});
+  CHECK(ItemsOf(request(1, good.size() + 1, "m")).front().ends_with(fault.substr(2)));
+  CHECK(ItemsOf(request(1, kOtlpSeriesBytesMax, "m")) == Items{"m" + fault, fault, "n{} 0=3"});
+  CHECK(ItemsOf(request(kOtlpAttributesMax, 1, "m")).front().starts_with("m{1=1,10=1,"));
+  CHECK(ItemsOf(request(kOtlpAttributesMax + 1, 1, "m")) == Items{"m" + fault, fault, "n{} 0=3"});
+  const std::string name(kOtlpSeriesBytesMax + 1, 'x');
+  const Items named = ItemsOf(request(1, 1, name));
+  CHECK(named == Items{name + "{long=x}" + fault.substr(2), fault, "n{} 0=3"});
+}
+
 TEST_CASE("attributes of all kinds are texts") {
   const struct {
     const char* json;
