@@ -214,6 +214,17 @@ def check_known(t, samples):
     t.check.that(f"{len(counts)} scrapes of the exporter are read back with its very numbers and labels", errors)
 
 
+def steady_instant(source, at, seconds):
+    """The middle, or the nearest instant behind some seconds in which every scrape went well: one that did not leaves a mark of
+    staleness, which remote write does not keep."""
+    middle = at - seconds / 2
+    for away in sorted(range(-int(seconds / 2) + 2, int(seconds / 2) - 10), key=abs):
+        series = source.query("min(min_over_time(up[11s]))", middle + away)
+        if series and float(series[0]["value"][1]) == 1:
+            return middle + away
+    return middle
+
+
 def ask_both(t, source, reader, at, seconds):
     selectors = [EVERYTHING, "up", 'up{job="exporter"}', 'up{job!="exporter"}', '{__name__=~"job:.*"}', "all:up:sum",
                  'prometheus_http_requests_total{handler=~"/metr.*",code="200"}', '{job="exporter",path!~".+"}',
@@ -226,12 +237,12 @@ def ask_both(t, source, reader, at, seconds):
         if not own:
             errors.append(f"{selector} finds nothing")
     t.check.that(f"{len(selectors)} selectors find the same {count} samples by remote read", errors)
-    errors = []
+    errors, instant = [], steady_instant(source, at, seconds)
     for expression in ["rate(prometheus_http_requests_total[5s])", "sum by (job) (up)", "all:up:sum",
                        "histogram_quantile(0.9, sum by (le) (rate(prometheus_http_request_duration_seconds_bucket[10s])))",
                        "max_over_time(hg_scrapes_total[10s])"]:
         own, read = ({frozenset(series["metric"].items()): float(series["value"][1])
-                      for series in each.query(expression, at - seconds / 2)} for each in (source, reader))
+                      for series in each.query(expression, instant)} for each in (source, reader))
         if not own:
             errors.append(f"{expression} has no value")
         errors += [f"{expression}: {dict(labels)} is {own.get(labels)} here, {read.get(labels)} there"
