@@ -1,24 +1,16 @@
 #include "query/limits_file.h"
 
-#include <rapidjson/document.h>
-#include <rapidjson/error/en.h>
-
 #include <fstream>
 #include <sstream>
 
+#include "query/json_array.h"
 #include "storage/base/no_wait.h"
 
 namespace hg::query {
 
 Result<std::vector<MetricLimits>> ParseLimitsFile(std::string_view json) {
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
-  if (document.HasParseError()) {
-    return Status::InvalidArgument(
-        std::string(rapidjson::GetParseError_En(document.GetParseError())) + " at byte " +
-        std::to_string(document.GetErrorOffset()));
-  }
-  if (!document.IsArray()) return Status::InvalidArgument("an array of limits is expected");
+  RETURN_IF_ERROR(ParseJsonArray(json, "limits", &document));
   std::vector<MetricLimits> out;
   for (const auto& item : document.GetArray()) {
     if (!item.IsObject() || !item.HasMember("regex") || !item["regex"].IsString()) {

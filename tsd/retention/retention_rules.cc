@@ -1,14 +1,12 @@
 #include "tsd/retention/retention_rules.h"
 
-#include <rapidjson/document.h>
-#include <rapidjson/error/en.h>
-
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "query/duration.h"
 #include "query/filter.h"
+#include "query/json_array.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::tsd {
@@ -81,13 +79,7 @@ Result<RetentionRule> ReadRule(const rapidjson::Value& value) {
 
 Result<std::vector<RetentionRule>> ParseRetentionRules(std::string_view json) {
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
-  if (document.HasParseError()) {
-    return Status::InvalidArgument(
-        std::string(rapidjson::GetParseError_En(document.GetParseError())) + " at byte " +
-        std::to_string(document.GetErrorOffset()));
-  }
-  if (!document.IsArray()) return Status::InvalidArgument("an array of rules is expected");
+  RETURN_IF_ERROR(query::ParseJsonArray(json, "rules", &document));
   std::vector<RetentionRule> rules;
   for (const auto& item : document.GetArray()) {
     Result<RetentionRule> rule = ReadRule(item);
