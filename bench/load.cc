@@ -1,15 +1,19 @@
 #include "bench/load.h"
 
 #include <libdeflate.h>
+#include <snappy.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "bench/measuring.h"
+#include "bench/protobuf_points.h"
 
 namespace hg::bench {
 namespace {
@@ -28,6 +32,7 @@ constexpr std::array<const char*, 2> kArchitectures = {"x64", "x86"};
 constexpr std::array<const char*, 4> kTeams = {"SF", "NYC", "LON", "CHI"};
 constexpr std::array<const char*, 3> kEnvironments = {"production", "staging", "test"};
 constexpr int kGzipLevel = 6;
+constexpr uint32_t kScaledDecimalsMax = 15;  // more: a double as it is
 
 /// Picks by the number of the host, without two tags that always change together.
 template <size_t N>
@@ -52,6 +57,8 @@ std::array<std::string, kTagsMax> TagValues(uint32_t host) {
 /// The tags of a host as the wire format has them: in JSON with what closes a point behind them.
 std::string Tags(uint32_t host, uint32_t count, Wire wire) {
   const auto values = TagValues(host);
+  std::map<std::string, std::string> sorted;  // as remote write wants its labels
+  for (size_t i = 0; i < count; ++i) sorted[kTagNames[i]] = values[i];
   std::string text = wire == Wire::kPut ? R"("tags":{)" : "";
   for (size_t i = 0; i < count; ++i) {
     const std::string name = kTagNames[i];
@@ -66,7 +73,18 @@ std::string Tags(uint32_t host, uint32_t count, Wire wire) {
       case Wire::kInflux:
         text.append(",").append(name).append("=").append(values[i]);
         break;
+      case Wire::kGraphite:
+        text.append(";").append(name).append("=").append(values[i]);
+        break;
+      case Wire::kRemote:
+        break;
+      case Wire::kOtlp:
+        AppendOtlpAttribute(name, values[i], &text);
+        break;
     }
+  }
+  if (wire == Wire::kRemote) {
+    for (const auto& [name, value] : sorted) AppendRemoteLabel(name, value, &text);
   }
   if (wire == Wire::kPut) return text + "}},";
   return wire == Wire::kTelnet ? text + "\n" : text;
@@ -82,15 +100,44 @@ void AppendValue(std::string* out, double value, uint32_t decimals) {
   out->append(text.data(), end);
 }
 
-}  // namespace
+/// "cpu.usage_user", ...; Prometheus knows no dots in names.
+std::string MetricName(uint32_t metric, Wire wire) {
+  std::string name = kMetrics[metric];
+  if (wire == Wire::kRemote) std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
 
-const char* MetricName(uint32_t metric) { return kMetrics[metric]; }
+std::pair<const char*, const char*> PathAndType(Wire wire) {
+  switch (wire) {
+    case Wire::kInflux:
+      return {"/write?db=opentsdb", "text/plain"};
+    case Wire::kRemote:
+      return {"/api/v1/write", "application/x-protobuf"};
+    case Wire::kOtlp:
+      return {"/v1/metrics", "application/x-protobuf"};
+    default:
+      return {"/api/put", "application/json"};
+  }
+}
+
+void Gzip(std::string_view plain, std::string* packed) {
+  thread_local const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)>
+      compressor(libdeflate_alloc_compressor(kGzipLevel), libdeflate_free_compressor);
+  packed->resize(libdeflate_gzip_compress_bound(compressor.get(), plain.size()));
+  const size_t size = libdeflate_gzip_compress(compressor.get(), plain.data(), plain.size(),
+                                               packed->data(), packed->size());
+  if (size == 0) Die("a body cannot be compressed");
+  packed->resize(size);
+}
+
+}  // namespace
 
 Load::Load(const LoadShape& shape, const std::string& host_header)
     : shape_(shape),
       host_header_(host_header),
       random_(shape.seed),
       values_(size_t{shape.hosts} * shape.metrics) {
+  for (uint32_t i = 0; i < shape.metrics; ++i) metrics_.push_back(MetricName(i, shape.wire));
   tags_.reserve(shape.hosts);
   for (uint32_t host = 0; host < shape.hosts; ++host) {
     tags_.push_back(Tags(host, shape.tags, shape.wire));
@@ -111,6 +158,8 @@ size_t Load::StampDigits() const {
 }
 
 void Load::WriteStamp(char* to, uint32_t seconds) const {
+  if (shape_.wire == Wire::kRemote) return WriteRemoteTime(to, seconds);
+  if (shape_.wire == Wire::kOtlp) return WriteOtlpTime(to, seconds);
   for (size_t i = 10; i-- > 0; seconds /= 10) to[i] = static_cast<char>('0' + seconds % 10);
 }
 
@@ -120,7 +169,7 @@ void Load::AppendStamp(uint32_t seconds, Draft* draft) const {
   WriteStamp(draft->body.data() + draft->stamps.back(), seconds);
 }
 
-void Load::AppendNextValue(uint32_t series, std::string* body) {
+double Load::NextValue(uint32_t series) {
   double& value = values_[series];
   switch (shape_.values) {
     case Values::kWalk:
@@ -132,35 +181,71 @@ void Load::AppendNextValue(uint32_t series, std::string* body) {
     case Values::kConstant:
       break;
   }
-  AppendValue(body, value, shape_.values == Values::kWalk ? shape_.decimals : 0);
+  return value;
+}
+
+void Load::AppendNextValue(uint32_t series, std::string* body) {
+  AppendValue(body, NextValue(series), decimals());
 }
 
 void Load::AppendPoint(uint32_t series, uint32_t seconds, Draft* draft) {
-  const bool json = shape_.wire == Wire::kPut;
+  const std::string& metric = metrics_[series % shape_.metrics];
+  const std::string& tags = tags_[series / shape_.metrics];
   std::string& body = draft->body;
-  if (json && body.empty()) body = "[";
-  body += json ? R"({"metric":")" : "put ";
-  body += kMetrics[series % shape_.metrics];
-  body += json ? R"(","timestamp":)" : " ";
-  AppendStamp(seconds, draft);
-  body += json ? R"(,"value":)" : " ";
-  AppendNextValue(series, &body);
-  if (json) body += ',';
-  body += tags_[series / shape_.metrics];
+  switch (shape_.wire) {
+    case Wire::kPut:
+      body += body.empty() ? "[" : "";
+      body.append(R"({"metric":")").append(metric).append(R"(","timestamp":)");
+      AppendStamp(seconds, draft);
+      body += R"(,"value":)";
+      AppendNextValue(series, &body);
+      body.append(",").append(tags);
+      break;
+    case Wire::kTelnet:
+      body.append("put ").append(metric).append(" ");
+      AppendStamp(seconds, draft);
+      body += ' ';
+      AppendNextValue(series, &body);
+      body += tags;
+      break;
+    case Wire::kGraphite:
+      body.append(metric).append(tags).append(" ");
+      AppendNextValue(series, &body);
+      body += ' ';
+      AppendStamp(seconds, draft);
+      body += '\n';
+      break;
+    case Wire::kRemote:
+    case Wire::kOtlp:
+      AppendMessage(series, seconds, draft);
+      break;
+    case Wire::kInflux:
+      Die("a line of InfluxDB's is of a host");
+  }
   ++draft->points;
+}
+
+void Load::AppendMessage(uint32_t series, uint32_t seconds, Draft* draft) {
+  const bool remote = shape_.wire == Wire::kRemote;
+  const double scale = std::pow(10.0, std::min(decimals(), kScaledDecimalsMax));
+  double value = NextValue(series);
+  if (decimals() <= kScaledDecimalsMax) value = std::round(value * scale) / scale;
+  const size_t at = (remote ? AppendRemoteSeries : AppendOtlpMetric)(
+      metrics_[series % shape_.metrics], tags_[series / shape_.metrics], value, &draft->body);
+  draft->stamps.push_back(static_cast<uint32_t>(at));
+  WriteStamp(draft->body.data() + at, seconds);
 }
 
 void Load::AppendHost(uint32_t host, uint32_t seconds, Draft* draft) {
   std::string& body = draft->body;
   body += "cpu";
   body += tags_[host];
-  const bool integers = shape_.values != Values::kWalk || shape_.decimals == 0;
   for (uint32_t metric = 0; metric < shape_.metrics; ++metric) {
     body += metric == 0 ? ' ' : ',';
     body += std::string_view(kMetrics[metric]).substr(std::string_view("cpu.").size());
     body += '=';
     AppendNextValue(host * shape_.metrics + metric, &body);
-    if (integers) body += 'i';
+    if (decimals() == 0) body += 'i';
   }
   body += ' ';
   AppendStamp(seconds, draft);
@@ -169,19 +254,22 @@ void Load::AppendHost(uint32_t host, uint32_t seconds, Draft* draft) {
 }
 
 std::string Load::Head(size_t body_bytes) const {
-  const bool json = shape_.wire == Wire::kPut;
-  return std::string("POST ") + (json ? "/api/put" : "/write?db=opentsdb") +
-         " HTTP/1.1\r\nHost: " + host_header_ +
-         "\r\nContent-Type: " + (json ? "application/json" : "text/plain") +
-         (shape_.gzip ? "\r\nContent-Encoding: gzip" : "") +
+  const auto [path, type] = PathAndType(shape_.wire);
+  const char* coding = shape_.wire == Wire::kRemote ? "snappy" : shape_.gzip ? "gzip" : "";
+  return std::string("POST ") + path + " HTTP/1.1\r\nHost: " + host_header_ +
+         "\r\nContent-Type: " + type +
+         (*coding != 0 ? std::string("\r\nContent-Encoding: ") + coding : "") +
          "\r\nContent-Length: " + std::to_string(body_bytes) + "\r\n\r\n";
 }
 
 void Load::Finish(Draft* draft) {
   std::string head;
+  const size_t points_bytes = draft->body.size();
   if (shape_.wire == Wire::kPut) draft->body.back() = ']';
-  if (shape_.wire != Wire::kTelnet) head = Head(draft->body.size());
-  for (uint32_t& at : draft->stamps) at += static_cast<uint32_t>(head.size());
+  if (shape_.wire == Wire::kOtlp) draft->body.insert(0, OtlpHead(draft->body.size()));
+  if (!IsLines(shape_.wire)) head = Head(draft->body.size());
+  const size_t moved = head.size() + draft->body.size() - points_bytes;
+  for (uint32_t& at : draft->stamps) at += static_cast<uint32_t>(moved);
   heads_.push_back(head.size());
   requests_.push_back(head + draft->body);
   points_ += draft->points;
@@ -205,21 +293,20 @@ void Load::Generate() {
     }
   }
   if (draft.points > 0) Finish(&draft);
-  if (shape_.gzip) Pack();
+  if (packs()) Pack();
 }
 
 void Load::Pack() {
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(kGzipLevel), libdeflate_free_compressor);
   packed_.clear();
-  std::string out;
+  std::string packed;
   for (size_t r = 0; r < requests_.size(); ++r) {
     const std::string_view body = std::string_view(requests_[r]).substr(heads_[r]);
-    out.resize(libdeflate_gzip_compress_bound(compressor.get(), body.size()));
-    const size_t size = libdeflate_gzip_compress(compressor.get(), body.data(), body.size(),
-                                                 out.data(), out.size());
-    if (size == 0) Die("a body cannot be compressed");
-    packed_.push_back(Head(size).append(out, 0, size));
+    if (shape_.wire == Wire::kRemote) {
+      snappy::Compress(body.data(), body.size(), &packed);
+    } else {
+      Gzip(body, &packed);
+    }
+    packed_.push_back(Head(packed.size()) + packed);
   }
 }
 
@@ -240,7 +327,7 @@ void Load::MoveOn() {
                  start_s + static_cast<uint32_t>(stamp++ / stamps_of_step) * shape_.step_s);
     }
   }
-  if (shape_.gzip) Pack();
+  if (packs()) Pack();
 }
 
 }  // namespace hg::bench

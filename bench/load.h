@@ -1,5 +1,5 @@
 #pragma once
-// The load that the ingest measurements send: the TSBS "cpu" shape in three wire formats, whole
+// The load that the ingest measurements send: the TSBS "cpu" shape in several wire formats, whole
 // in memory before the clock starts, so that the client costs little beyond its system calls.
 
 #include <cstddef>
@@ -18,10 +18,18 @@ enum class Values {
 };
 
 enum class Wire {
-  kPut,     // POST /api/put, OpenTSDB's JSON
-  kTelnet,  // "put ..." lines without HTTP
-  kInflux,  // POST /write, InfluxDB's line protocol: the metrics of a host are fields of one line
+  kPut,       // POST /api/put, OpenTSDB's JSON
+  kTelnet,    // "put ..." lines without HTTP
+  kInflux,    // POST /write, InfluxDB's line protocol: the metrics of a host are fields of one line
+  kGraphite,  // plaintext lines with tags, without HTTP
+  kRemote,  // POST /api/v1/write, Prometheus' remote write: a series and its sample for each point
+  kOtlp,    // POST /v1/metrics, OpenTelemetry's protobuf: a gauge for each point
 };
+
+/// Lines on a connection, which nobody answers.
+constexpr bool IsLines(Wire wire) { return wire == Wire::kTelnet || wire == Wire::kGraphite; }
+/// Of a request whose points were all taken.
+constexpr int StatusOfSuccess(Wire wire) { return wire == Wire::kOtlp ? 200 : 204; }
 
 struct LoadShape {
   Wire wire = Wire::kPut;
@@ -36,13 +44,11 @@ struct LoadShape {
   bool milliseconds = false;      // JSON and telnet: times in milliseconds, not seconds
   uint32_t decimals = 2;          // of walks; 0 = integers, 16 = full doubles
   uint64_t seed = 1;
-  bool gzip = false;  // bodies compressed, at the level that clients take by default (6)
+  bool gzip = false;  // bodies compressed, at the level that clients take by default (6); remote
+                      // write's are always, by snappy
 };
 inline constexpr uint32_t kMetricsMax = 10;
 inline constexpr uint32_t kTagsMax = 10;
-
-/// "cpu.usage_user", ...
-const char* MetricName(uint32_t metric);
 
 /// Requests of `batch` points each (the last one may have fewer), ordered by time, then host, then
 /// metric. One thread at a time.
@@ -53,7 +59,7 @@ class Load {
 
   /// Ready to be sent.
   [[nodiscard]] const std::vector<std::string>& requests() const {
-    return shape_.gzip ? packed_ : requests_;
+    return packs() ? packed_ : requests_;
   }
   [[nodiscard]] uint64_t points() const { return points_; }
 
@@ -72,19 +78,27 @@ class Load {
   };
 
   void Generate();
+  [[nodiscard]] bool packs() const { return shape_.gzip || shape_.wire == Wire::kRemote; }
+  /// 0: integers.
+  [[nodiscard]] uint32_t decimals() const {
+    return shape_.values == Values::kWalk ? shape_.decimals : 0;
+  }
   [[nodiscard]] uint32_t StartOfPass() const;
   [[nodiscard]] size_t StampDigits() const;
   void WriteStamp(char* to, uint32_t seconds) const;
   void AppendStamp(uint32_t seconds, Draft* draft) const;
   void AppendPoint(uint32_t series, uint32_t seconds, Draft* draft);
+  void AppendMessage(uint32_t series, uint32_t seconds, Draft* draft);
   void AppendHost(uint32_t host, uint32_t seconds, Draft* draft);
+  [[nodiscard]] double NextValue(uint32_t series);
   void AppendNextValue(uint32_t series, std::string* body);
   void Finish(Draft* draft);
   [[nodiscard]] std::string Head(size_t body_bytes) const;
   void Pack();
 
   const LoadShape shape_;
-  std::vector<std::string> tags_;  // by host
+  std::vector<std::string> metrics_;  // their names
+  std::vector<std::string> tags_;     // by host
   const std::string host_header_;
   std::mt19937_64 random_;
   std::normal_distribution<double> move_;

@@ -3,8 +3,8 @@
 //
 //   put_client --port 4242 --pid PID[,PID...] [--wire put] [--batch 5000] [--connections 4] ...
 //
-// --wire telnet has no acknowledgement, so a pass ends when the server has closed every connection
-// after the client had closed its side: everything is read and parsed by then.
+// --wire telnet and graphite have no acknowledgement, so a pass ends when the server has closed
+// every connection after the client had closed its side: everything is read and parsed by then.
 //
 // With --each and --rate the passes are one schedule: what falls due while the server stalls waits,
 // and counts.
@@ -83,8 +83,8 @@ struct Options {
 
 void Run(const Options& options) {
   Load load(options.shape, "127.0.0.1:" + std::to_string(options.port));
-  const bool lines = options.shape.wire == Wire::kTelnet;
-  Sender sender(options.port, lines ? 0 : options.connections, 204);
+  const bool lines = IsLines(options.shape.wire);
+  Sender sender(options.port, lines ? 0 : options.connections, StatusOfSuccess(options.shape.wire));
   const ProcessTree server = ProcessTree::Parse(options.pids);
   const double cpu_before = server.CpuSeconds();
   const auto until = Clock::now() + std::chrono::duration<double>(options.seconds);
@@ -139,8 +139,9 @@ int main(int argc, char** argv) {
   app.add_option("--pid", options.pids,
                  "processes, with commas, whose processor time counts, with their children's");
   const std::map<std::string, Wire> wires = {
-      {"put", Wire::kPut}, {"telnet", Wire::kTelnet}, {"influx", Wire::kInflux}};
-  app.add_option("--wire", shape.wire, "put, telnet or influx")
+      {"put", Wire::kPut},           {"telnet", Wire::kTelnet}, {"influx", Wire::kInflux},
+      {"graphite", Wire::kGraphite}, {"remote", Wire::kRemote}, {"otlp", Wire::kOtlp}};
+  app.add_option("--wire", shape.wire, "put, telnet, influx, graphite, remote or otlp")
       ->transform(CLI::CheckedTransformer(wires));
   app.add_option("--hosts", shape.hosts, "hosts");
   app.add_option("--metrics", shape.metrics, "metrics of each host")

@@ -95,7 +95,9 @@ class Hourglass:
         folder = Path(folder, "hourglass")
         folder.mkdir()
         self.durability = f"`{durability}`"
-        self.daemon = Daemon(tsdb, folder, {"tsd.storage.durability": durability, **(settings or {})})
+        self.graphite_port = free_port()
+        self.daemon = Daemon(tsdb, folder, {"tsd.storage.durability": durability, "tsd.graphite.port": self.graphite_port,
+                                            **(settings or {})})
         self.data = folder / "data"
         self.start()
 
@@ -107,8 +109,8 @@ class Hourglass:
         self.pids = str(self.pid)
         return took
 
-    def port(self, _wire):
-        return self.daemon.port
+    def port(self, wire):
+        return self.graphite_port if wire == "graphite" else self.daemon.port
 
     def stop(self):
         self.daemon.stop()
@@ -133,7 +135,7 @@ class VictoriaMetrics(Program):
     def __init__(self, folder):
         self.folder = Path(folder, "victoria-metrics")
         self.folder.mkdir()
-        self.query_port, self.put_port, self.lines_port = free_port(), free_port(), free_port()
+        self.query_port, self.put_port, self.lines_port, self.graphite_port = (free_port() for _ in range(4))
         self.start()
 
     def start(self):
@@ -141,14 +143,14 @@ class VictoriaMetrics(Program):
         began = time.monotonic()
         self.spawn(self.folder, "victoria-metrics", f"-storageDataPath={self.folder}/data", "-retentionPeriod=100y",
                    f"-httpListenAddr=127.0.0.1:{self.query_port}", f"-opentsdbHTTPListenAddr=127.0.0.1:{self.put_port}",
-                   f"-opentsdbListenAddr=127.0.0.1:{self.lines_port}", "-search.latencyOffset=0s", "-search.disableCache",
+                   f"-opentsdbListenAddr=127.0.0.1:{self.lines_port}", f"-graphiteListenAddr=127.0.0.1:{self.graphite_port}", "-search.latencyOffset=0s", "-search.disableCache",
                    "-search.maxUniqueTimeseries=20000000", "-search.maxSamplesPerQuery=10000000000",
                    "-search.maxQueryDuration=10m")
         wait_until(lambda: self.get("/health"), "VictoriaMetrics did not start", pause_s=0.01)
         return time.monotonic() - began
 
     def port(self, wire):
-        return {"put": self.put_port, "telnet": self.lines_port, "influx": self.query_port}[wire]
+        return {"put": self.put_port, "telnet": self.lines_port, "graphite": self.graphite_port}.get(wire, self.query_port)
 
     def restart(self, settings):
         """What a restart is for, this server needs none for."""

@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 #include <libdeflate.h>
+#include <otlp.pb.h>
+#include <prometheus.pb.h>
+#include <snappy.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <regex>
 #include <set>
@@ -94,6 +99,71 @@ TEST_CASE("lines of a host hold its metrics as fields of one line") {
       BodyOf(load.requests()[0]),
       R"((cpu,hostname=host_\d,region=[a-z0-9-]+,datacenter=[a-z0-9-]+,rack=\d+ usage_user=\d+i,usage_system=\d+i \d{19}\n))");
   CHECK(lines.size() == 5);  // the first request: five lines of two points
+}
+
+TEST_CASE("remote write has a series and its sample for each point, and moves on in place") {
+  LoadShape shape = Small(Wire::kRemote);
+  shape.decimals = 2;
+  Load load(shape, "h");
+  CHECK(load.points() == 24);
+  for (uint32_t pass = 0; pass < 2; ++pass, load.MoveOn()) {
+    std::multiset<int64_t> times;
+    std::set<std::string> names;
+    for (const std::string& request : load.requests()) {
+      const std::string packed = BodyOf(request);
+      std::string body;
+      REQUIRE(snappy::Uncompress(packed.data(), packed.size(), &body));
+      hg::prometheus::WriteRequest message;
+      REQUIRE(message.ParseFromString(body));
+      for (const auto& series : message.timeseries()) {
+        REQUIRE(series.labels_size() == 5);
+        REQUIRE(series.samples_size() == 1);
+        names.insert(series.labels(0).value());
+        CHECK(std::is_sorted(series.labels().begin(), series.labels().end(),
+                             [](const auto& a, const auto& b) { return a.name() < b.name(); }));
+        CHECK(series.samples(0).value() * 100 ==
+              doctest::Approx(std::round(series.samples(0).value() * 100)));
+        times.insert(series.samples(0).timestamp());
+      }
+    }
+    CHECK(names == std::set<std::string>{"cpu_usage_user", "cpu_usage_system"});
+    const uint32_t start_s = shape.start_s + pass * shape.steps * shape.step_s;
+    for (uint32_t step = 0; step < shape.steps; ++step) {
+      CHECK(times.count(int64_t{start_s + step * shape.step_s} * 1000) == 6);
+    }
+  }
+}
+
+TEST_CASE("OpenTelemetry's requests have a gauge with one point for each point") {
+  const LoadShape shape = Small(Wire::kOtlp);
+  Load load(shape, "h");
+  load.MoveOn();
+  std::set<uint64_t> times;
+  size_t points = 0;
+  for (const std::string& request : load.requests()) {
+    CHECK(request.starts_with("POST /v1/metrics "));
+    hg::otlp::ExportMetricsServiceRequest message;
+    REQUIRE(message.ParseFromString(BodyOf(request)));
+    for (const auto& metric : message.resource_metrics(0).scope_metrics(0).metrics()) {
+      const auto& point = metric.gauge().data_points(0);
+      CHECK(metric.name().starts_with("cpu."));
+      CHECK(point.attributes_size() == 4);
+      CHECK(point.attributes(0).value().string_value().starts_with("host_"));
+      times.insert(point.time_unix_nano());
+      ++points;
+    }
+  }
+  CHECK(points == 24);
+  CHECK(times.size() == shape.steps);
+  CHECK(*times.begin() == (shape.start_s + shape.steps * shape.step_s) * 1'000'000'000ULL);
+}
+
+TEST_CASE("Graphite's lines carry tags behind the path") {
+  const Load load(Small(Wire::kGraphite), "h");
+  const auto lines = All(
+      load.requests()[0],
+      R"((cpu\.usage_[a-z]+;hostname=host_\d;region=[a-z0-9-]+;datacenter=[a-z0-9-]+;rack=\d+ [0-9.]+ 1700000\d\d\d\n))");
+  CHECK(lines.size() == 10);
 }
 
 TEST_CASE("compressed bodies are the plain ones, and milliseconds have three digits more") {
