@@ -16,6 +16,7 @@ class EmbeddedImpl : public Embedded, private Maintenance {
 
   Store& cells() override { return store_; }
   Points& points() override { return points_; }
+  WatchedPoints& watched() override { return points_; }
   [[nodiscard]] EmbeddedStats Stats() const override { return engine_->Stats(); }
   Maintenance& maintenance() override { return *this; }
   Status Close() override { return engine_->Close(); }

@@ -14,6 +14,7 @@
 #include "storage/model/key_layout.h"
 #include "storage/points/observer.h"
 #include "storage/points/points.h"
+#include "storage/points/watched_points.h"
 #include "storage/region/merge_policy.h"
 #include "storage/region/split_policy.h"
 #include "storage/store.h"
@@ -105,6 +106,8 @@ class Embedded {
 
   virtual Store& cells() = 0;
   virtual Points& points() = 0;
+  /// The engine behind both doors.
+  virtual WatchedPoints& watched() = 0;
   [[nodiscard]] virtual EmbeddedStats Stats() const = 0;
   virtual Maintenance& maintenance() = 0;
   /// Refuses writers, stops the threads, writes and syncs the log, releases the lock. Memory is

@@ -4,11 +4,12 @@
 #include "storage/points/engine.h"
 #include "storage/points/points.h"
 #include "storage/points/register_all.h"
+#include "storage/points/watched_points.h"
 
 namespace hg::points {
 
 /// Thread-safe. The engine outlives it.
-class EmbeddedPoints : public Points, public RegistersTogether {
+class EmbeddedPoints : public Points, public RegistersTogether, public WatchedPoints {
  public:
   explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}
 
@@ -33,6 +34,12 @@ class EmbeddedPoints : public Points, public RegistersTogether {
   void ListenForUnsettledRows(UnsettledRowListener listener) override {
     unsettled_ = std::move(listener);
   }
+  void Listen(std::shared_ptr<ChangeListener> listener) override {
+    engine_.listeners().Add(std::move(listener));
+  }
+  void RaiseHorizon(uint32_t base) override { engine_.RaiseHorizon(base); }
+  [[nodiscard]] uint32_t horizon() const override { return engine_.horizon(); }
+  [[nodiscard]] bool RowsExpire() const override { return engine_.RowsExpire(); }
 
  private:
   Engine& engine_;

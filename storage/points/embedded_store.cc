@@ -160,6 +160,7 @@ Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
 
 Status EmbeddedStore::AlterTable(const TableDescriptor& table) {
   RETURN_IF_ERROR(engine_.AlterTable(table));
+  engine_.listeners().AfterAlteration();
   engine_.observers().AfterTable(table);
   return {};
 }

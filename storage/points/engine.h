@@ -36,6 +36,7 @@
 #include "storage/points/stored_row.h"
 #include "storage/points/tsuid_list.h"
 #include "storage/points/version.h"
+#include "storage/points/watched_points.h"
 #include "storage/region/merge_policy.h"
 #include "storage/region/split_policy.h"
 
@@ -93,6 +94,12 @@ class Engine {
   Status AlterTable(const TableDescriptor& descriptor);
   Status DropTable(const std::string& name);
   [[nodiscard]] const ObserverChain& observers() const { return observers_; }
+
+  // Who is told of changes to old rows (WatchedPoints).
+  [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
+  void RaiseHorizon(uint32_t base);
+  [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool RowsExpire() const;
 
   // Writes. What they return is to be given to Commit.
   Result<SeriesNumber> Register(ByteView tsuid);
@@ -205,6 +212,13 @@ class Engine {
   void NameVersions(const Table& table, const StoredRow& row,
                     std::vector<CellChange>* changes) const;
   Status RegisterKey(const Table& table, ByteView key);
+  /// Takes the write lock of an open store, when all that the write changes below the horizon was
+  /// told of. `oldest`: no row of the write has a lower base; `tell` is called without the lock.
+  template <typename Tell>
+  Status LockTold(uint32_t oldest, const Tell& tell, ToldRows* told,
+                  std::unique_lock<std::mutex>* lock);
+  struct RowsOfKey;
+  Status LockTold(const RowsOfKey& rows, ToldRows* told, std::unique_lock<std::mutex>* lock);
   void AskForFlush();
   void Account();
 
@@ -316,6 +330,8 @@ class Engine {
   const std::shared_ptr<WorkCounters> work_counters_ = std::make_shared<WorkCounters>();
   const ObserverChain observers_;
   std::atomic<bool> closed_{false};
+  ChangeListeners listeners_;
+  std::atomic<uint32_t> horizon_{0};  // rises under write_
 
   mutable std::shared_mutex tables_mutex_;
   std::vector<std::unique_ptr<Table>> all_tables_;       // guarded by tables_mutex_

@@ -71,6 +71,58 @@ bool WantsNewestVersion(const CellChange& change) {
 
 }  // namespace
 
+// The rows of points that a key's changes may show in: those of its metric and hour, also where the
+// key is no regular one, which fails scans that meet it. A short one stands where it would with
+// zeros behind it.
+struct Engine::RowsOfKey {
+  RowsOfKey(const KeyLayout& layout, const Table& table, ByteView key) {
+    if (table.points_family < 0) return;
+    const auto salt = static_cast<size_t>(layout.salt_width);
+    const auto metric = static_cast<size_t>(layout.metric_width);
+    bytes.assign(key.substr(0, salt + metric + sizeof(rows.base)));
+    bytes.resize(salt + metric + sizeof(rows.base));
+    rows.metric = ByteView(bytes).substr(salt, metric);
+    rows.base = ReadBig32(bytes.data() + salt + metric);
+    rows.base -= rows.base % kRowSpan;
+  }
+  RowsOfKey(const RowsOfKey&) = delete;
+  RowsOfKey& operator=(const RowsOfKey&) = delete;
+
+  ChangedRows rows{{}, UINT32_MAX};  // UINT32_MAX: none
+  Bytes bytes;
+};
+
+void Engine::RaiseHorizon(uint32_t base) {
+  if (base <= horizon()) return;
+  std::lock_guard lock(write_);
+  if (base > horizon()) horizon_.store(base, std::memory_order_relaxed);
+}
+
+bool Engine::RowsExpire() const {
+  const auto& families = points_table()->descriptor.families;
+  return std::any_of(families.begin(), families.end(),
+                     [](const FamilyDescriptor& family) { return family.ttl_s != kTtlForever; });
+}
+
+template <typename Tell>
+Status Engine::LockTold(uint32_t oldest, const Tell& tell, ToldRows* told,
+                        std::unique_lock<std::mutex>* lock) {
+  for (;;) {
+    lock->lock();
+    const uint32_t below = horizon();
+    if (oldest >= below || told->below >= below) [[likely]] return CheckOpen();
+    lock->unlock();
+    RETURN_IF_ERROR(tell(below));
+    told->below = below;
+  }
+}
+
+Status Engine::LockTold(const RowsOfKey& rows, ToldRows* told,
+                        std::unique_lock<std::mutex>* lock) {
+  const auto tell = [&](uint32_t) { return told->Tell(rows.rows); };
+  return LockTold(rows.rows.base, tell, told, lock);
+}
+
 Status Engine::CheckOpen() const {
   if (closed_.load(std::memory_order_acquire)) return Status::Unavailable("the store is closed");
   return {};
@@ -105,8 +157,11 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
     RETURN_IF_ERROR(observers_.BeforePoints(batch));
   RETURN_IF_ERROR(CheckWritable());
   const uint32_t known = registry_.size();
-  uint32_t highest = 0;
-  for (const PointEntry& entry : batch) highest = std::max(highest, entry.series);
+  uint32_t highest = 0, oldest = UINT32_MAX;
+  for (const PointEntry& entry : batch) {
+    highest = std::max(highest, entry.series);
+    oldest = std::min(oldest, entry.base);
+  }
   if (!batch.empty() && highest >= known) {
     return Status::InvalidArgument("series number " + std::to_string(highest) + " was never given");
   }
@@ -129,12 +184,22 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
     out += size;
   }
 
+  ToldRows told(listeners_);
+  const auto tell = [&](uint32_t below) -> Status {
+    for (const PointEntry& entry : batch) {
+      if (entry.base >= below) continue;
+      const ByteView metric =
+          registry_.Tsuid(entry.series).substr(0, static_cast<size_t>(layout().metric_width));
+      RETURN_IF_ERROR(told.Tell({metric, entry.base}));
+    }
+    return {};
+  };
   LogPosition position = 0;
   for (size_t i = 0; i < slices; ++i) {
     const size_t at = i * kRecordPointsMax;
     const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
-    std::lock_guard lock(write_);
-    RETURN_IF_ERROR(CheckOpen());
+    std::unique_lock lock(write_, std::defer_lock);
+    RETURN_IF_ERROR(LockTold(oldest, tell, &told, &lock));
     const uint64_t sequence = ++sequence_;
     if (logged) {
       position = log_->Add(static_cast<uint8_t>(LogKind::kPoints), sequence, records[i].first,
@@ -357,8 +422,10 @@ Result<LogPosition> Engine::Write(const Table& table, ByteView key,
   }
   RETURN_IF_ERROR(CheckWritable());
   RETURN_IF_ERROR(RegisterKey(table, key));
-  std::lock_guard lock(write_);
-  RETURN_IF_ERROR(CheckOpen());
+  const RowsOfKey rows(layout(), table, key);
+  ToldRows told(listeners_);
+  std::unique_lock lock(write_, std::defer_lock);
+  RETURN_IF_ERROR(LockTold(rows, &told, &lock));
   return WriteLocked(table, key, changes);
 }
 
@@ -370,8 +437,10 @@ Result<LogPosition> Engine::AppendToRow(const Table& table, ByteView key, ByteVi
   RETURN_IF_ERROR(RegisterKey(table, key));
   const std::vector<CellChange> changes = {
       PutCell(Bytes(kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
-  std::lock_guard lock(write_);
-  RETURN_IF_ERROR(CheckOpen());
+  const RowsOfKey rows(layout(), table, key);
+  ToldRows told(listeners_);
+  std::unique_lock lock(write_, std::defer_lock);
+  RETURN_IF_ERROR(LockTold(rows, &told, &lock));
   return WriteLocked(table, key, changes, true);
 }
 
@@ -434,11 +503,13 @@ Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key
   Bytes tsuid;
   uint32_t base = 0;
   const bool regular = table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base);
+  const RowsOfKey rows(layout(), table, key);
+  ToldRows told(listeners_);
   for (;;) {
     const auto version = Pin();
     ASSIGN_OR_RETURN(StoredRow files, ReadFiles(*version, table, key, regular, tsuid, base));
-    std::unique_lock lock(write_);
-    RETURN_IF_ERROR(CheckOpen());
+    std::unique_lock lock(write_, std::defer_lock);
+    RETURN_IF_ERROR(LockTold(rows, &told, &lock));
     // What is in this version's files and memory is the whole row as long as its memory is the one
     // written to.
     if (version->generations.front().get() != active_) continue;

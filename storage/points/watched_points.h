@@ -3,12 +3,11 @@
 // engine that can tell is a WatchedPoints beside its Points; only the embedded one is: over HBase
 // other daemons write, too. Rows of now are nobody's business, and cost one comparison a point.
 
-#include <atomic>
+#include <compare>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
+#include <set>
 #include <vector>
 
 #include "storage/base/bytes.h"
@@ -34,7 +33,7 @@ class ChangeListener {
   /// is its answer. It may write to the engine what is not itself below the horizon of its points.
   virtual Status BeforeChange(const ChangedRows& rows) { return (void)rows, Status(); }
   /// They have changed, or may have: called once for each successful BeforeChange, whatever became
-  /// of the write; readers see the change by then, and it is not acknowledged yet. What was made of
+  /// of the write. Readers see the change by then, and it is not acknowledged yet: what was made of
   /// a scan that began before this call may lack it.
   virtual void AfterChange(const ChangedRows& rows) = 0;
   /// Any row may look different from now on: the table of points was altered.
@@ -56,7 +55,7 @@ class WatchedPoints {
   /// changed below it without being told of is seen by scans that begin then.
   virtual void RaiseHorizon(uint32_t base) = 0;
   [[nodiscard]] virtual uint32_t horizon() const = 0;
-  /// The points' table has a TTL: rows go by themselves, and nobody is told.
+  /// The table of points has a TTL: rows go by themselves, and nobody is told.
   [[nodiscard]] virtual bool RowsExpire() const = 0;
 };
 
@@ -99,6 +98,7 @@ class ToldRows {
   const ChangeListeners& listeners_;
   std::shared_ptr<const ChangeListeners::All> all_;  // null until something is told
   std::vector<Told> told_;
+  std::set<ChangedRows> known_;  // of told_
 };
 
 }  // namespace hg

@@ -1,0 +1,46 @@
+#include "storage/points/watched_points.h"
+
+#include <algorithm>
+
+namespace hg {
+
+void ChangeListeners::Add(std::shared_ptr<ChangeListener> listener) {
+  std::lock_guard lock(mutex_);
+  auto more = std::make_shared<All>(*all_);
+  more->push_back(std::move(listener));
+  all_ = std::move(more);
+}
+
+std::shared_ptr<const ChangeListeners::All> ChangeListeners::all() const {
+  std::lock_guard lock(mutex_);
+  return all_;
+}
+
+void ChangeListeners::AfterAlteration() const {
+  for (const auto& listener : *all()) listener->AfterAlteration();
+}
+
+Status ToldRows::Tell(const ChangedRows& rows) {
+  if (!told_.empty() && told_.back().rows == rows) return {};
+  if (!known_.insert(rows).second) return {};
+  if (all_ == nullptr) all_ = listeners_.all();
+  Told& told = told_.emplace_back(Told{rows});
+  for (const auto& listener : *all_) {
+    RETURN_IF_ERROR(listener->BeforeChange(rows));
+    ++told.listeners;
+  }
+  return {};
+}
+
+// Who began to listen meanwhile may have scanned before the change: he is told that it came.
+ToldRows::~ToldRows() {
+  if (told_.empty()) return;
+  const auto now = listeners_.all();
+  for (const Told& told : told_) {
+    for (size_t i = 0; i < now->size(); ++i) {
+      if (i < told.listeners || i >= all_->size()) (*now)[i]->AfterChange(told.rows);
+    }
+  }
+}
+
+}  // namespace hg
