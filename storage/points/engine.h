@@ -98,7 +98,7 @@ class Engine {
   // Who is told of changes to old rows (WatchedPoints).
   [[nodiscard]] ChangeListeners& listeners() { return listeners_; }
   void RaiseHorizon(uint32_t base);
-  [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_relaxed); }
+  [[nodiscard]] uint32_t horizon() const { return horizon_.load(std::memory_order_acquire); }
   [[nodiscard]] bool RowsExpire() const;
 
   // Writes. What they return is to be given to Commit.

@@ -95,7 +95,7 @@ struct Engine::RowsOfKey {
 void Engine::RaiseHorizon(uint32_t base) {
   if (base <= horizon()) return;
   std::lock_guard lock(write_);
-  if (base > horizon()) horizon_.store(base, std::memory_order_relaxed);
+  if (base > horizon()) horizon_.store(base, std::memory_order_release);
 }
 
 bool Engine::RowsExpire() const {
@@ -110,15 +110,15 @@ Status Engine::LockTold(uint32_t oldest, const Tell& tell, ToldRows* told,
   for (;;) {
     lock->lock();
     const uint32_t below = horizon();
-    if (oldest >= below || told->below >= below) [[likely]] return CheckOpen();
+    if (oldest >= below || told->below >= below) [[likely]]
+      return CheckOpen();
     lock->unlock();
     RETURN_IF_ERROR(tell(below));
     told->below = below;
   }
 }
 
-Status Engine::LockTold(const RowsOfKey& rows, ToldRows* told,
-                        std::unique_lock<std::mutex>* lock) {
+Status Engine::LockTold(const RowsOfKey& rows, ToldRows* told, std::unique_lock<std::mutex>* lock) {
   const auto tell = [&](uint32_t) { return told->Tell(rows.rows); };
   return LockTold(rows.rows.base, tell, told, lock);
 }

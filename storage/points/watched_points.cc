@@ -33,8 +33,7 @@ Status ToldRows::Tell(const ChangedRows& rows) {
 }
 
 // Who began to listen meanwhile may have scanned before the change: he is told that it came.
-ToldRows::~ToldRows() {
-  if (told_.empty()) return;
+void ToldRows::TellAfter() const {
   const auto now = listeners_.all();
   for (const Told& told : told_) {
     for (size_t i = 0; i < now->size(); ++i) {

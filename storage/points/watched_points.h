@@ -71,7 +71,8 @@ class ChangeListeners {
   [[nodiscard]] std::shared_ptr<const All> all() const;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const All> all_ = std::make_shared<All>();  // guarded by mutex_; the list constant
+  std::shared_ptr<const All> all_ =
+      std::make_shared<All>();  // guarded by mutex_; the list constant
 };
 
 /// What one write tells of: each of its old rows once before it, and once behind it, when this
@@ -79,7 +80,9 @@ class ChangeListeners {
 class ToldRows {
  public:
   explicit ToldRows(const ChangeListeners& listeners) : listeners_(listeners) {}
-  ~ToldRows();
+  ~ToldRows() {
+    if (!told_.empty()) TellAfter();
+  }
   ToldRows(const ToldRows&) = delete;
   ToldRows& operator=(const ToldRows&) = delete;
 
@@ -94,6 +97,8 @@ class ToldRows {
     ChangedRows rows;
     size_t listeners = 0;  // that were asked, from the first
   };
+
+  void TellAfter() const;
 
   const ChangeListeners& listeners_;
   std::shared_ptr<const ChangeListeners::All> all_;  // null until something is told
