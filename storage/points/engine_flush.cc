@@ -26,6 +26,21 @@ constexpr uint64_t kOwnDayShare = 16;
 // A scan that goes on after so long a pause takes the files of then.
 constexpr int64_t kReaderIdleMs = 10 * 60'000;
 
+void SortAsInFiles(const KeyLayout& layout, const Registry& registry,
+                   std::vector<uint32_t>* numbers) {
+  std::vector<std::pair<RowFileHead, uint32_t>> order;
+  order.reserve(numbers->size());
+  for (const uint32_t number : *numbers) {
+    order.emplace_back(RowFileHeadOf(layout, registry.Tsuid(number)), number);
+  }
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    return RowFileOrder(layout, registry.Tsuid(a.second), registry.Tsuid(b.second));
+  });
+  std::transform(order.begin(), order.end(), numbers->begin(),
+                 [](const auto& one) { return one.second; });
+}
+
 // The days that most rows are of; rows of others come late, or are meant for later.
 std::vector<uint32_t> OwnDays(const std::map<uint32_t, uint64_t>& rows_of_days) {
   uint64_t all = 0;
@@ -338,9 +353,7 @@ std::map<uint32_t, uint64_t> Engine::RowsOfDays(const Generation& generation,
 Status Engine::WritePointsRegion(const Generation& generation, FlushJob* job) {
   const Table& table = *job->table;
   const auto family = static_cast<uint8_t>(table.points_family);
-  std::sort(job->series.begin(), job->series.end(), [this](uint32_t a, uint32_t b) {
-    return RowFileOrder(layout(), registry_.Tsuid(a), registry_.Tsuid(b));
-  });
+  SortAsInFiles(layout(), registry_, &job->series);
   const std::vector<uint32_t> days = OwnDays(RowsOfDays(generation, *job));
   RunSet writer(
       files_, lsm::NamespaceFolder(options_.path, SpaceOf(table.id)), layout(), &table,

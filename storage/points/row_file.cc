@@ -1,6 +1,7 @@
 #include "storage/points/row_file.h"
 
 #include <algorithm>
+#include <array>
 
 #include "storage/codec/row_key.h"
 #include "storage/points/row_codec.h"
@@ -49,6 +50,20 @@ bool RowFileOrder(const KeyLayout& layout, ByteView a, ByteView b) {
   if (const int order = a.substr(0, metric).compare(b.substr(0, metric)); order != 0)
     return order < 0;
   return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid) {
+  const auto metric = static_cast<size_t>(layout.metric_width);
+  const ByteView pairs = tsuid.substr(metric);
+  std::array<char, 2 * sizeof(uint64_t)> head{};
+  char* to = std::copy_n(tsuid.data(), metric, head.data());
+  const size_t size = std::min<size_t>(tsuid.size(), UINT16_MAX);
+  *to++ = static_cast<char>(size >> 8);
+  *to++ = static_cast<char>(size);
+  if (size < UINT16_MAX) {
+    std::copy_n(pairs.data(), std::min<size_t>(pairs.size(), head.end() - to), to);
+  }
+  return {ReadBig64(head.data()), ReadBig64(head.data() + sizeof(uint64_t))};
 }
 
 void EncodeFileRow(const Part& part, Bytes* out) {

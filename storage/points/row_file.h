@@ -28,6 +28,15 @@ lsm::TimeSpan TimesOf(const RowRange& rows);
 /// The order of the files: a stands before b.
 bool RowFileOrder(const KeyLayout& layout, ByteView tsuid_a, ByteView tsuid_b);
 
+/// The beginning of a series' place in that order: of two heads that differ, the lesser one's
+/// series stands before; of equal ones RowFileOrder decides. Many are sorted by it without a look
+/// at their TSUIDs, which lie all over memory.
+struct RowFileHead {
+  uint64_t first = 0, second = 0;
+  auto operator<=>(const RowFileHead&) const = default;
+};
+RowFileHead RowFileHeadOf(const KeyLayout& layout, ByteView tsuid);
+
 /// Appends the points and form of a part; their generations where raw cells stand beside them.
 void EncodeFileRow(const Part& part, Bytes* out);
 /// Fills points and form; false if the bytes are no row. `generation`: of points stored without,

@@ -59,6 +59,36 @@ std::shared_ptr<const lsm::BlockFile> OpenFixture(FaultyFileSystem& disk, const 
   return *opened;
 }
 
+TEST_CASE("heads of series are in the order of the files, as far as they tell them apart") {
+  std::mt19937 random(7);
+  const auto below = [&](uint32_t n) {
+    return std::uniform_int_distribution<uint32_t>(0, n - 1)(random);
+  };
+  for (const KeyLayout& layout : {KeyLayout{}, KeyLayout{.metric_width = 8, .tagk_width = 1}}) {
+    std::vector<Bytes> tsuids;
+    for (int i = 0; i < 300; ++i) {
+      Bytes tsuid(static_cast<size_t>(layout.metric_width), '\0');
+      tsuid.back() = static_cast<char>(below(2) * 255);
+      const size_t pair = static_cast<size_t>(layout.tagk_width + layout.tagv_width);
+      for (size_t bytes = (1 + below(4)) * pair; bytes > 0; --bytes) {
+        tsuid.push_back(static_cast<char>(below(3) * 127));
+      }
+      tsuids.push_back(std::move(tsuid));
+    }
+    size_t told_apart = 0;
+    for (const Bytes& a : tsuids) {
+      for (const Bytes& b : tsuids) {
+        const auto head_a = points::RowFileHeadOf(layout, a);
+        const auto head_b = points::RowFileHeadOf(layout, b);
+        if (head_a == head_b) continue;
+        ++told_apart;
+        CHECK((head_a < head_b) == points::RowFileOrder(layout, a, b));
+      }
+    }
+    CHECK(told_apart > tsuids.size());
+  }
+}
+
 TEST_CASE("points files of every version are read") {
   for (const char* name : {"points_v2.hex", "points_v3.hex", "points_v4.hex"}) {
     CAPTURE(name);
