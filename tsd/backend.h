@@ -30,6 +30,8 @@ class Backend {
   [[nodiscard]] virtual bool native_points() const { return false; }
   /// It is on another machine: Points::Append waits for it, which no network loop may.
   [[nodiscard]] virtual bool remote() const { return false; }
+  /// It is the store of a daemon on this machine, which goes on with its own work.
+  [[nodiscard]] virtual bool beside_daemon() const { return false; }
   /// Rows of points are cells, which the listener may fold once their hour is over: it is told of
   /// each that points were put into. Other engines ignore it. At most once, before the first write.
   virtual void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {

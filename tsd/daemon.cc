@@ -15,6 +15,7 @@
 #include "http/graphite_server.h"
 #include "http/server.h"
 #include "query/engine.h"
+#include "storage/local/local_server.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/ingest/rollup_ingest.h"
@@ -93,6 +94,17 @@ bool SetLogLevelByName(const std::string& name) {
   return known != kLevels.end();
 }
 
+/// Whether a row of the table of ids may mean other names or ids than before: metadata does not.
+bool ChangesNames(const RowMutation& row) {
+  const auto of_name = [](const CellChange& change) {
+    using Kind = CellChange::Kind;
+    return change.kind == Kind::kDeleteFamily || change.kind == Kind::kDeleteFamilyVersion ||
+           std::any_of(std::begin(kUidKinds), std::end(kUidKinds),
+                       [&](UidKind kind) { return change.qualifier == UidKindName(kind); });
+  };
+  return row.changes.empty() || std::any_of(row.changes.begin(), row.changes.end(), of_name);
+}
+
 /// The rooms, built bottom up; each borrows from those before it.
 class Daemon {
  public:
@@ -164,6 +176,7 @@ class Daemon {
     fold_.Start();
     if (row_queue_) row_queue_->Start();
     if (retention_) retention_->Start();
+    ServeTools();
     return {};
   }
   /// Says at /readyz that it will stop; goes on answering.
@@ -174,6 +187,7 @@ class Daemon {
     server_.Stop();
     graphite_.Stop();
     if (retention_) retention_->Stop();
+    tools_.reset();
     if (row_queue_) row_queue_->Stop();
     fold_.Stop();
     if (highest_ids_) highest_ids_->Stop();
@@ -202,6 +216,28 @@ class Daemon {
     if (session_.config().Bool("tsd.core.tree.enable_processing"))
       options.stored = [this](const Bytes& tsuid) { return tree_sorter_.Sort(tsuid); };
     return options;
+  }
+
+  /// Tools on this machine work by way of this process, as it has the data directory. Without that
+  /// it serves its clients all the same.
+  void ServeTools() {
+    local::LocalServerOptions options;
+    options.maintenance = session_.backend().maintenance();
+    if (options.maintenance == nullptr) return;  // it has no directory
+    options.folder = session_.config().String("tsd.storage.path");
+    options.layout = session_.layout();
+    options.changed = [this](const std::string& table, const std::vector<RowMutation>& rows) {
+      const bool names =
+          table == session_.uid_table() && std::any_of(rows.begin(), rows.end(), ChangesNames);
+      if (names) Reload();
+    };
+    auto started =
+        local::LocalServer::Start([this]() -> Store& { return session_.cells(); }, options);
+    if (started.ok()) {
+      tools_ = std::move(*started);
+    } else {
+      LogWarning("tools cannot work beside this daemon: " + started.status().ToString());
+    }
   }
 
   void CollectStats(const StatVisitor& visit) {
@@ -277,6 +313,7 @@ class Daemon {
   http::Services services_;
   http::Server server_;
   http::GraphiteServer graphite_;
+  std::unique_ptr<local::LocalServer> tools_;  // null: they must wait for this process to end
 };
 
 /// A store on another machine may come up later than this one, and is waited for. A daemon without

@@ -7,6 +7,6 @@
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  return hg::tsd::RunProgram({argv + 1, argv + argc}, hg::tsd::OpenBackend, std::cin, std::cout,
-                             std::cerr);
+  return hg::tsd::RunProgram({argv + 1, argv + argc}, hg::tsd::OpenBackendOrBeside, std::cin,
+                             std::cout, std::cerr);
 }

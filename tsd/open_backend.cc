@@ -2,6 +2,7 @@
 
 #include "tsd/embedded_backend.h"
 #include "tsd/hbase_backend.h"
+#include "tsd/local_backend.h"
 
 namespace hg::tsd {
 
@@ -12,6 +13,16 @@ Result<std::unique_ptr<Backend>> OpenBackend(const Config& config, const std::st
   if (name == "hbase") return OpenHbaseBackend(config, words, use);
   return Status::InvalidArgument("setting tsd.storage.backend = \"" + name +
                                  "\" is none of embedded, hbase");
+}
+
+Result<std::unique_ptr<Backend>> OpenBackendOrBeside(const Config& config, const std::string& words,
+                                                     StoreUse use) {
+  auto opened = OpenBackend(config, words, use);
+  if (opened.status().code() != StatusCode::kBusy || use == StoreUse::kServe) return opened;
+  auto beside = OpenLocalBackend(config);
+  // Nobody serves there: it is another tool that has the directory.
+  if (beside.status().code() == StatusCode::kNotFound) return opened;
+  return beside;
 }
 
 }  // namespace hg::tsd

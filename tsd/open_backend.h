@@ -9,4 +9,9 @@ namespace hg::tsd {
 Result<std::unique_ptr<Backend>> OpenBackend(const Config& config, const std::string& words,
                                              StoreUse use);
 
+/// As OpenBackend, for a tool: where a daemon holds the data directory, the store by way of it
+/// (local_backend.h). A command that needs the directory alone asks Backend::beside_daemon.
+Result<std::unique_ptr<Backend>> OpenBackendOrBeside(const Config& config, const std::string& words,
+                                                     StoreUse use);
+
 }  // namespace hg::tsd

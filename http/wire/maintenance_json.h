@@ -1,9 +1,7 @@
 #pragma once
-// What copies and checks of a store (storage/maintenance.h) say, as /api/admin sends it and the
-// tools read it. Ours.
+// What copies and checks of a store (storage/maintenance.h) say, as /api/admin sends it. Ours.
 
 #include <string>
-#include <string_view>
 
 #include "storage/maintenance.h"
 
@@ -13,9 +11,5 @@ namespace hg::http {
 std::string ProgressJson(const CopyProgress& progress);
 /// {"files":3,"bytes":900,"damages":[{"file":"…","offset":40,"what":"…","lost":"…"}],"notes":["…"]}
 std::string ReportJson(const CheckReport& report);
-
-/// InvalidArgument: it is none, and which member lacks.
-Result<CopyProgress> ParseProgress(std::string_view json);
-Result<CheckReport> ParseReport(std::string_view json);
 
 }  // namespace hg::http

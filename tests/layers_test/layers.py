@@ -25,6 +25,7 @@ MAY_INCLUDE = {
     "storage/region": ["storage/base", "storage/model", "storage/*", "storage/lsm"],
     "storage/points": ["storage/base", "storage/model", "storage/*", "storage/codec", "storage/lsm", "storage/region"],
     "storage/hbase": ["storage/base", "storage/model", "storage/*", "storage/lsm", "storage/points"],
+    "storage/local": ["storage/base", "storage/model", "storage/*"],
     "uid": ["storage/**"],
     "compaction": ["storage/**"],
     "query": ["uid", "storage/**"],

@@ -93,7 +93,8 @@ const Command kAdminCommand{
     "merge TABLE KEY | flush | compact [TABLE]",
     "Shows tables and their regions; counts rows; divides, joins, flushes, merges.",
     "The answer is JSON. Keys are text with \\xHH for bytes. `merge` joins the region that begins\n"
-    "with the key and the one before it. Without --url the data directory must not be in use.",
+    "with the key and the one before it. Without --url it is the store of the settings, also\n"
+    "while a daemon has its data directory.",
     kOptions,
     "/api/admin, which --url=http://HOST:PORT asks",
     RunAdmin};

@@ -57,19 +57,4 @@ Result<std::string> AskDaemon(const std::string& url, std::string_view call, boo
   return Status::InvalidArgument(url + " answered " + answer.substr(blank + 1, 3) + ": " + body);
 }
 
-std::optional<std::string> DaemonUrl(FileSystem& files, const std::string& data_folder) {
-  const auto note = ReadWholeFile(files, data_folder + "/LOCK");
-  if (!note.ok()) return {};
-  const std::string_view where = " at http://";
-  const size_t begin = note->find(where);
-  const size_t colon = note->rfind(':');
-  if (begin == std::string::npos || colon < begin + where.size()) return {};
-  std::string host = note->substr(begin + where.size(), colon - begin - where.size());
-  const size_t end = note->find_first_not_of("0123456789", colon + 1);
-  // What it listens on, not where it is.
-  if (host == "0.0.0.0") host = "127.0.0.1";
-  if (host == "::") host = "::1";
-  return "http://" + host + note->substr(colon, end == std::string::npos ? end : end - colon);
-}
-
 }  // namespace hg::tsd

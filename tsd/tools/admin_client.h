@@ -1,12 +1,10 @@
 #pragma once
 // How a tool speaks to a running daemon: /api/admin.
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "http/request.h"
-#include "storage/base/file.h"
 #include "storage/base/status.h"
 
 namespace hg::tsd {
@@ -16,9 +14,5 @@ namespace hg::tsd {
 /// answers there.
 Result<std::string> AskDaemon(const std::string& url, std::string_view call, bool post,
                               const http::Parameters& parameters);
-
-/// Where the daemon serves that has the data directory, as its lock file tells; none: a process of
-/// another kind has it.
-std::optional<std::string> DaemonUrl(FileSystem& files, const std::string& data_folder);
 
 }  // namespace hg::tsd

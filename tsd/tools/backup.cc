@@ -2,11 +2,8 @@
 
 #include <chrono>
 #include <filesystem>
-#include <future>
 
-#include "http/wire/maintenance_json.h"
 #include "storage/points/engine_backup.h"
-#include "tsd/tools/admin_client.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
@@ -40,36 +37,11 @@ int Done(Invocation& call, const CopyProgress& done, const std::string& text) {
   return kExitOk;
 }
 
-Result<CopyProgress> BackupOfDaemon(Invocation& call, const std::string& url,
-                                    const std::string& folder) {
-  ProgressLines lines(call);
-  http::Parameters parameters;
-  parameters.Add("folder", folder);
-  auto answer = std::async(std::launch::async, [&url, &parameters] {
-    return AskDaemon(url, "backup", true, parameters);
-  });
-  while (answer.wait_for(kProgressInterval) != std::future_status::ready) {
-    const auto progress = AskDaemon(url, "backup", false, {});
-    if (!progress.ok()) continue;
-    if (const auto parsed = http::ParseProgress(*progress); parsed.ok()) lines.Show(*parsed);
-  }
-  ASSIGN_OR_RETURN(const std::string summary, answer.get());
-  return http::ParseProgress(summary);
-}
-
 int RunBackup(Invocation& call) {
   if (call.line.words().size() != 1) return call.Misused("exactly one folder must be named");
   const std::string folder = std::filesystem::absolute(call.line.words()[0]);
   const std::string& data = call.session.config().String("tsd.storage.path");
-  const Status opened = call.Open(StoreUse::kLook);
-  if (opened.code() == StatusCode::kBusy) {
-    const auto url = DaemonUrl(PosixFileSystem(), data);
-    if (!url) return call.Fail(opened);
-    const auto done = BackupOfDaemon(call, *url, folder);
-    if (!done.ok()) return call.Fail(done.status());
-    return Done(call, *done, "the daemon at " + *url + " has copied " + data + " to " + folder);
-  }
-  if (!opened.ok()) return call.Fail(opened);
+  if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
   Maintenance* const store = call.session.backend().maintenance();
   if (store == nullptr) return call.Fail(Status::Unsupported("this store keeps no files to copy"));
   ProgressLines lines(call);
@@ -78,7 +50,8 @@ int RunBackup(Invocation& call) {
     return true;
   });
   if (!done.ok()) return call.Fail(done.status());
-  return Done(call, *done, folder + " is a copy of " + data);
+  const bool beside = call.session.backend().beside_daemon();
+  return Done(call, *done, folder + " is a copy of " + data + (beside ? ", by its daemon" : ""));
 }
 
 int RunRestore(Invocation& call) {
@@ -111,7 +84,8 @@ const Command kBackupCommand{
     "Files are immutable: on the same disk the copy is of hard links and takes no room, elsewhere\n"
     "their bytes are copied. The same FOLDER again gets only what is new. What an interrupted\n"
     "first copy leaves is refused by `restore`; run `backup` again to complete it. A copy on the\n"
-    "same disk does not outlive that disk. Exit status 1: there is no new copy.",
+    "same disk does not outlive that disk. Exit status 1: there is no new copy. Beside a daemon\n"
+    "it is that which writes the copy, as its user.",
     {},
     "POST /api/admin/backup?folder=FOLDER",
     RunBackup};

@@ -1,8 +1,7 @@
 // check [FOLDER]: reads and verifies every file of a data directory or a backup.
 
-#include "http/wire/maintenance_json.h"
+#include "storage/local/local_maintenance.h"
 #include "storage/points/engine_check.h"
-#include "tsd/tools/admin_client.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
@@ -11,10 +10,9 @@ namespace {
 Result<CheckReport> Check(const std::string& folder) {
   auto report = points::CheckDirectory(PosixFileSystem(), folder);
   if (report.status().code() != StatusCode::kBusy) return report;
-  const auto url = DaemonUrl(PosixFileSystem(), folder);
-  if (!url) return report;
-  ASSIGN_OR_RETURN(const std::string answer, AskDaemon(*url, "check", true, {}));
-  return http::ParseReport(answer);
+  // By the daemon that has it; there may be none.
+  auto beside = local::LocalMaintenance(folder).Check();
+  return beside.status().code() == StatusCode::kNotFound ? report : beside;
 }
 
 int RunCheck(Invocation& call) {

@@ -58,6 +58,8 @@ class Migration {
     RETURN_IF_ERROR(CheckSourceDirectory());
     RETURN_IF_ERROR(Prepend(from_.Open(StoreUse::kLook), "--from"));
     RETURN_IF_ERROR(Prepend(to_.Open(verify_ ? StoreUse::kLook : StoreUse::kWork), "--to"));
+    RETURN_IF_ERROR(Prepend(CheckAlone(from_), "--from"));
+    RETURN_IF_ERROR(Prepend(CheckAlone(to_), "--to"));
     MigrateRun run(
         from_, to_, call_.clock, options_,
         [this](const MigrateState& state) { return Save(state); }, call_.err);
@@ -98,6 +100,13 @@ class Migration {
       return Status::InvalidArgument("--verify writes nothing: neither --delete nor --follow");
     }
     return {};
+  }
+
+  /// What a daemon writes meanwhile would be missed, or mixed with what is copied.
+  static Status CheckAlone(Session& session) {
+    if (!session.backend().beside_daemon()) return {};
+    return Status::Busy(session.config().String("tsd.storage.path") +
+                        " is in use by a daemon; stop it first, or migrate a backup of it");
   }
 
   /// One that is not there would be made, and be an empty source.

@@ -5,10 +5,8 @@
 
 #include <filesystem>
 
-#include "http/wire/maintenance_json.h"
 #include "tests/support/tool_program.h"
 #include "tsd/embedded_backend.h"
-#include "tsd/tools/admin_client.h"
 
 namespace hg::tsd {
 namespace {
@@ -132,45 +130,6 @@ TEST_CASE("repair sets aside what is damaged, says what is lost, and the rest is
   CHECK(points() == "m 1699999200 1 host=a\n");
   CHECK(program.Run({"repair", "a", "b"}).exit == 2);
   CHECK(Has(program.Run({"repair", program.Path("none")}).err, "none"));
-}
-
-TEST_CASE("the daemon of a data directory is found by the words of its lock") {
-  const Program program;
-  const std::string folder = program.Path("");
-  CHECK(!DaemonUrl(PosixFileSystem(), folder));
-  for (const auto& [words, url] :
-       {std::pair{"17 tsdb tsd at http://0.0.0.0:4242\n", "http://127.0.0.1:4242"},
-        std::pair{"17 tsdb tsd at http://10.1.2.3:80", "http://10.1.2.3:80"},
-        std::pair{"17 tsdb tsd at http://:::4242\n", "http://::1:4242"}}) {
-    program.Write("LOCK", words);
-    CHECK(DaemonUrl(PosixFileSystem(), folder) == url);
-  }
-  for (const char* other : {"", "17 tsdb import\n", "17 tsdb tsd at http://nowhere"}) {
-    program.Write("LOCK", other);
-    CHECK(!DaemonUrl(PosixFileSystem(), folder));
-  }
-}
-
-TEST_CASE("what the daemon says of copies and checks is read as it was written") {
-  CopyProgress progress;
-  progress.files = 1, progress.files_total = 2, progress.bytes = 3, progress.bytes_total = 4;
-  progress.kept = 5, progress.linked = 6, progress.copied = 7;
-  const std::string text = http::ProgressJson(progress);
-  const auto read = http::ParseProgress(text);
-  REQUIRE(read.ok());
-  CHECK(http::ProgressJson(*read) == text);
-  CheckReport report;
-  report.files = 8, report.bytes = uint64_t{1} << 40;
-  report.damages = {{"a \"b\"", 9, "w", ""}, {"c", 0, "x", "y"}};
-  report.notes = {"n"};
-  const auto parsed = http::ParseReport(http::ReportJson(report));
-  REQUIRE(parsed.ok());
-  CHECK(http::ReportJson(*parsed) == http::ReportJson(report));
-  for (const char* bad : {"", "{}", R"({"files":-1,"bytes":0,"damages":[],"notes":[]})",
-                          R"({"files":1,"bytes":0,"damages":[{"file":"f"}],"notes":[]})"}) {
-    CHECK(!http::ParseReport(bad).ok());
-    CHECK(!http::ParseProgress(bad).ok());
-  }
 }
 
 }  // namespace

@@ -1,0 +1,267 @@
+#include "storage/local/conversation.h"
+
+#include <algorithm>
+
+#include "storage/local/calls.h"
+#include "storage/local/local_server.h"
+
+namespace hg::local {
+namespace {
+
+template <typename... T>
+Bytes Packed(const T&... values) {
+  return Packer().Put(values...).Take();
+}
+
+/// What hides or replaces nothing is known to nobody yet.
+bool OnlyAdds(const Expected& expected, const RowMutation& row) {
+  return !expected && std::all_of(row.changes.begin(), row.changes.end(), [](const auto& change) {
+    return change.kind == CellChange::Kind::kPut;
+  });
+}
+
+Status NoFiles() { return Status::Unsupported("this store keeps no files of its own"); }
+
+}  // namespace
+
+void Conversation::Run() {
+  for (;;) {
+    const auto frame = channel_.Receive(greeted_ ? kRequestBytesMax : kGreetingBytesMax);
+    if (!frame.ok()) return;
+    auto answer = Answer(*frame);
+    if (!answer) return;
+    if (answer->size() > options_.answer_bytes_max) {
+      answer = Packed(Status::LimitExceeded("an answer of " + std::to_string(answer->size()) +
+                                            " bytes, at most " +
+                                            std::to_string(options_.answer_bytes_max)));
+    }
+    if (!channel_.Send(*answer).ok()) return;
+  }
+}
+
+std::optional<Bytes> Conversation::Answer(ByteView frame) {
+  Unpacker in(frame);
+  if (!greeted_) return Greet(&in);
+  Call call{};
+  if (!in.Get(&call)) return {};
+  if (!with_cells_ && call < Call::kBackup) return {};
+  switch (call) {
+    case Call::kCreateTable:
+      return OfTable(&in, &Store::CreateTable);
+    case Call::kAlterTable:
+      return OfTable(&in, &Store::AlterTable);
+    case Call::kDropTable:
+      return DropTable(&in);
+    case Call::kDescribeTable:
+      return OfName(&in, &Store::DescribeTable);
+    case Call::kListTables:
+      return Packed(store_().ListTables());
+    case Call::kMutateRows:
+      return MutateRows(&in);
+    case Call::kDeleteRow:
+      return DeleteRow(&in);
+    case Call::kGet:
+      return Get(&in);
+    case Call::kGetCells:
+      return GetCells(&in);
+    case Call::kGetRows:
+      return GetRows(&in);
+    case Call::kIncrementColumns:
+      return IncrementColumns(&in);
+    case Call::kAppend:
+      return Append(&in);
+    case Call::kCompareAndMutate:
+      return CompareAndMutate(&in);
+    case Call::kMutateIfUnchanged:
+      return MutateIfUnchanged(&in);
+    case Call::kScan:
+      return Scan(&in);
+    case Call::kNext:
+      return Next();
+    case Call::kEndScan:
+      cursor_.reset();
+      return Packed(Status());
+    case Call::kCapabilities:
+      return Packed(Status(), store_().Capabilities());
+    case Call::kRegions:
+      return OfName(&in, &Store::Regions);
+    case Call::kFlush:
+      return Packed(store_().Flush());
+    case Call::kCompact:
+      return Packed(store_().Compact());
+    case Call::kCompactTable:
+      return OfName(&in, &Store::CompactTable);
+    case Call::kSplit:
+      return Split(&in);
+    case Call::kMergeRegions:
+      return MergeRegions(&in);
+    case Call::kSync:
+      return Packed(store_().Sync());
+    case Call::kBackup:
+      return Backup(&in);
+    case Call::kBackupProgress:
+      return BackupProgress();
+    case Call::kCheck:
+      return Check();
+  }
+  return {};
+}
+
+std::optional<Bytes> Conversation::Greet(Unpacker* in) {
+  uint64_t protocol = 0;
+  if (!in->Get(&protocol)) return {};
+  if (protocol != kProtocol) {
+    return Packed(Status::Unsupported("the daemon is of another version: it speaks protocol " +
+                                      std::to_string(kProtocol) + " with tools, this one " +
+                                      std::to_string(protocol) +
+                                      "; use the program that the daemon is, or stop it first"));
+  }
+  std::optional<KeyLayout> layout;
+  if (!in->Get(&layout)) return {};
+  if (layout && !(*layout == options_.layout)) {
+    return Packed(Status::InvalidArgument(
+        "the daemon's settings have other widths of ids or salt than these"));
+  }
+  greeted_ = true;
+  with_cells_ = layout.has_value();
+  return Packed(Status());
+}
+
+std::optional<Bytes> Conversation::OfTable(Unpacker* in,
+                                           Status (Store::*call)(const TableDescriptor&)) {
+  TableDescriptor table;
+  if (!in->Get(&table)) return {};
+  return Packed((store_().*call)(table));
+}
+template <typename T>
+std::optional<Bytes> Conversation::OfName(Unpacker* in, T (Store::*call)(const std::string&)) {
+  std::string table;
+  if (!in->Get(&table)) return {};
+  return Packed((store_().*call)(table));
+}
+
+std::optional<Bytes> Conversation::DropTable(Unpacker* in) {
+  std::string table;
+  if (!in->Get(&table)) return {};
+  const Status done = store_().DropTable(table);
+  TellChanged(table, {RowMutation()});
+  return Packed(done);
+}
+std::optional<Bytes> Conversation::MutateRows(Unpacker* in) {
+  std::string table;
+  std::vector<RowMutation> rows;
+  if (!in->Get(&table, &rows)) return {};
+  const Result<std::vector<Status>> done = store_().MutateRows(table, rows);
+  TellChanged(table, rows);
+  return Packed(done);
+}
+std::optional<Bytes> Conversation::DeleteRow(Unpacker* in) {
+  std::string table, key;
+  if (!in->Get(&table, &key)) return {};
+  const Status done = store_().DeleteRow(table, key);
+  TellChanged(table, {RowMutation{key, {}}});
+  return Packed(done);
+}
+std::optional<Bytes> Conversation::Get(Unpacker* in) {
+  std::string table, key, family;
+  std::vector<Bytes> qualifiers;
+  if (!in->Get(&table, &key, &family, &qualifiers)) return {};
+  return Packed(store_().Get(table, key, family, qualifiers));
+}
+std::optional<Bytes> Conversation::GetCells(Unpacker* in) {
+  std::string table, key;
+  CellSelection wanted;
+  if (!in->Get(&table, &key, &wanted)) return {};
+  return Packed(store_().GetCells(table, key, wanted));
+}
+std::optional<Bytes> Conversation::GetRows(Unpacker* in) {
+  std::string table;
+  std::vector<Bytes> keys;
+  CellSelection wanted;
+  if (!in->Get(&table, &keys, &wanted)) return {};
+  const Result<std::vector<Result<Row>>> rows = store_().GetRows(table, keys, wanted);
+  return Packed(rows);
+}
+std::optional<Bytes> Conversation::IncrementColumns(Unpacker* in) {
+  std::string table, key;
+  std::vector<ColumnIncrement> columns;
+  if (!in->Get(&table, &key, &columns)) return {};
+  return Packed(store_().IncrementColumns(table, key, columns));
+}
+std::optional<Bytes> Conversation::Append(Unpacker* in) {
+  std::string table, key, family, qualifier, value;
+  if (!in->Get(&table, &key, &family, &qualifier, &value)) return {};
+  return Packed(store_().Append(table, key, family, qualifier, value));
+}
+std::optional<Bytes> Conversation::CompareAndMutate(Unpacker* in) {
+  Bytes family, qualifier;
+  Expected expected;
+  std::string table;
+  RowMutation mutation;
+  if (!in->Get(&family, &qualifier, &expected, &table, &mutation)) return {};
+  const auto done = store_().CompareAndMutate(family, qualifier, expected, table, mutation);
+  if (!OnlyAdds(expected, mutation)) TellChanged(table, {mutation});
+  return Packed(done);
+}
+std::optional<Bytes> Conversation::MutateIfUnchanged(Unpacker* in) {
+  Bytes family;
+  std::vector<Cell> cells;
+  std::string table;
+  RowMutation mutation;
+  if (!in->Get(&family, &cells, &table, &mutation)) return {};
+  const auto done = store_().MutateIfUnchanged(family, cells, table, mutation);
+  TellChanged(table, {mutation});
+  return Packed(done);
+}
+std::optional<Bytes> Conversation::Scan(Unpacker* in) {
+  ScanSpec spec;
+  if (!in->Get(&spec)) return {};
+  spec.batch_bytes = std::min(spec.batch_bytes, kFetchBytes);
+  auto cursor = store_().Scan(spec);
+  if (cursor.ok()) cursor_ = std::move(*cursor);
+  return Packed(cursor.status());
+}
+std::optional<Bytes> Conversation::Next() {
+  if (!cursor_) return {};
+  std::vector<Row> rows;
+  const Status status = cursor_->Next(&rows);
+  return status.ok() ? Packed(status, rows, cursor_->rows_examined()) : Packed(status);
+}
+std::optional<Bytes> Conversation::Split(Unpacker* in) {
+  std::string table, key;
+  std::optional<Bytes> at;
+  if (!in->Get(&table, &key, &at)) return {};
+  return Packed(store_().Split(table, key, at));
+}
+std::optional<Bytes> Conversation::MergeRegions(Unpacker* in) {
+  std::string table, boundary;
+  if (!in->Get(&table, &boundary)) return {};
+  return Packed(store_().MergeRegions(table, boundary));
+}
+
+std::optional<Bytes> Conversation::Backup(Unpacker* in) {
+  std::string folder;
+  if (!in->Get(&folder)) return {};
+  Result<CopyProgress> done = NoFiles();
+  if (options_.maintenance != nullptr) {
+    // Ends when nobody listens any more.
+    done = options_.maintenance->Backup(folder, [this](const CopyProgress& progress) {
+      return channel_.Send(Packed(true, progress)).ok();
+    });
+  }
+  return Packed(false, done);
+}
+std::optional<Bytes> Conversation::BackupProgress() {
+  if (options_.maintenance == nullptr) return Packed(NoFiles());
+  return Packed(Status(), options_.maintenance->BackupProgress());
+}
+std::optional<Bytes> Conversation::Check() {
+  if (options_.maintenance == nullptr) return Packed(NoFiles());
+  return Packed(options_.maintenance->Check());
+}
+
+void Conversation::TellChanged(const std::string& table, const std::vector<RowMutation>& rows) {
+  if (options_.changed) options_.changed(table, rows);
+}
+
+}  // namespace hg::local

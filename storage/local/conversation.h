@@ -1,0 +1,62 @@
+#pragma once
+// What one connection of the server (local_server.h) is asked, and answers.
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "storage/local/channel.h"
+#include "storage/local/packing.h"
+#include "storage/store.h"
+
+namespace hg::local {
+
+struct LocalServerOptions;
+
+/// One thread.
+class Conversation {
+ public:
+  /// All outlive the object.
+  Conversation(const std::function<Store&()>& store, const LocalServerOptions& options,
+               Channel* channel)
+      : store_(store), options_(options), channel_(*channel) {}
+
+  /// Answers until the other end is gone, is shut, or says what cannot be read.
+  void Run();
+
+ private:
+  /// The answer to a frame; none: it cannot be read, and nothing can be said.
+  std::optional<Bytes> Answer(ByteView frame);
+  std::optional<Bytes> Greet(Unpacker* in);
+  std::optional<Bytes> OfTable(Unpacker* in, Status (Store::*call)(const TableDescriptor&));
+  template <typename T>
+  std::optional<Bytes> OfName(Unpacker* in, T (Store::*call)(const std::string&));
+  std::optional<Bytes> DropTable(Unpacker* in);
+  std::optional<Bytes> MutateRows(Unpacker* in);
+  std::optional<Bytes> DeleteRow(Unpacker* in);
+  std::optional<Bytes> Get(Unpacker* in);
+  std::optional<Bytes> GetCells(Unpacker* in);
+  std::optional<Bytes> GetRows(Unpacker* in);
+  std::optional<Bytes> IncrementColumns(Unpacker* in);
+  std::optional<Bytes> Append(Unpacker* in);
+  std::optional<Bytes> CompareAndMutate(Unpacker* in);
+  std::optional<Bytes> MutateIfUnchanged(Unpacker* in);
+  std::optional<Bytes> Scan(Unpacker* in);
+  std::optional<Bytes> Next();
+  std::optional<Bytes> Split(Unpacker* in);
+  std::optional<Bytes> MergeRegions(Unpacker* in);
+  std::optional<Bytes> Backup(Unpacker* in);
+  std::optional<Bytes> BackupProgress();
+  std::optional<Bytes> Check();
+
+  void TellChanged(const std::string& table, const std::vector<RowMutation>& rows);
+
+  const std::function<Store&()>& store_;
+  const LocalServerOptions& options_;
+  Channel& channel_;
+  bool greeted_ = false;
+  bool with_cells_ = false;  // it has said its layout
+  std::unique_ptr<ScanCursor> cursor_;
+};
+
+}  // namespace hg::local

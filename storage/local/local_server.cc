@@ -1,0 +1,110 @@
+#include "storage/local/local_server.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+
+#include "storage/local/conversation.h"
+
+namespace hg::local {
+namespace {
+
+/// The socket's mode says the same; this holds where the file was passed on.
+bool MayConnect(int socket) {
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
+  return peer.uid == ::geteuid() || peer.uid == 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LocalServer>> LocalServer::Start(std::function<Store&()> store,
+                                                        LocalServerOptions options) {
+  ASSIGN_OR_RETURN(Descriptor listening, Listen(options.folder));
+  std::unique_ptr<LocalServer> server(
+      new LocalServer(std::move(store), std::move(options), std::move(listening)));
+  server->acceptor_ = std::thread([raw = server.get()] { raw->Accept(); });
+  return server;
+}
+
+LocalServer::LocalServer(std::function<Store&()> store, LocalServerOptions options,
+                         Descriptor listening)
+    : store_(std::move(store)), options_(std::move(options)), listening_(std::move(listening)) {}
+
+LocalServer::~LocalServer() { Stop(); }
+
+void LocalServer::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+    // A waiting accept and waiting receives return.
+    ::shutdown(listening_.fd(), SHUT_RDWR);
+    for (const Peer& peer : peers_) peer.channel.Shut();
+  }
+  acceptor_.join();
+  for (Peer& peer : peers_) peer.thread.join();
+  peers_.clear();
+  ::unlink((options_.folder + "/" + std::string(kSocketName)).c_str());
+}
+
+void LocalServer::Accept() {
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  for (;;) {
+    Channel channel(Descriptor(::accept4(listening_.fd(), nullptr, nullptr, SOCK_CLOEXEC)));
+    if (Stopping()) return;
+    try {
+      // Out of descriptors or threads, most likely: trying again at once would only burn the core.
+      if (channel.fd() < 0 || !Admit(std::move(channel))) std::this_thread::sleep_for(kPause);
+    } catch (const std::exception&) {
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+}
+
+bool LocalServer::Stopping() {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+/// False: there is no room.
+bool LocalServer::Admit(Channel channel) {
+  if (!MayConnect(channel.fd())) return true;
+  const std::lock_guard lock(mutex_);
+  JoinDone();
+  if (stopping_ || peers_.size() >= options_.connections_max) return false;
+  Peer& peer = peers_.emplace_back(std::move(channel));
+  try {
+    peer.thread = std::thread([this, &peer] { Serve(&peer); });
+  } catch (...) {
+    peers_.pop_back();
+    throw;
+  }
+  return true;
+}
+
+/// With mutex_ held.
+void LocalServer::JoinDone() {
+  for (auto it = peers_.begin(); it != peers_.end();) {
+    const auto peer = it++;
+    if (!peer->done) continue;
+    peer->thread.join();
+    peers_.erase(peer);
+  }
+}
+
+void LocalServer::Serve(Peer* peer) {
+  try {
+    Conversation(store_, options_, &peer->channel).Run();
+  } catch (const std::exception&) {
+    // A want of memory costs the connection.
+  }
+  peer->channel.Shut();
+  const std::lock_guard lock(mutex_);
+  peer->done = true;
+}
+
+}  // namespace hg::local

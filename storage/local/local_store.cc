@@ -1,0 +1,160 @@
+#include "storage/local/local_store.h"
+
+namespace hg::local {
+
+/// A scan has its connection to itself, and gives it back at its end.
+class LocalStore::Cursor : public ScanCursor {
+ public:
+  Cursor(LocalStore* store, LocalClient daemon) : store_(store), daemon_(std::move(daemon)) {}
+  ~Cursor() override {
+    if (ReadAnswer(daemon_.Ask(Request(Call::kEndScan))).ok()) store_->GiveBack(std::move(daemon_));
+  }
+
+  Status Next(std::vector<Row>* rows) override {
+    rows->clear();
+    return ReadAnswer(daemon_.Ask(Request(Call::kNext)), rows, &examined_);
+  }
+  [[nodiscard]] uint64_t rows_examined() const override { return examined_; }
+
+ private:
+  LocalStore* const store_;
+  LocalClient daemon_;
+  uint64_t examined_ = 0;
+};
+
+Result<LocalClient> LocalStore::Take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      LocalClient daemon = std::move(idle_.back());
+      idle_.pop_back();
+      return daemon;
+    }
+  }
+  return LocalClient::Connect(folder_, layout_);
+}
+
+void LocalStore::GiveBack(LocalClient daemon) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(daemon));
+}
+
+Result<Bytes> LocalStore::Ask(const Bytes& request) {
+  ASSIGN_OR_RETURN(LocalClient daemon, Take());
+  ASSIGN_OR_RETURN(Bytes answer, daemon.Ask(request));
+  GiveBack(std::move(daemon));
+  return answer;
+}
+
+template <typename... T>
+Status LocalStore::AskStatus(Call call, const T&... arguments) {
+  return ReadAnswer(Ask(Request(call, arguments...)));
+}
+
+template <typename R, typename... T>
+Result<R> LocalStore::AskFor(Call call, const T&... arguments) {
+  R result{};
+  RETURN_IF_ERROR(ReadAnswer(Ask(Request(call, arguments...)), &result));
+  return result;
+}
+
+Result<std::unique_ptr<LocalStore>> LocalStore::Connect(const std::string& folder,
+                                                        const KeyLayout& layout) {
+  std::unique_ptr<LocalStore> store(new LocalStore(folder, layout));
+  ASSIGN_OR_RETURN(store->capabilities_, store->AskFor<StoreCapabilities>(Call::kCapabilities));
+  return store;
+}
+
+Status LocalStore::CreateTable(const TableDescriptor& table) {
+  return AskStatus(Call::kCreateTable, table);
+}
+Status LocalStore::AlterTable(const TableDescriptor& table) {
+  return AskStatus(Call::kAlterTable, table);
+}
+Status LocalStore::DropTable(const std::string& table) {
+  return AskStatus(Call::kDropTable, table);
+}
+Result<TableDescriptor> LocalStore::DescribeTable(const std::string& table) {
+  return AskFor<TableDescriptor>(Call::kDescribeTable, table);
+}
+Result<std::vector<TableDescriptor>> LocalStore::ListTables() {
+  return AskFor<std::vector<TableDescriptor>>(Call::kListTables);
+}
+
+std::vector<Status> LocalStore::MutateRows(const std::string& table,
+                                           const std::vector<RowMutation>& rows) {
+  const auto done = AskFor<std::vector<Status>>(Call::kMutateRows, table, rows);
+  if (done.ok() && done->size() == rows.size()) return *done;
+  return std::vector<Status>(rows.size(), done.ok() ? Garbled() : done.status());
+}
+Status LocalStore::DeleteRow(const std::string& table, ByteView key) {
+  return AskStatus(Call::kDeleteRow, table, key);
+}
+Result<Row> LocalStore::Get(const std::string& table, ByteView key, ByteView family,
+                            const std::vector<Bytes>& qualifiers) {
+  return AskFor<Row>(Call::kGet, table, key, family, qualifiers);
+}
+Result<Row> LocalStore::GetCells(const std::string& table, ByteView key,
+                                 const CellSelection& wanted) {
+  return AskFor<Row>(Call::kGetCells, table, key, wanted);
+}
+std::vector<Result<Row>> LocalStore::GetRows(const std::string& table,
+                                             const std::vector<Bytes>& keys,
+                                             const CellSelection& wanted) {
+  const auto rows = AskFor<std::vector<Result<Row>>>(Call::kGetRows, table, keys, wanted);
+  if (rows.ok() && rows->size() == keys.size()) return *rows;
+  return std::vector<Result<Row>>(keys.size(), rows.ok() ? Garbled() : rows.status());
+}
+Result<int64_t> LocalStore::Increment(const std::string& table, ByteView key, ByteView family,
+                                      ByteView qualifier, int64_t by) {
+  ASSIGN_OR_RETURN(const auto sums,
+                   IncrementColumns(table, key, {{Bytes(family), Bytes(qualifier), by}}));
+  if (sums.size() != 1) return Garbled();
+  return sums[0];
+}
+Result<std::vector<int64_t>> LocalStore::IncrementColumns(
+    const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) {
+  return AskFor<std::vector<int64_t>>(Call::kIncrementColumns, table, key, columns);
+}
+Status LocalStore::Append(const std::string& table, ByteView key, ByteView family,
+                          ByteView qualifier, ByteView value) {
+  return AskStatus(Call::kAppend, table, key, family, qualifier, value);
+}
+Result<bool> LocalStore::CompareAndMutate(ByteView family, ByteView qualifier,
+                                          const Expected& expected, const std::string& table,
+                                          const RowMutation& mutation) {
+  return AskFor<bool>(Call::kCompareAndMutate, family, qualifier, expected, table, mutation);
+}
+Result<bool> LocalStore::MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                           const std::string& table, const RowMutation& mutation) {
+  return AskFor<bool>(Call::kMutateIfUnchanged, family, cells, table, mutation);
+}
+
+Result<std::unique_ptr<ScanCursor>> LocalStore::Scan(const ScanSpec& spec) {
+  ASSIGN_OR_RETURN(LocalClient daemon, Take());
+  const auto answer = daemon.Ask(Request(Call::kScan, spec));
+  if (const Status opened = ReadAnswer(answer); !opened.ok()) {
+    if (answer.ok()) GiveBack(std::move(daemon));
+    return opened;
+  }
+  return std::unique_ptr<ScanCursor>(std::make_unique<Cursor>(this, std::move(daemon)));
+}
+
+Result<std::vector<RegionInfo>> LocalStore::Regions(const std::string& table) {
+  return AskFor<std::vector<RegionInfo>>(Call::kRegions, table);
+}
+Status LocalStore::Flush() { return AskStatus(Call::kFlush); }
+Status LocalStore::Compact() { return AskStatus(Call::kCompact); }
+Status LocalStore::CompactTable(const std::string& table) {
+  return AskStatus(Call::kCompactTable, table);
+}
+Result<Bytes> LocalStore::Split(const std::string& table, ByteView key_of_region,
+                                const std::optional<Bytes>& at) {
+  return AskFor<Bytes>(Call::kSplit, table, key_of_region, at);
+}
+Status LocalStore::MergeRegions(const std::string& table, const Bytes& boundary) {
+  return AskStatus(Call::kMergeRegions, table, boundary);
+}
+Status LocalStore::Sync() { return AskStatus(Call::kSync); }
+
+}  // namespace hg::local

@@ -1,0 +1,82 @@
+#pragma once
+// The cells door of a daemon on this machine (local_server.h): what it answers is what its own
+// store does, call for call. Errors beside those of the door: Unavailable, if the daemon is gone;
+// then a write may have been carried out. LimitExceeded: an answer would be too large.
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "storage/local/local_client.h"
+#include "storage/model/key_layout.h"
+#include "storage/store.h"
+
+namespace hg::local {
+
+/// Thread-safe: calls of several threads have connections of their own.
+class LocalStore : public Store {
+ public:
+  /// Fails as LocalClient::Connect does.
+  static Result<std::unique_ptr<LocalStore>> Connect(const std::string& folder,
+                                                     const KeyLayout& layout);
+
+  Status CreateTable(const TableDescriptor& table) override;
+  Status AlterTable(const TableDescriptor& table) override;
+  Status DropTable(const std::string& table) override;
+  Result<TableDescriptor> DescribeTable(const std::string& table) override;
+  Result<std::vector<TableDescriptor>> ListTables() override;
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override;
+  Status DeleteRow(const std::string& table, ByteView key) override;
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
+                  const std::vector<Bytes>& qualifiers = {}) override;
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override;
+  std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
+                                   const CellSelection& wanted) override;
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override;
+  Result<std::vector<int64_t>> IncrementColumns(
+      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
+  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                ByteView value) override;
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override;
+  Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                 const std::string& table, const RowMutation& mutation) override;
+  Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
+  [[nodiscard]] StoreCapabilities Capabilities() const override { return capabilities_; }
+  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Status Flush() override;
+  Status Compact() override;
+  Status CompactTable(const std::string& table) override;
+  Result<Bytes> Split(const std::string& table, ByteView key_of_region,
+                      const std::optional<Bytes>& at) override;
+  Status MergeRegions(const std::string& table, const Bytes& boundary) override;
+  Status Sync() override;
+
+ private:
+  class Cursor;
+
+  LocalStore(std::string folder, const KeyLayout& layout)
+      : folder_(std::move(folder)), layout_(layout) {}
+
+  /// A connection that nobody uses.
+  Result<LocalClient> Take();
+  void GiveBack(LocalClient daemon);
+  /// Asks on any connection.
+  Result<Bytes> Ask(const Bytes& request);
+  template <typename... T>
+  Status AskStatus(Call call, const T&... arguments);
+  template <typename R, typename... T>
+  Result<R> AskFor(Call call, const T&... arguments);
+
+  const std::string folder_;
+  const KeyLayout layout_;
+  StoreCapabilities capabilities_;
+  std::mutex mutex_;
+  std::vector<LocalClient> idle_;  // guarded by mutex_
+};
+
+}  // namespace hg::local
