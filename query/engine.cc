@@ -26,6 +26,9 @@ TimeZone DefaultZone(const Options& options) {
 // that are done, take this much time; these run side by side: a sleeping thread wakes in 20 to 50
 // µs.
 constexpr int64_t kSideBySideFromNs = 150'000;
+// Where the first one's scan lets expect that they all together read so many rows, which takes at
+// least as long, none of them waits for it.
+constexpr uint64_t kSideBySideFromRows = 64;
 
 // Threads beside those that the queries came on, for all queries together. The answer is read from
 // a file of the system each time.
@@ -60,8 +63,10 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   RunningQuery& running = run.query != nullptr ? *run.query : *own;
   RETURN_IF_ERROR(running.Look());
   if (query.request.delete_rows) RETURN_IF_ERROR(NoWait::MayWait());
-  RunContext context{query,    options_,       points_, names_, clock_,   limits_file_,
-                     run.trim, run.on_failure, running, cells_, helpers_, helper_count_};
+  ResolvedFilters filters;
+  RunContext context{query,        options_,      points_,        names_,  clock_,
+                     limits_file_, run.trim,      run.on_failure, running, cells_,
+                     helpers_,     helper_count_, filters};
   std::deque<SubQueryRun> runs;
   for (size_t i = 0; i < query.queries.size(); ++i) runs.emplace_back(context, i);
   RETURN_IF_ERROR(RunAll(&runs));
@@ -100,8 +105,10 @@ SideBySide Engine::side_by_side() {
 // The first failure in order of the request is the answer.
 Status Engine::RunAll(std::deque<SubQueryRun>* runs) {
   size_t done = 0;
-  int64_t started_ns = clock_.MonotonicNs();
-  while (done < runs->size()) {
+  const int64_t started_ns = clock_.MonotonicNs();
+  RETURN_IF_ERROR(runs->front().Open());
+  const bool many = runs->front().rows_expected() * runs->size() >= kSideBySideFromRows;
+  while (done < runs->size() && !(many && runs->size() > 1)) {
     RETURN_IF_ERROR((*runs)[done++].Run());
     const int64_t each_ns = (clock_.MonotonicNs() - started_ns) / static_cast<int64_t>(done);
     if (each_ns * static_cast<int64_t>(runs->size() - done) >= kSideBySideFromNs) break;

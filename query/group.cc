@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "storage/codec/row_key.h"
 #include "storage/model/timestamp.h"
@@ -43,6 +42,26 @@ Bytes GroupId(const KeyLayout& layout, ByteView tsuid, std::span<const Bytes> gr
   return id;
 }
 
+/// What the series of a group have of a tag key.
+struct Tag {
+  ByteView key, value;
+  bool differs = false;  // some have another value
+};
+
+// Series of a group mostly have the same keys, in the same order.
+void AddTags(const KeyLayout& layout, ByteView tsuid, std::vector<Tag>* tags) {
+  auto at = tags->begin();
+  codec::ForEachPair(layout, tsuid, [&](ByteView tagk, ByteView tagv) {
+    if (at == tags->end() || at->key != tagk) {
+      at = std::lower_bound(tags->begin(), tags->end(), tagk,
+                            [](const Tag& tag, ByteView key) { return tag.key < key; });
+    }
+    if (at == tags->end() || at->key != tagk) at = tags->insert(at, {tagk, tagv});
+    at->differs = at->differs || at->value != tagv;
+    ++at;
+  });
+}
+
 }  // namespace
 
 std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<Series>& series,
@@ -60,6 +79,7 @@ std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<S
   }
   if (group_by.empty()) {
     out.resize(1);
+    out[0].members.reserve(series.size());
     for (const Series& s : series) Join(s, window, &out[0]);
     return out;
   }
@@ -86,23 +106,21 @@ Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* nam
   ASSIGN_OR_RETURN(const Bytes* metric_name, names->NameOf(UidKind::kMetric, metric));
   out->metric = *metric_name;
 
-  std::map<ByteView, ByteView> tags;
-  std::set<ByteView> aggregated;
+  std::vector<Tag> tags;  // by key
+  out->tsuids.reserve(group.members.size());
   for (const Series* s : group.members) {
-    codec::ForEachPair(layout, s->tsuid, [&](ByteView tagk, ByteView tagv) {
-      auto [it, added] = tags.try_emplace(tagk, tagv);
-      if (!added && it->second != tagv) aggregated.insert(tagk);
-    });
+    AddTags(layout, s->tsuid, &tags);
     out->tsuids.push_back(s->tsuid);
   }
   std::sort(out->tsuids.begin(), out->tsuids.end());
-  for (const auto& [tagk, tagv] : tags) {
-    ASSIGN_OR_RETURN(const Bytes* key, names->NameOf(UidKind::kTagk, tagk));
-    if (aggregated.contains(tagk)) {
+  out->tags.reserve(tags.size());
+  for (const Tag& tag : tags) {
+    ASSIGN_OR_RETURN(const Bytes* key, names->NameOf(UidKind::kTagk, tag.key));
+    if (tag.differs) {
       out->aggregate_tags.push_back(*key);
       continue;
     }
-    ASSIGN_OR_RETURN(const Bytes* value, names->NameOf(UidKind::kTagv, tagv));
+    ASSIGN_OR_RETURN(const Bytes* value, names->NameOf(UidKind::kTagv, tag.value));
     out->tags.emplace_back(*key, *value);
   }
   return {};

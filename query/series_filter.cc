@@ -168,4 +168,22 @@ Result<bool> SeriesFilter::Admits(ByteView tsuid) {
   return true;
 }
 
+Result<SeriesFilter> ResolvedFilters::Resolve(const ValidSubQuery& query, const Options& options,
+                                              const KeyLayout& layout, NameMemo* names) {
+  if (!query.tsuids.empty()) return SeriesFilter::Resolve(query, options, layout, names);
+  {
+    std::lock_guard lock(mutex_);
+    if (of_ != nullptr && of_->filters == query.filters &&
+        of_->text.explicit_tags == query.text.explicit_tags)
+      return filter_->With(names);
+  }
+  ASSIGN_OR_RETURN(SeriesFilter resolved, SeriesFilter::Resolve(query, options, layout, names));
+  std::lock_guard lock(mutex_);
+  if (of_ == nullptr) {
+    of_ = &query;
+    filter_ = resolved.With(nullptr);
+  }
+  return resolved;
+}
+
 }  // namespace hg::query

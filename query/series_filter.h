@@ -4,6 +4,8 @@
 // OpenTSDB TsdbQuery.findGroupBys).
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,6 +26,13 @@ class SeriesFilter {
   /// filter.
   static Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
                                       const KeyLayout& layout, NameMemo* names);
+
+  /// The same for another sub-query with its own memo, before any verdict.
+  [[nodiscard]] SeriesFilter With(NameMemo* names) const {
+    SeriesFilter out = *this;
+    out.names_ = names;
+    return out;
+  }
 
   /// What to ask of the scan.
   [[nodiscard]] const SeriesMatcher& matcher() const { return matcher_; }
@@ -64,6 +73,20 @@ class SeriesFilter {
   std::vector<Bytes> group_by_;
   std::vector<Bytes> filtered_keys_;
   bool extra_hour_ = false;
+};
+
+/// Filters of one request, resolved once for the sub-queries that have those of the first one.
+/// Thread-safe.
+class ResolvedFilters {
+ public:
+  /// As SeriesFilter::Resolve. The sub-queries of the request outlive this.
+  Result<SeriesFilter> Resolve(const ValidSubQuery& query, const Options& options,
+                               const KeyLayout& layout, NameMemo* names);
+
+ private:
+  std::mutex mutex_;
+  const ValidSubQuery* of_ = nullptr;   // guarded by mutex_
+  std::optional<SeriesFilter> filter_;  // guarded by mutex_: of of_, without verdicts
 };
 
 }  // namespace hg::query

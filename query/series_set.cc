@@ -14,6 +14,8 @@ constexpr char kAnnotationPrefix = 0x01;
 constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 // What the allocator adds to a piece, and a hash table to an entry, roughly.
 constexpr int64_t kPieceBytes = 16, kEntryBytes = 64;
+// Room as soon as there is one.
+constexpr size_t kFirstSeries = 8;
 
 int64_t BytesOf(const codec::Annotation& a) {
   auto bytes =
@@ -47,6 +49,13 @@ bool HoldsHistogramsOnly(const RowHour& row) {
 }
 
 }  // namespace
+
+// Mostly they are in order.
+void SortSeries(std::vector<Series>* series) {
+  const auto by_order = [](const Series& a, const Series& b) { return a.order < b.order; };
+  if (std::is_sorted(series->begin(), series->end(), by_order)) return;
+  std::sort(series->begin(), series->end(), by_order);
+}
 
 Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
   RowHour row;
@@ -97,6 +106,22 @@ ByteView SeriesSet::HourPart(const RowHour& row) const {
   return row.key.substr(base_end - part, part);
 }
 
+// Scans of an index give series in rising order: then the list is all it takes.
+size_t SeriesSet::PositionOf(ByteView identity) {
+  if (rising_) {
+    if (seen_.empty() || seen_.back().identity < identity) return seen_.size();
+    const auto found =
+        std::lower_bound(seen_.begin(), seen_.end(), identity,
+                         [](const Seen& seen, ByteView id) { return seen.identity < id; });
+    if (found->identity == identity) return static_cast<size_t>(found - seen_.begin());
+    rising_ = false;
+    for (size_t i = 0; i < seen_.size(); ++i) positions_.emplace(seen_[i].identity, i);
+    return seen_.size();
+  }
+  const auto known = positions_.find(Bytes(identity));
+  return known != positions_.end() ? known->second : seen_.size();
+}
+
 // Rows of a scan come series by series, or hour by hour in the same order of series: mostly the
 // series is that of the row before, or the one that came after it the last time.
 Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
@@ -113,8 +138,8 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
     position_ = next;
     return seen_[position_].index;
   }
-  if (auto known = positions_.find(identity); known != positions_.end()) {
-    position_ = known->second;
+  if (const size_t known = PositionOf(identity); known < seen_.size()) {
+    position_ = known;
     return seen_[position_].index;
   }
   size_t index = series_.size();
@@ -126,7 +151,7 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(sizeof(Seen)) + kEntryBytes + name_bytes));
   position_ = seen_.size();
   seen_.push_back({Bytes(identity), index});
-  positions_.emplace(seen_.back().identity, position_);
+  if (!rising_) positions_.emplace(identity, position_);
   if (index == kRefused) return index;
   // Vectors of these grow by doubling.
   const size_t downsampler_bytes = grid_ != nullptr ? sizeof(Downsampler) : 0;
@@ -137,6 +162,10 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   series.order.assign(row.key.substr(0, static_cast<size_t>(layout_.salt_width)));
   series.order.append(hour_part);
   series.order.append(row.tsuid.substr(static_cast<size_t>(layout_.metric_width)));
+  if (series_.empty()) {
+    series_.reserve(kFirstSeries);
+    if (grid_ != nullptr) downsamplers_.reserve(kFirstSeries);
+  }
   series_.push_back(std::move(series));
   if (grid_ != nullptr) downsamplers_.emplace_back(grid_);
   return index;
@@ -250,8 +279,7 @@ Status SeriesSet::Finish() {
     RETURN_IF_ERROR(memory_.Step(series_[i].points.size()));
   }
   downsamplers_.clear();
-  std::sort(series_.begin(), series_.end(),
-            [](const Series& a, const Series& b) { return a.order < b.order; });
+  SortSeries(&series_);
   return {};
 }
 

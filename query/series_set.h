@@ -3,7 +3,6 @@
 // downsamples, so that raw points are not kept.
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
@@ -34,6 +33,9 @@ struct Series {
   std::vector<codec::Annotation> annotations;
   HistogramColumn histograms;  // if they are wanted, instead of points
 };
+
+/// By Series::order.
+void SortSeries(std::vector<Series>* series);
 
 /// One thread at a time.
 class SeriesSet {
@@ -73,6 +75,8 @@ class SeriesSet {
   /// their last bytes are answered as series of their own.
   [[nodiscard]] ByteView HourPart(const RowHour& row) const;
   Result<size_t> IndexOf(const RowHour& row);
+  /// Of a series in seen_, or its end.
+  size_t PositionOf(ByteView identity);
   /// Leaves the points whose values are wanted.
   Status FilterValues(PointScan* scan, RowHour* row);
   /// False: its points are needed.
@@ -90,10 +94,11 @@ class SeriesSet {
   bool histograms_ = false;
   const ValueFilter* values_ = nullptr;  // null = all
   uint64_t rows_admitted_ = 0, points_admitted_ = 0;
-  std::deque<Seen> seen_;  // in order of appearance; its strings do not move
-  std::unordered_map<ByteView, size_t> positions_;  // in seen_, by its TSUIDs
-  size_t position_ = 0;                             // of the last row's series
-  Bytes identity_;                                  // scratch
+  std::vector<Seen> seen_;                       // in order of appearance
+  bool rising_ = true;                           // which is that of their identities
+  std::unordered_map<Bytes, size_t> positions_;  // else: in seen_, by identity
+  size_t position_ = 0;                          // of the last row's series
+  Bytes identity_;                               // scratch
   std::vector<Series> series_;
   std::vector<Downsampler> downsamplers_;  // beside series_, if there is a grid
   std::vector<double> doubles_;            // scratch

@@ -48,7 +48,10 @@ Status SubQueryRun::ReadTables() {
     info_.rollup_table = kRawTable;
   }
   sets_.clear();
-  if (!pre_aggregates_) return Read();
+  if (!pre_aggregates_) {
+    RETURN_IF_ERROR(OpenScan());
+    return Read();
+  }
   const std::string& table = context_.options.rollups->Default().pre_aggregate_table;
   ASSIGN_OR_RETURN(const auto scan, ScanLikeData(&context_.cells, layout(), table, spec_,
                                                  context_.options.reconcile));

@@ -55,18 +55,22 @@ int64_t SubQueryRun::Lap() {
   return now - std::exchange(last_ns_, now);
 }
 
-Status SubQueryRun::Run() {
+Status SubQueryRun::Open() {
+  opened_ = true;
   RETURN_IF_ERROR(PlanTables());
-  if (split_ms_) return RunParts();
+  if (split_ms_) return {};
   RETURN_IF_ERROR(Resolve());
   info_.stats.filter_ns = Lap();
-  if (pre_aggregates_ || !rollups_.levels.empty()) {
-    RETURN_IF_ERROR(ReadTables());
-  } else {
-    ASSIGN_OR_RETURN(bool any, ChooseSeries());
-    if (!any) return {};
-    RETURN_IF_ERROR(Read());
-  }
+  if (reads_tables()) return {};
+  ASSIGN_OR_RETURN(const bool any, ChooseSeries());
+  return any ? OpenScan() : Status();
+}
+
+Status SubQueryRun::Run() {
+  if (!opened_) RETURN_IF_ERROR(Open());
+  if (split_ms_) return RunParts();
+  if (!reads_tables() && scan_ == nullptr) return {};
+  RETURN_IF_ERROR(reads_tables() ? ReadTables() : Read());
   info_.stats.scan_ns = Lap();
   info_.stats.names_resolved = names_.resolved();
   info_.stats.scan = "metric " + ToHexUpper(spec_.metric) + ", rows [" +
@@ -82,7 +86,7 @@ Status SubQueryRun::Run() {
 Status SubQueryRun::Resolve() {
   const Request& request = context_.query.request;
   ASSIGN_OR_RETURN(spec_.metric, MetricOf(sub_, layout(), &names_));
-  ASSIGN_OR_RETURN(filter_, SeriesFilter::Resolve(sub_, context_.options, layout(), &names_));
+  ASSIGN_OR_RETURN(filter_, context_.filters.Resolve(sub_, context_.options, layout(), &names_));
   info_.filter_keys = filter_->filtered_keys();
   // The limits file cannot speak of a TSUID's metric that has no name.
   Result<const Bytes*> metric = names_.NameOf(UidKind::kMetric, spec_.metric);
@@ -132,11 +136,16 @@ SeriesSet& SubQueryRun::AddSet() {
   return set;
 }
 
-Status SubQueryRun::Read() {
-  ASSIGN_OR_RETURN(const auto scan, context_.points.Scan(spec_, context_.options.reconcile));
+Status SubQueryRun::OpenScan() {
+  ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec_, context_.options.reconcile));
   // The other sub-queries mostly ask for other metrics of the same series.
-  if (scan->RowsExpected() * context_.query.queries.size() >= kRowsInParts)
+  if (scan_->RowsExpected() * context_.query.queries.size() >= kRowsInParts)
     RETURN_IF_ERROR(NoWait::MayWait());
+  return {};
+}
+
+Status SubQueryRun::Read() {
+  const std::unique_ptr<PointScan> scan = std::move(scan_);
   // Where limits count they do so in order; and verdicts about names are one thread's.
   const bool in_parts = limits_.bytes_max == 0 && limits_.cells_max == 0 &&
                         (chosen_ || !filter_->decides()) && scan->RowsExpected() >= kRowsInParts;
@@ -186,16 +195,16 @@ void SubQueryRun::Count(const LimitCounter& counter, const SeriesSet& set) {
 
 void SubQueryRun::TakeSeries() {
   series_.clear();
+  if (sets_.size() == 1) {
+    series_.swap(sets_[0].series());
+    return;
+  }
   for (SeriesSet& set : sets_) {
     series_.insert(series_.end(), std::make_move_iterator(set.series().begin()),
                    std::make_move_iterator(set.series().end()));
     std::vector<Series>().swap(set.series());
   }
-  // Each set is in order; all are where there is no salt.
-  const auto by_order = [](const Series& a, const Series& b) { return a.order < b.order; };
-  if (!std::is_sorted(series_.begin(), series_.end(), by_order)) {
-    std::sort(series_.begin(), series_.end(), by_order);
-  }
+  SortSeries(&series_);  // each set is in order; all are where there is no salt
 }
 
 Status SubQueryRun::DeleteRows() {

@@ -41,6 +41,7 @@ struct RunContext {
   Store& cells;
   WorkerPool& helpers;  // for parts of the work, side by side
   size_t helper_count;
+  ResolvedFilters& filters;
 };
 
 /// One thread; several runs of one query may go side by side.
@@ -49,6 +50,13 @@ class SubQueryRun {
   SubQueryRun(const RunContext& context, size_t index)
       : SubQueryRun(context, index, context.query.start_ms, context.query.end_ms, Tables::kAny) {}
 
+  /// What comes before the first row is read: names, series, the scan. Errors as Engine::Run. Once,
+  /// or left to Run.
+  Status Open();
+  /// About how many rows there are to read, where Open could tell.
+  [[nodiscard]] uint64_t rows_expected() const {
+    return scan_ != nullptr ? scan_->RowsExpected() : 0;
+  }
   /// Errors as Engine::Run. Once.
   Status Run();
   /// Deletes the rows that were read, whole. After Run.
@@ -79,6 +87,7 @@ class SubQueryRun {
   Status PlanRaw(const DownsampleSpec* downsample);
   /// Lets string filters choose among the known series before the scan; false: none is left.
   Result<bool> ChooseSeries();
+  Status OpenScan();
   Status Read();
   /// Reads the parts of a long scan on several threads.
   Status ReadParts(std::span<const std::unique_ptr<PointScan>> parts);
@@ -101,6 +110,8 @@ class SubQueryRun {
   Status EvaluateHistograms();
   /// What a group's description will take, before it is made.
   Status ChargeGroup(const SeriesGroup& group);
+  /// Of rollups or pre-aggregates.
+  [[nodiscard]] bool reads_tables() const { return pre_aggregates_ || !rollups_.levels.empty(); }
   [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }
   int64_t Lap();
 
@@ -122,7 +133,9 @@ class SubQueryRun {
   RollupPlan rollups_;
   bool pre_aggregates_ = false;
   std::optional<int64_t> split_ms_;  // rollups before, raw data from here
+  bool opened_ = false;
   bool chosen_ = false;              // spec_ names nothing but series that the filter admits
+  std::unique_ptr<PointScan> scan_;  // opened and not read yet; nullptr: there is none to read
   std::deque<SeriesSet> sets_;       // of the scans; what series_ holds is charged by them
   std::vector<Series> series_;       // by Series::order
   std::vector<Bytes> tsuids_;  // of the series that were read, if their rows are to be deleted

@@ -11,14 +11,15 @@ namespace {
 
 bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
-std::vector<SubQuery> WithoutRepeats(const std::vector<SubQuery>& queries) {
-  std::vector<SubQuery> out;
-  for (const SubQuery& q : queries) {
-    bool known =
-        std::any_of(out.begin(), out.end(), [&](const SubQuery& o) { return SameQuestion(o, q); });
-    if (!known) out.push_back(q);
+void RemoveRepeats(std::vector<SubQuery>* queries) {
+  auto end = queries->begin();
+  for (SubQuery& q : *queries) {
+    if (std::any_of(queries->begin(), end, [&](const SubQuery& o) { return SameQuestion(o, q); }))
+      continue;
+    if (&*end != &q) *end = std::move(q);
+    ++end;
   }
-  return out;
+  queries->erase(end, queries->end());
 }
 
 Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width,
@@ -70,8 +71,10 @@ Status CheckHistograms(ValidSubQuery* query) {
   return {};
 }
 
+// `before`: the sub-query before, whose filters are taken where they are the same; or null.
 Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& request,
-                                       int metric_width, ValidationTrace* trace) {
+                                       int metric_width, const ValidSubQuery* before,
+                                       ValidationTrace* trace) {
   ValidSubQuery out;
   out.text = text;
   if (Empty(text.aggregator)) return Status::InvalidArgument("Missing the aggregation function");
@@ -99,7 +102,13 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
   }
   out.histograms = AsksForHistograms(text);
   if (out.histograms) RETURN_IF_ERROR(CheckHistograms(&out));
-  for (const FilterSpec& spec : text.filters) {
+  out.filters.reserve(text.filters.size());
+  for (size_t i = 0; i < text.filters.size(); ++i) {
+    const FilterSpec& spec = text.filters[i];
+    if (before != nullptr && i < before->filters.size() && before->filters[i]->spec() == spec) {
+      out.filters.push_back(before->filters[i]);
+      continue;
+    }
     ASSIGN_OR_RETURN(std::shared_ptr<const TagFilter> filter, TagFilter::Compile(spec));
     out.filters.push_back(std::move(filter));
   }
@@ -152,9 +161,12 @@ Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,
   }
   if (request.queries.empty()) return Status::InvalidArgument("Missing queries");
   out.request = request;
-  out.request.queries = WithoutRepeats(request.queries);
+  RemoveRepeats(&out.request.queries);
+  out.queries.reserve(out.request.queries.size());
   for (const SubQuery& text : out.request.queries) {
-    ASSIGN_OR_RETURN(ValidSubQuery query, ValidateSubQuery(text, request, metric_width, trace));
+    const ValidSubQuery* const before = out.queries.empty() ? nullptr : &out.queries.back();
+    ASSIGN_OR_RETURN(ValidSubQuery query,
+                     ValidateSubQuery(text, request, metric_width, before, trace));
     ++trace->valid_queries;
     out.queries.push_back(std::move(query));
   }

@@ -61,6 +61,9 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     JsonValue* value = &root;
     if (!open_.empty()) {
       JsonValue* parent = open_.back();
+      constexpr size_t kFirstMembers = 4;
+      if (parent->kind == JsonValue::Kind::kObject && parent->members.empty())
+        parent->members.reserve(kFirstMembers);
       value = parent->kind == JsonValue::Kind::kArray
                   ? &parent->items.emplace_back()
                   : &parent->members.emplace_back(JsonMember{std::move(key_), JsonValue()}).value;

@@ -69,6 +69,21 @@ RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
   return seen;
 }
 
+// Of most stores nothing but points is known.
+bool HoldsCells(const Version& version, uint32_t table) {
+  for (const auto& generation : version.generations) {
+    const lsm::CellMemory* const cells = generation->Cells(table);
+    if (cells != nullptr && !cells->empty()) return true;
+  }
+  for (auto it = version.runs.lower_bound({table, 0});
+       it != version.runs.end() && it->first.first == table; ++it) {
+    for (const auto& run : it->second) {
+      if (run->cells() != nullptr) return true;
+    }
+  }
+  return false;
+}
+
 // Nothing to settle: one point at each instant and no other cell that holds points.
 bool IsPlain(const Part& part) {
   for (const RawCell& cell : part.raw) {
@@ -83,17 +98,17 @@ bool IsPlain(const Part& part) {
 }  // namespace
 
 EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
-                           std::vector<uint32_t> series, const PointScanSpec& spec,
+                           std::vector<uint32_t> series, PointScanSpec spec,
                            const ReconcileOptions& options, UnsettledRowListener listener)
     : engine_(engine),
-      spec_(spec),
+      spec_(std::move(spec)),
       options_(options),
       listener_(std::move(listener)),
       render_options_(engine.render_options()),
       oldest_ms_(OldestPointMs(engine, render_options_.now_ms)),
       version_(std::move(version)),
       series_(std::move(series)),
-      memory_(spec.watch) {}
+      memory_(spec_.watch) {}
 
 Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
                                                          const PointScanSpec& spec,
@@ -112,8 +127,8 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   if (spec.watch != nullptr) {
     RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.size(), seen.rows) * kExpectedRowSteps));
   }
-  std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(engine, engine.Pin(), std::move(series), seen,
-                                                      options, std::move(listener)));
+  std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(
+      engine, engine.Pin(), std::move(series), std::move(seen), options, std::move(listener)));
   RETURN_IF_ERROR(
       scan->memory_.Add(static_cast<int64_t>(scan->series_.capacity() * sizeof(uint32_t))));
   RETURN_IF_ERROR(scan->LoadCells());
@@ -152,6 +167,7 @@ std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
 }
 
 Status EmbeddedScan::LoadCells() {
+  if (!HoldsCells(*version_, engine_.points_table()->id)) return {};
   const std::string& table = engine_.points_table()->descriptor.name;
   for (const ScanSpec& bucket :
        BucketScans(engine_.layout(), table, spec_.metric, spec_.rows, spec_.batch_rows)) {
@@ -323,8 +339,10 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
   memory_.Remove(std::exchange(file_bytes_, 0));
   const Table& table = *engine_.points_table();
   const KeyLayout& layout = engine_.layout();
-  region::SlicesOf(version_->RegionsOf(table.id), RowKeyPrefix(layout, tsuid), spec_.rows,
-                   &slices_);
+  const region::RegionMap& regions = version_->RegionsOf(table.id);
+  if (regions.count() > 1 || slices_.empty()) {  // of one region they are the same for all series
+    region::SlicesOf(regions, RowKeyPrefix(layout, tsuid), spec_.rows, &slices_);
+  }
   for (const region::SeriesSlice& slice : slices_) {
     size_t source = version_->generations.size();
     for (const auto& run : version_->RunsOf(table.id, slice.region)) {

@@ -46,8 +46,8 @@ class EmbeddedScan : public PointScan {
   };
 
   EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
-               std::vector<uint32_t> series, const PointScanSpec& spec,
-               const ReconcileOptions& options, UnsettledRowListener listener);
+               std::vector<uint32_t> series, PointScanSpec spec, const ReconcileOptions& options,
+               UnsettledRowListener listener);
   Status LoadCells();
   Status LoadCellsOfBucket(ByteView start, ByteView stop);
   Status NoteKey(const Bytes& key, size_t source, lsm::CellRow* row);

@@ -43,6 +43,33 @@ TEST_CASE_FIXTURE(EngineFixture, "a key that some series lack stays a tag") {
         "host=w1,owner=j/dc " + std::to_string(kHour) + ":4");
 }
 
+TEST_CASE_FIXTURE(EngineFixture, "series are told apart in whichever order their hours come") {
+  for (const char* host : {"a", "b", "c", "d", "e"}) Id(UidKind::kTagv, host);
+  const std::vector<std::vector<const char*>> hours = {
+      {"b", "d"}, {"a", "c", "d"}, {"d"}, {"a", "e"}, {"b", "c", "e"}, {"a", "b", "c", "d", "e"}};
+  for (size_t hour = 0; hour < hours.size(); ++hour) {
+    for (const char* host : hours[hour]) {
+      Put("m", {{"host", host}}, kHour + static_cast<int64_t>(hour) * 3600, host[0] - 'a');
+    }
+  }
+  const Result<Answer> answer = Run(Ask("none", "m"), kHour, kHour + 6 * 3600);
+  REQUIRE(answer.ok());
+  REQUIRE(answer->groups.size() == 5);
+  for (size_t i = 0; i < 5; ++i) {
+    const std::string host(1, static_cast<char>('a' + i));
+    std::vector<int64_t> expected;
+    for (size_t hour = 0; hour < hours.size(); ++hour) {
+      for (const char* one : hours[hour]) {
+        if (one == host) expected.push_back((kHour + static_cast<int64_t>(hour) * 3600) * 1000);
+      }
+    }
+    CAPTURE(host);
+    CHECK(answer->groups[i].tags[0].second == host);
+    CHECK(answer->groups[i].points.time_ms == expected);
+    CHECK(answer->groups[i].points.bits == std::vector<uint64_t>(expected.size(), i));
+  }
+}
+
 TEST_CASE_FIXTURE(EngineFixture, "groups ascend by the ids of their values") {
   for (const char* host : {"z", "a", "m"}) Put("m", {{"host", host}}, kHour, 1);
   SubQuery query = Ask("sum", "m");

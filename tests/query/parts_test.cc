@@ -297,6 +297,52 @@ TEST_CASE_FIXTURE(Fixture, "points filtered by value are the same with statistic
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "sub-queries of one request answer as each of them alone") {
+  // Filters shared by neighbours, filters of their own, what names decide, explicit tags, TSUIDs.
+  const FilterSpec few{"literal_or", "host", "h1|h2|h3|h4|h8|h9|h17", false};
+  const FilterSpec grouped{"literal_or", "host", "h1|h2|h3|h4|h8|h9|h17", true};
+  const FilterSpec by_name{"regexp", "host", "h[12].*", true};
+  const FilterSpec dc{"literal_or", "dc", "dc0|dc1", false};
+  const std::vector<std::vector<FilterSpec>> filters = {
+      {few}, {few}, {grouped}, {few, dc}, {by_name}, {by_name, dc}, {}};
+  size_t shared = 0;
+  for (int round = 0; round < 60; ++round) {
+    Request request;
+    request.start = std::to_string(kStart + 600);
+    request.end = std::to_string(kStart + kHours * 3600 - 1);
+    for (int i = 0; i < 8; ++i) {
+      SubQuery query = Ask(i % 2 == 0 ? "max" : "sum", (std::to_string(i + 1) + "m-max").c_str(),
+                           "", "", "", false);
+      query.filters = filters[round % 3 == 0 ? 0 : random() % filters.size()];
+      query.explicit_tags = random() % 4 == 0;
+      if (random() % 8 == 0) query.tsuids = {ToHexUpper(tsuids[5]), ToHexUpper(tsuids[50])};
+      request.queries.push_back(query);
+    }
+    const auto valid = in_parts->Validate(request);
+    REQUIRE(valid.ok());
+    const auto together = in_parts->Run(*valid, {});
+    REQUIRE(together.ok());
+    REQUIRE(together->queries.size() == request.queries.size());
+    for (size_t i = 0; i < request.queries.size(); ++i) {
+      CAPTURE(round);
+      CAPTURE(i);
+      shared += i > 0 && valid->queries[i].filters == valid->queries[i - 1].filters ? 1 : 0;
+      Request one = request;
+      one.queries = {request.queries[i]};
+      auto alone = in_parts->Run(*in_parts->Validate(one), {});
+      REQUIRE(alone.ok());
+      Answer of_it;
+      for (const Group& group : together->groups) {
+        if (group.query_index == i) of_it.groups.push_back(group);
+      }
+      of_it.queries.push_back(together->queries[i]);
+      CheckSame(of_it, *alone);
+      CHECK(of_it.queries[0].filter_keys == alone->queries[0].filter_keys);
+    }
+  }
+  CHECK(shared > 100);
+}
+
 TEST_CASE_FIXTURE(Fixture, "the first row that cannot be read is the failure, in parts, too") {
   // An instant twice, by two lengths of value, in series of several parts.
   for (const int host : {55, 31, 12}) {
