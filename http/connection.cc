@@ -1,12 +1,8 @@
 #include "http/connection.h"
 
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-
 #include <algorithm>
-#include <boost/asio/write.hpp>
-#include <cerrno>
+#include <boost/asio/post.hpp>
+#include <utility>
 
 #include "http/loop.h"
 #include "http/request.h"
@@ -20,13 +16,17 @@ constexpr size_t kHttpRoom = 64 * 1024;
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
 constexpr int64_t kLingerS = 2;
+/// A client that begins TLS must have come to its end by then.
+constexpr int64_t kHandshakeS = 10;
+/// What was sent of the output is dropped from its front in pieces of this size.
+constexpr size_t kSentBytesKept = 64 * 1024;
 /// Writers over telnet often never read: after so long their lines go on, and replies are dropped.
 constexpr int64_t kDeafAfterS = 5;
 
 }  // namespace
 
-Connection::Connection(boost::asio::ip::tcp::socket socket, Loop& loop)
-    : loop_(loop), edge_(loop.edge()), socket_(std::move(socket)) {
+Connection::Connection(Stream stream, Loop& loop)
+    : loop_(loop), edge_(loop.edge()), stream_(std::move(stream)) {
   loop_.Add(this);
 }
 
@@ -37,10 +37,7 @@ Connection::~Connection() {
 }
 
 void Connection::Start() {
-  boost::system::error_code ignored;
-  socket_.set_option(boost::asio::ip::tcp::no_delay(edge_.options.tcp_no_delay), ignored);
-  socket_.set_option(boost::asio::socket_base::keep_alive(edge_.options.keep_alive), ignored);
-  socket_.non_blocking(true, ignored);
+  stream_.Prepare(edge_.options.tcp_no_delay, edge_.options.keep_alive);
   active_s_ = loop_.now_s();
   if (stopping()) return Close();
   WaitReadable();
@@ -82,13 +79,12 @@ void Connection::Advance() {
 void Connection::WaitReadable() {
   if (waiting_readable_ || end_of_input_) return;
   waiting_readable_ = true;
-  socket_.async_wait(boost::asio::ip::tcp::socket::wait_read,
-                     [self = shared_from_this()](const boost::system::error_code& error) {
-                       self->waiting_readable_ = false;
-                       if (self->state_ == State::kClosed) return;
-                       if (error) return self->Close();
-                       self->OnReadable();
-                     });
+  stream_.WaitToReceive([self = shared_from_this()](const boost::system::error_code& error) {
+    self->waiting_readable_ = false;
+    if (self->state_ == State::kClosed) return;
+    if (error) return self->Close();
+    self->OnReadable();
+  });
 }
 
 void Connection::OnReadable() {
@@ -98,20 +94,19 @@ void Connection::OnReadable() {
   }
   if (state_ == State::kLingering) {
     buffer_.Reserve(kHttpRoom);
-    const ssize_t n =
-        ::recv(socket_.native_handle(), buffer_.room(), buffer_.room_size(), MSG_DONTWAIT);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return Close();
+    size_t dropped = 0;
+    const Transfer transfer = stream_.Receive(buffer_.room(), buffer_.room_size(), &dropped);
+    if (transfer == Transfer::kEnd || transfer == Transfer::kFailed) return Close();
     return WaitReadable();
   }
   if (state_ != State::kHandling) return;
   // A handler works: the buffer is not ours to touch. Look without taking.
-  char byte;
-  const ssize_t n = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (n > 0) return;  // the next request; it may wait in the kernel
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return WaitReadable();
+  const Transfer seen = stream_.Look();
+  if (seen == Transfer::kSome) return;  // the next request; it may wait in the stream
+  if (seen == Transfer::kLater) return WaitReadable();
   end_of_input_ = true;
   if (replies_ != nullptr) replies_->Cancel();
-  if (n < 0) Close();
+  if (seen == Transfer::kFailed) Close();
 }
 
 bool Connection::Receive() {
@@ -123,25 +118,23 @@ bool Connection::Receive() {
   if (buffer_.room_size() < std::min(wanted, room / 4)) {
     buffer_.Reserve(buffer_.size() + std::max(room, buffer_.size()));
   }
-  ssize_t n = 0;
-  do {
-    n = ::recv(socket_.native_handle(), buffer_.room(), buffer_.room_size(), MSG_DONTWAIT);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0) {
-    if (errno == EAGAIN) {
+  size_t received = 0;
+  switch (stream_.Receive(buffer_.room(), buffer_.room_size(), &received)) {
+    case Transfer::kLater:
       WaitReadable();
       return false;
-    }
-    edge_.services.counters.exceptions_reset.fetch_add(1, std::memory_order_relaxed);
-    Close();
-    return false;
+    case Transfer::kFailed:
+      edge_.services.counters.exceptions_reset.fetch_add(1, std::memory_order_relaxed);
+      Close();
+      return false;
+    case Transfer::kEnd:
+      end_of_input_ = true;
+      break;
+    case Transfer::kSome:
+      buffer_.Grow(received);
+      break;
   }
   active_s_ = loop_.now_s();
-  if (n == 0) {
-    end_of_input_ = true;
-  } else {
-    buffer_.Grow(static_cast<size_t>(n));
-  }
   return true;
 }
 
@@ -149,43 +142,44 @@ void Connection::Transmit(std::string_view bytes) {
   if (state_ == State::kClosed || bytes.empty()) return;
   active_s_ = loop_.now_s();
   if (!write_pending_) {
-    const ssize_t n =
-        ::send(socket_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n < 0 && errno != EAGAIN && errno != EINTR) return Close();
-    if (n > 0) {
-      sent_bytes_ += static_cast<size_t>(n);
-      bytes.remove_prefix(static_cast<size_t>(n));
-    }
+    size_t sent = 0;
+    if (stream_.Send(bytes, &sent) == Transfer::kFailed) return Close();
+    sent_bytes_ += sent;
+    bytes.remove_prefix(sent);
     if (bytes.empty()) return;
   }
   out_.append(bytes);
   if (write_pending_) return;
   write_pending_ = true;
-  writing_.swap(out_);
-  // Asked between the pieces that the socket takes: each is progress.
-  auto go_on = [this, before = sent_bytes_](const boost::system::error_code& error,
-                                            size_t taken) -> size_t {
-    active_s_ = loop_.now_s();
-    sent_bytes_ = before + taken;
-    return error ? 0 : writing_.size();
-  };
-  boost::asio::async_write(socket_, boost::asio::buffer(writing_), go_on,
-                           [self = shared_from_this()](const boost::system::error_code& error,
-                                                       size_t) { self->OnWritten(error); });
+  WaitWritable();
 }
 
-void Connection::OnWritten(const boost::system::error_code& error) {
-  write_pending_ = false;
-  writing_.clear();
-  if (state_ == State::kClosed) return;
-  if (error) return Close();
+void Connection::WaitWritable() {
+  stream_.WaitToSend([self = shared_from_this()](const boost::system::error_code& error) {
+    if (self->state_ == State::kClosed) return;
+    if (error) return self->Close();
+    self->OnWritable();
+  });
+}
+
+void Connection::OnWritable() {
+  size_t sent = 0;
+  if (stream_.Send(std::string_view(out_).substr(out_sent_), &sent) == Transfer::kFailed)
+    return Close();
   active_s_ = loop_.now_s();
-  if (!out_.empty()) {
-    std::string rest;
-    rest.swap(out_);
-    Transmit(rest);
-    if (write_pending_ || state_ == State::kClosed) return;
+  sent_bytes_ += sent;
+  out_sent_ += sent;
+  if (out_sent_ < out_.size()) {
+    if (out_sent_ > kSentBytesKept) out_.erase(0, std::exchange(out_sent_, 0));
+    return WaitWritable();
   }
+  out_.clear();
+  out_sent_ = 0;
+  write_pending_ = false;
+  OnWritten();
+}
+
+void Connection::OnWritten() {
   deaf_ = false;
   if (state_ == State::kUnread) state_ = State::kReading;
   if (state_ == State::kHandling) return Pump();
@@ -204,8 +198,7 @@ void Connection::Linger() {
 }
 
 void Connection::ShutdownSend() {
-  boost::system::error_code ignored;
-  socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.EndSending();
   if (end_of_input_ || stopping()) Close();
 }
 
@@ -217,6 +210,10 @@ void Connection::Sweep() {
     deaf_ = true;
     state_ = State::kReading;
     return Advance();
+  }
+  if (stream_.InHandshake() && idle > kHandshakeS) {
+    edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
+    return Close();
   }
   const bool replying = protocol_ == Protocol::kHttp && write_pending_;
   // By what the client has taken, not by what the system has: that takes megabytes, and then
@@ -231,11 +228,8 @@ void Connection::Sweep() {
   if (idle > kReleaseAfterS && buffer_.size() == 0 && state_ == State::kReading) buffer_.Release();
 }
 
-uint64_t Connection::TakenBytes() const {
-  int waiting = 0;  // not sent, or not acknowledged
-  auto& socket = const_cast<boost::asio::ip::tcp::socket&>(socket_);
-  if (::ioctl(socket.native_handle(), SIOCOUTQ, &waiting) != 0) return sent_bytes_;
-  return sent_bytes_ - std::min<uint64_t>(sent_bytes_, static_cast<uint64_t>(waiting));
+uint64_t Connection::TakenBytes() {
+  return sent_bytes_ - std::min(sent_bytes_, stream_.UntakenBytes());
 }
 
 void Connection::Close() {
@@ -245,8 +239,7 @@ void Connection::Close() {
   state_ = State::kClosed;
   if (replies_ != nullptr) replies_->Abandon();
   if (retry_timer_ != nullptr) retry_timer_->cancel();
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  stream_.Close();
 }
 
 void Connection::CloseWhenIdle() {

@@ -3,19 +3,25 @@
 // server; includes Asio. Reads into its own buffer, serves one request at a time, answers in order.
 
 #include <atomic>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "http/access/access.h"
 #include "http/receive_buffer.h"
 #include "http/reply.h"
 #include "http/reply_pace.h"
+#include "http/stream.h"
 #include "http/wire/chunked.h"
 #include "http/wire/request_head.h"
 #include "storage/base/status.h"
 #include "storage/model/point_sink.h"
+
+namespace hg {
+class Writer;
+}
 
 namespace hg::http {
 
@@ -27,7 +33,7 @@ struct Request;
 /// Lives as long as an operation on it is under way. Loop thread only, unless said otherwise.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(boost::asio::ip::tcp::socket socket, Loop& loop);
+  Connection(Stream stream, Loop& loop);
   ~Connection();
 
   void Start();
@@ -65,15 +71,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnReadable();
   bool Receive();
   void Transmit(std::string_view bytes);
-  void OnWritten(const boost::system::error_code& error);
+  void WaitWritable();
+  void OnWritable();
+  void OnWritten();
   void Linger();
-  [[nodiscard]] uint64_t TakenBytes() const;
+  [[nodiscard]] uint64_t TakenBytes();
   [[nodiscard]] bool stopping() const;
   void ShutdownSend();
 
   // connection_http.cc
   bool AdvanceHttp();
   bool OnHead();
+  void HeadAdmitted();
   bool OnBody(std::string_view body);
   bool TryPut(std::string_view body);
   bool TryInflux(std::string_view body);
@@ -85,13 +94,37 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool TryOnLoop(const Request& request);
   void Pump();
   void RefuseHead(int status, std::string_view message, bool as_page);
+  /// The reply that `send` makes, to a request whose body is not waited for; then the connection
+  /// ends.
+  void RefuseHead(const Request& request,
+                  const std::function<void(const Request&, ResponseWriter&)>& send);
   void ReplyInline(const Request& request, const Status& status);
   /// All of a reply; the next request is served once the system has taken it.
   void TransmitReply(std::string_view bytes);
   void PutCommitted(const Status& status);
   void ReplySent();
   /// *escapes_good: whether the query string could be decoded.
-  std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr) const;
+  std::unique_ptr<Request> MakeRequest(std::string_view body, bool* escapes_good = nullptr);
+
+  // connection_access.cc: who the client is. Where nobody is asked, all of it is one comparison.
+  [[nodiscard]] bool Guarded() const;
+  [[nodiscard]] bool May(Role role) const;
+  [[nodiscard]] Roles roles() const;
+  /// Whether the request whose head has come may go on now. False: it was refused, or it goes on
+  /// once its password is judged.
+  bool Admit();
+  bool AdmitStranger();
+  [[nodiscard]] IdentityPtr KnownBy(const Credentials& said) const;
+  /// Keeps of *lines what may be run now. False: the first line was about who the client is, or
+  /// should have been, and is dealt with.
+  bool AdmitLines(std::string_view* lines);
+  void AnswerAuth(const IdentityPtr& who);
+  /// False: too many wait for it already.
+  bool JudgePassword(Credentials said);
+  void Judged(const IdentityPtr& who);
+  void Adopt(IdentityPtr who, uint64_t generation);
+  /// How much the client may write; null = everything.
+  const std::shared_ptr<Writer>& writer();
 
   // connection_telnet.cc
   bool AdvanceTelnet();
@@ -105,7 +138,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Loop& loop_;
   Edge& edge_;
-  boost::asio::ip::tcp::socket socket_;
+  Stream stream_;
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
   State state_ = State::kReading;
@@ -116,8 +149,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   int64_t active_s_ = 0;
   int64_t linger_until_s_ = 0;
 
+  // Who the client is; null: a stranger.
+  IdentityPtr who_;
+  std::string credentials_;      // HTTP: the field, or the target, that proved it
+  uint64_t who_generation_ = 0;  // of Access, when it was looked at
+  uint64_t judge_generation_ = 0;
+  std::shared_ptr<Writer> writer_;  // null: not asked for yet
+
   // Output: what the socket did not take at once.
-  std::string out_, writing_;
+  std::string out_;
+  size_t out_sent_ = 0;  // of it
   bool write_pending_ = false;
   uint64_t sent_bytes_ = 0;  // that the system took
   ReplyPace pace_;

@@ -14,6 +14,7 @@
 #include "storage/base/no_wait.h"
 #include "storage/model/instant.h"
 #include "storage/model/utf8.h"
+#include "storage/model/writer.h"
 
 namespace hg::http {
 namespace {
@@ -142,23 +143,34 @@ bool Connection::OnHead() {
                false);
     return false;
   }
-  if (head_.expects_continue) Transmit(kContinue);
+  if (!Admit()) return false;
+  HeadAdmitted();
   return state_ == State::kReading;
+}
+
+void Connection::HeadAdmitted() {
+  if (head_.expects_continue) Transmit(kContinue);
 }
 
 void Connection::RefuseHead(int status, std::string_view message, bool as_page) {
   const std::unique_ptr<Request> request = MakeRequest({});
   if (as_page) request->api_version = -1;
-  ReplyForm form = ReplyForm::Of(head_);
+  RefuseHead(*request, [status, message](const Request& refused, ResponseWriter& out) {
+    SendError(out, refused, status, message);
+  });
+}
+
+void Connection::RefuseHead(const Request& request,
+                            const std::function<void(const Request&, ResponseWriter&)>& send) {
   std::string bytes;
-  Reply reply(form, Into(&bytes));
-  SendError(reply, *request, status, message);
+  Reply reply(ReplyForm::Of(head_), Into(&bytes));
+  send(request, reply);
   reply.Finish();
   Transmit(bytes);
   if (state_ != State::kClosed) Linger();
 }
 
-std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* escapes_good) const {
+std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* escapes_good) {
   auto request = std::make_unique<Request>();
   request->method_text = head_.method;
   request->method = MethodOf(head_.method);
@@ -169,9 +181,10 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* es
     ReplaceInvalidUtf8(&request->headers.back().second);  // they are shown in JSON
   }
   request->body = body;
-  boost::system::error_code error;
-  const auto remote = socket_.remote_endpoint(error);
-  if (!error) request->remote = remote.address().to_string() + ":" + std::to_string(remote.port());
+  request->roles = roles();
+  if (who_ != nullptr) request->user = who_->name;
+  request->writer = writer();
+  request->remote = stream_.Remote();
   const bool good = ParseTarget(request.get());
   if (escapes_good != nullptr) *escapes_good = good;
   return request;
@@ -213,11 +226,11 @@ bool Connection::OnBody(std::string_view body) {
 
 bool Connection::MayGoFast() const {
   if (head_.method != "POST" || edge_.options.mode == Mode::kReadOnly ||
-      !edge_.options.api_enabled) {
+      !edge_.options.api_enabled || !May(Role::kWrite)) {
     return false;
   }
   // Browsers get headers of their own with the reply, or are refused.
-  return edge_.options.cors_domains.empty() || head_.Find("origin").empty();
+  return (!Guarded() && edge_.options.cors_domains.empty()) || head_.Find("origin").empty();
 }
 
 bool Connection::TryPut(std::string_view body) {
@@ -226,6 +239,7 @@ bool Connection::TryPut(std::string_view body) {
   if (!target.plain || !loop_.parser.Parse(body, &loop_.points) || loop_.points.empty())
     return false;
   put_reply_ = {target.summary, target.details, loop_.points.size(), 0};
+  const Writer::ActingFor acting(writer().get());
   return Appended(edge_.services.sink.AppendSpelled(loop_.points), loop_.points.size(),
                   &edge_.services.counters.rpc_put);
 }
@@ -237,6 +251,7 @@ bool Connection::TryInflux(std::string_view body) {
   InfluxPoints& points = loop_.influx;
   if (!now || !ParseInfluxLines(body, *unit, *now, &points) || points.fields.empty()) return false;
   put_reply_ = {.text_fields = points.text_fields};
+  const Writer::ActingFor acting(writer().get());
   return Appended(edge_.services.sink.AppendLines(points.lines, points.fields),
                   points.fields.size(), &edge_.services.counters.rpc_influx);
 }
@@ -305,7 +320,7 @@ bool Connection::TryOnLoop(const Request& request) {
 void Connection::ReplyInline(const Request& request, const Status& status) {
   std::string bytes;
   Reply reply(ReplyForm::Of(head_), Into(&bytes));
-  SendStatus(reply, request, status);
+  SendWriteRefusal(reply, request, status);
   close_after_reply_ |= !reply.Finish();
   TransmitReply(bytes);
 }

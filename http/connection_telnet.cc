@@ -8,6 +8,7 @@
 #include "http/shut_down.h"
 #include "http/telnet/lines.h"
 #include "http/wire/telnet_line.h"
+#include "storage/model/writer.h"
 
 namespace hg::http {
 namespace {
@@ -31,24 +32,27 @@ bool Connection::AdvanceTelnet() {
     if (bytes.size() > edge_.options.line_bytes_max) Close();
     return false;
   }
-  line_bytes_ = last_lf + 1;
-  const std::string_view lines = bytes.substr(0, line_bytes_);
+  std::string_view lines = bytes.substr(0, last_lf + 1);
+  if (Guarded() && !AdmitLines(&lines)) return true;
+  line_bytes_ = lines.size();
   if (!TryLines(lines)) RunLines(lines);
   return true;
 }
 
 bool Connection::TryLines(std::string_view lines) {
-  if (edge_.options.mode == Mode::kReadOnly) return false;
+  if (edge_.options.mode == Mode::kReadOnly || !May(Role::kWrite)) return false;
   auto& points = loop_.points;
   points.clear();
   for (std::string_view rest = lines; !rest.empty();) {
     if (!ParsePutLine(TakeLine(&rest), &points.emplace_back())) return false;
   }
+  const Writer::ActingFor acting(writer().get());
   const auto appended = edge_.services.sink.AppendSpelled(points);
   Counters& counters = edge_.services.counters;
   if (!appended.ok()) {
     // Other refusals have their texts, a line's each, on the exact way.
-    if (appended.status().code() != StatusCode::kBusy) return false;
+    const StatusCode code = appended.status().code();
+    if (code != StatusCode::kBusy && code != StatusCode::kLimitExceeded) return false;
     counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
     RetryLater();
     return true;
@@ -81,7 +85,11 @@ void Connection::RetryLater() {
 
 void Connection::RunLines(std::string_view lines) {
   state_ = State::kHandling;
-  const LinesCall call{.muted = TooMuchUnread(), .after_busy = retries_ > 0};
+  const LinesCall call{.muted = TooMuchUnread(),
+                       .after_busy = retries_ > 0,
+                       .roles = roles(),
+                       .writer = writer().get()};
+  // Its writer lives as long as the connection keeps it, which works on nothing else meanwhile.
   auto run = [lines, call, self = shared_from_this(),
               &services = edge_.services](WorkerPool::Turn&) mutable {
     LinesResult result;
@@ -111,7 +119,7 @@ void Connection::LinesDone(const LinesResult& result) {
   Advance();
 }
 
-bool Connection::TooMuchUnread() const { return out_.size() + writing_.size() > kUnreadBytesMax; }
+bool Connection::TooMuchUnread() const { return out_.size() - out_sent_ > kUnreadBytesMax; }
 
 void Connection::SendTelnet(std::string_view text) {
   if (!TooMuchUnread()) Transmit(text);

@@ -21,6 +21,9 @@ struct Counters {
   Counter put_storage_errors{0}, put_invalid_values{0}, put_illegal_arguments{0},
       put_unknown_metrics{0}, put_writes_blocked{0};
 
+  // Without good credentials; with them and without the role.
+  Counter unauthorized_http{0}, unauthorized_telnet{0}, forbidden_http{0}, forbidden_telnet{0};
+
   Counter graph_requests{0};
   // Of requests that a pool thread answered, of plots and of drawing them, of queries' storage.
   Latency all_requests, graphs, drawing, scans;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "http/access/needed_role.h"
 #include "http/services.h"
 
 namespace hg::http {
@@ -54,12 +55,16 @@ struct Endpoint {
   Place place;
   uint8_t verbs;  // others are answered 405 (unversioned 400)
   uint8_t modes;
+  NeededRole role;  // of those whom authentication knows
   Handler handler;
   Where where = Where::kPool;
 };
 
 /// All of them, the same for the life of the process.
 std::span<const Endpoint> Endpoints();
+
+/// The endpoint of a request; nullptr as below.
+const Endpoint* FindEndpoint(const Request& request, const Options& options);
 
 /// The endpoint of a name; nullptr if there is none, or none with these modes and switches
 /// ("diediedie" has its own).

@@ -6,6 +6,7 @@
 #include "http/replies.h"
 #include "http/wire/json_text.h"
 #include "http/wire/json_writer.h"
+#include "http/wire/reason_phrase.h"
 
 namespace hg::http {
 namespace {
@@ -25,14 +26,17 @@ void SendJsonError(ResponseWriter& out, const Request& request, int status,
   out.Write(std::string(callback) + "(" + body + ")");
 }
 
-/// As InfluxDB's clients read it; a 4xx makes them drop the points, a 5xx send them again.
+/// As InfluxDB's clients read it; a 4xx but 429 makes them drop the points, a 5xx send them again.
 void SendInfluxError(ResponseWriter& out, InfluxApi api, int status, std::string_view message) {
   std::string body;
   JsonWriter json(&body);
   json.BeginObject();
   if (api == InfluxApi::kV2) {
-    json.Member("code", status == 405   ? "method not allowed"
+    json.Member("code", status == 401   ? "unauthorized"
+                        : status == 403 ? "forbidden"
+                        : status == 405 ? "method not allowed"
                         : status == 413 ? "request too large"
+                        : status == 429 ? "too many requests"
                         : status == 503 ? "unavailable"
                         : status >= 500 ? "internal error"
                                         : "invalid");
@@ -78,6 +82,9 @@ void SendError(ResponseWriter& out, const Request& request, int status, std::str
     return SendInfluxError(out, api, status, message);
   if (Unversioned(request)) {
     if (status == 404) return SendPage(out, request, 404, "Page Not Found", message);
+    // Of ours: a browser must see what it is to do.
+    if (status == 401 || status == 403 || status == 429)
+      return SendPage(out, request, status, ReasonPhrase(status), message);
     if (status >= 500) return SendPage(out, request, 500, "Internal Server Error", message);
     return SendPage(out, request, 400, "Bad Request", message);
   }
@@ -100,6 +107,19 @@ void SendStatus(ResponseWriter& out, const Request& request, const Status& statu
     out.AddHeader("Retry-After", "1");
   }
   SendError(out, request, HttpStatusOf(status.code()), status.message());
+}
+
+void SendWriteRefusal(ResponseWriter& out, const Request& request, const Status& status) {
+  if (out.Started()) return;
+  const int http_status = BeginWriteRefusal(out, status);
+  SendError(out, request, http_status, status.message());
+}
+
+int BeginWriteRefusal(ResponseWriter& out, const Status& status) {
+  const int http_status =
+      status.code() == StatusCode::kLimitExceeded ? 429 : HttpStatusOf(status.code());
+  if (http_status == 429 || http_status == 503) out.AddHeader("Retry-After", "1");
+  return http_status;
 }
 
 void SendNotFound(ResponseWriter& out, const Request& request) {

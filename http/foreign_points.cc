@@ -58,11 +58,11 @@ bool CountRefusal(const Status& verdict, Counters* counters) {
       return true;
     case StatusCode::kInvalidArgument:
     case StatusCode::kConflict:  // a name whose bytes are another one's
-    case StatusCode::kLimitExceeded:
       count(&counters->put_illegal_arguments);
       return true;
     case StatusCode::kBusy:
     case StatusCode::kUnavailable:
+    case StatusCode::kLimitExceeded:  // of a rate
       count(&counters->put_writes_blocked);
       return false;
     default:

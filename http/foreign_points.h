@@ -49,7 +49,7 @@ class ForeignPoints {
 };
 
 /// Counts a verdict of AppendNamed that is not ok. True: the point is at fault; false: the store
-/// is, so that the client should send it again.
+/// is, or a rate that was met, so that the client should send it again.
 bool CountRefusal(const Status& verdict, Counters* counters);
 
 }  // namespace hg::http

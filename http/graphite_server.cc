@@ -1,24 +1,22 @@
 #include "http/graphite_server.h"
 
-#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <memory>
 #include <thread>
 #include <unordered_set>
 #include <vector>
 
-#include "http/commit_wait.h"
-#include "http/foreign_points.h"
+#include "http/access/client_limits.h"
+#include "http/graphite_intake.h"
 #include "http/listener.h"
 #include "http/wire/graphite_line.h"
 #include "http/wire/pickle.h"
 #include "storage/base/bytes.h"
-#include "storage/model/instant.h"
-#include "storage/model/point_sink.h"
-#include "storage/model/utf8.h"
+#include "storage/model/writer.h"
 
 namespace hg::http {
 namespace {
@@ -28,108 +26,22 @@ using asio::ip::tcp;
 
 constexpr size_t kReadBytes = 65536;
 constexpr size_t kFrameHeadBytes = 4;
-/// Of points that wait to be stored: a frame that names one long path many times must not become as
-/// many copies of it. A point costs more than its names.
-constexpr size_t kBatchBytesMax = size_t{4} << 20;
-constexpr size_t kPointBytes = 128;
-constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr auto kSweepInterval = std::chrono::seconds(1);
-constexpr int64_t kWarningIntervalMs = 10'000;
-
-/// What both ports do with points; on the server's thread.
-class Intake {
- public:
-  Intake(const Options& options, Services& services, const std::atomic<bool>& stopping)
-      : services_(services), stopping_(stopping), batch_(options) {}
-
-  [[nodiscard]] int64_t MonotonicMs() const { return services_.clock.MonotonicNs() / 1'000'000; }
-  [[nodiscard]] Timestamp Now() const {
-    return TimestampOfMillis(services_.clock.NowMs()).value_or(Timestamp{0});
-  }
-
-  void Add(const GraphitePoint& point) {
-    services_.counters.rpc_graphite.fetch_add(1, std::memory_order_relaxed);
-    Status added = batch_.SetTags(point.tags);
-    if (added.ok()) added = batch_.Add(point.metric, point.time, point.value);
-    if (!added.ok()) Refuse(added);
-    batch_bytes_ += kPointBytes + point.metric.size();
-    for (const auto& [key, value] : point.tags) batch_bytes_ += key.size() + value.size();
-    if (batch_bytes_ > kBatchBytesMax) Flush();
-  }
-
-  /// Counts and tells what could not even be read.
-  void Refuse(const Status& why) {
-    services_.counters.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
-    Tell(why.message());
-  }
-
-  /// To the log, at most once in kWarningIntervalMs.
-  void Tell(std::string_view why) {
-    ++untold_;
-    const int64_t now_ms = MonotonicMs();
-    if (!services_.warn || (told_ms_ != 0 && now_ms - told_ms_ < kWarningIntervalMs)) return;
-    std::string text = "graphite: " + std::string(why);
-    ReplaceInvalidUtf8(&text);
-    if (untold_ > 1) text += " (and " + std::to_string(untold_ - 1) + " more before)";
-    services_.warn(text);
-    told_ms_ = std::max<int64_t>(1, now_ms);
-    untold_ = 0;
-  }
-
-  /// Stores what was added; waits while the store is busy, since that passes. What does not pass (a
-  /// name whose stored bytes are damaged) costs its point alone.
-  void Flush() {
-    std::vector<NamedPoint> left = batch_.points();
-    std::vector<Status> verdicts;
-    PointSink::Position position = 0;
-    while (!left.empty()) {
-      position = std::max(position, services_.sink.AppendNamed(left, &verdicts));
-      std::vector<NamedPoint> again;
-      uint64_t stored = 0;
-      for (size_t i = 0; i < verdicts.size(); ++i) {
-        if (verdicts[i].ok()) {
-          ++stored;
-          continue;
-        }
-        CountRefusal(verdicts[i], &services_.counters);
-        Tell(verdicts[i].message());
-        if (Passes(verdicts[i])) again.push_back(left[i]);
-      }
-      services_.counters.points_added.fetch_add(stored, std::memory_order_relaxed);
-      left = std::move(again);
-      if (left.empty() || stopping_.load(std::memory_order_relaxed)) break;
-      std::this_thread::sleep_for(kBusyPause);
-    }
-    if (const Status committed = CommitAndWait(services_.sink, position); !committed.ok()) {
-      services_.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
-      Tell(committed.message());
-    }
-    batch_.Clear();
-    batch_bytes_ = 0;
-  }
-
- private:
-  static bool Passes(const Status& verdict) {
-    return verdict.code() == StatusCode::kBusy || verdict.code() == StatusCode::kUnavailable;
-  }
-
-  Services& services_;
-  const std::atomic<bool>& stopping_;
-  ForeignPoints batch_;
-  size_t batch_bytes_ = 0;
-  int64_t told_ms_ = 0;
-  uint64_t untold_ = 0;
-};
 
 enum class Form : uint8_t { kLines, kPickle };
 
 /// Lives as long as it is read.
 class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnection> {
  public:
-  GraphiteConnection(tcp::socket socket, Form form, Intake& intake,
-                     std::unordered_set<GraphiteConnection*>& all)
-      : socket_(std::move(socket)), form_(form), intake_(intake), all_(all) {
+  /// `writer`: how much the client may write; null = everything.
+  GraphiteConnection(tcp::socket socket, Form form, GraphiteIntake& intake,
+                     std::shared_ptr<Writer> writer, std::unordered_set<GraphiteConnection*>& all)
+      : socket_(std::move(socket)),
+        form_(form),
+        intake_(intake),
+        writer_(std::move(writer)),
+        all_(all) {
     all_.insert(this);
     active_ms_ = intake_.MonotonicMs();
   }
@@ -142,6 +54,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
         asio::buffer(bytes_.data() + had, kReadBytes),
         [self = shared_from_this(), had](const boost::system::error_code& error, size_t size) {
           self->bytes_.resize(had + size);
+          const Writer::ActingFor acting(self->writer_.get());
           const bool good = self->form_ == Form::kLines ? self->TakeLines() : self->TakeFrames();
           self->intake_.Flush();
           self->active_ms_ = self->intake_.MonotonicMs();
@@ -211,7 +124,8 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
 
   tcp::socket socket_;
   const Form form_;
-  Intake& intake_;
+  GraphiteIntake& intake_;
+  const std::shared_ptr<Writer> writer_;
   std::unordered_set<GraphiteConnection*>& all_;
   std::string bytes_;  // that were read, and are not whole yet
   int64_t active_ms_ = 0;
@@ -231,7 +145,7 @@ class GraphiteServer::Impl {
           form == Form::kLines ? options_.graphite_port : options_.graphite_pickle_port;
       if (!port) continue;
       tcp::acceptor& acceptor = acceptors_[Index(form)];
-      ASSIGN_OR_RETURN(ports_[Index(form)], Listen(options_, *port, &acceptor));
+      ASSIGN_OR_RETURN(ports_[Index(form)], Listen(options_, options_.bind, *port, &acceptor));
       Accept(form);
     }
     if (options_.idle_timeout_s > 0) SweepLater();
@@ -301,7 +215,14 @@ class GraphiteServer::Impl {
     }
     boost::system::error_code ignored;
     socket.set_option(asio::socket_base::keep_alive(options_.keep_alive), ignored);
-    std::make_shared<GraphiteConnection>(std::move(socket), form, intake_, connections_)->Read();
+    std::shared_ptr<Writer> writer;
+    if (services_.client_limits != nullptr) {
+      const auto remote = socket.remote_endpoint(ignored);
+      writer = services_.client_limits->OfAddress(remote.address().to_string());
+    }
+    std::make_shared<GraphiteConnection>(std::move(socket), form, intake_, std::move(writer),
+                                         connections_)
+        ->Read();
   }
   /// Closes connections that nobody uses any more.
   void SweepLater() {
@@ -320,7 +241,7 @@ class GraphiteServer::Impl {
   const Options& options_;
   Services& services_;
   std::atomic<bool> stopping_{false};
-  Intake intake_;
+  GraphiteIntake intake_;
   std::unordered_set<GraphiteConnection*> connections_;  // thread_ only
   asio::io_context io_{1};
   tcp::acceptor acceptors_[2] = {tcp::acceptor(io_), tcp::acceptor(io_)};  // by Form

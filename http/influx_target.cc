@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "http/request.h"
+#include "http/wire/percent.h"
+
 namespace hg::http {
 namespace {
 
-constexpr std::string_view kWriteV1 = "/write", kWriteV2 = "/api/v2/write";
+constexpr std::string_view kWriteV1 = "/write", kWriteV2 = "/api/v2/write", kQuery = "/query";
 
 std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
 
@@ -14,8 +17,8 @@ std::string_view PathOf(std::string_view target) { return target.substr(0, targe
 InfluxApi InfluxApiOf(std::string_view target) {
   const std::string_view path = PathOf(target);
   if (path == kWriteV2) return InfluxApi::kV2;
-  for (const std::string_view known : {kWriteV1, std::string_view("/query"),
-                                       std::string_view("/ping"), std::string_view("/health")})
+  for (const std::string_view known :
+       {kWriteV1, kQuery, std::string_view("/ping"), std::string_view("/health")})
     if (path == known) return InfluxApi::kV1;
   return InfluxApi::kNone;
 }
@@ -23,6 +26,17 @@ InfluxApi InfluxApiOf(std::string_view target) {
 bool IsInfluxWritePath(std::string_view target) {
   const std::string_view path = PathOf(target);
   return path == kWriteV1 || path == kWriteV2;
+}
+
+Credentials InfluxCredentials(std::string_view target) {
+  const std::string_view path = PathOf(target);
+  if ((path != kWriteV1 && path != kQuery) || path.size() == target.size()) return {};
+  Parameters parameters;
+  if (!ParseQueryString(target.substr(path.size() + 1), &parameters)) return {};
+  const std::string* const name = parameters.Find("u");
+  if (name == nullptr) return {};
+  const std::string* const password = parameters.Find("p");
+  return {Credentials::Kind::kPassword, *name, password == nullptr ? "" : *password};
 }
 
 std::optional<InfluxUnit> PlainInfluxUnit(std::string_view target) {

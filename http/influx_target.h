@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "http/access/credentials.h"
 #include "http/wire/influx_line.h"
 
 namespace hg::http {
@@ -15,6 +16,10 @@ InfluxApi InfluxApiOf(std::string_view target);
 
 /// True for both paths of lines, whatever their parameters.
 bool IsInfluxWritePath(std::string_view target);
+
+/// What InfluxDB 1.x' clients say of themselves in the target of /write and /query, by `u` and `p`;
+/// kNone where there is no `u`, and of other targets.
+Credentials InfluxCredentials(std::string_view target);
 
 /// The unit of times, where the target is one of lines whose parameters hold no escapes and a known
 /// precision.

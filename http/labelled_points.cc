@@ -135,6 +135,7 @@ void LabelledPoints::Judge(size_t point, const Status& verdict) {
       break;
     case StatusCode::kBusy:
     case StatusCode::kUnavailable:
+    case StatusCode::kLimitExceeded:
       return Fail(verdict);
     default:  // it does not pass: who was told 5xx would send all of the request for ever
       Count(counters.put_storage_errors);
@@ -155,8 +156,9 @@ void LabelledPoints::RefuseItem(uint64_t item, std::string_view metric, ByteView
 void LabelledPoints::Fail(const Status& status) {
   if (!failure_.ok()) return;
   failure_ = status;
-  const bool later =
-      status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable;
+  const bool later = status.code() == StatusCode::kBusy ||
+                     status.code() == StatusCode::kUnavailable ||
+                     status.code() == StatusCode::kLimitExceeded;
   Counters& counters = services_.counters;
   Count(later ? counters.put_writes_blocked : counters.put_storage_errors);
 }

@@ -28,8 +28,8 @@ class LabelledPoints : public LabelledSink {
   void Refuse(std::string_view reason) override;
 
   /// Stores what was added, and waits for the log. Not ok: the store takes nothing now (Busy,
-  /// Unavailable), or the log failed; the request may be sent again as it was. What another try
-  /// would not store either is refused.
+  /// Unavailable), a limit of a rate was met (LimitExceeded), or the log failed; the request may be
+  /// sent again as it was. What another try would not store either is refused.
   Status Finish();
 
   // What became of it, after Finish.

@@ -28,16 +28,17 @@ Result<asio::ip::address> AddressOf(const std::string& bind) {
 
 }  // namespace
 
-Result<uint16_t> Listen(const Options& options, uint16_t port, tcp::acceptor* acceptor) {
+Result<uint16_t> Listen(const Options& options, const std::string& bind, uint16_t port,
+                        tcp::acceptor* acceptor) {
   boost::system::error_code error;
-  ASSIGN_OR_RETURN(const asio::ip::address address, AddressOf(options.bind));
+  ASSIGN_OR_RETURN(const asio::ip::address address, AddressOf(bind));
   const tcp::endpoint endpoint(address, port);
   acceptor->open(endpoint.protocol(), error);
   if (!error) acceptor->set_option(tcp::acceptor::reuse_address(options.reuse_address), error);
   if (!error) acceptor->bind(endpoint, error);
   if (!error) acceptor->listen(options.backlog, error);
   if (error) {
-    return Status::IoError("cannot listen on " + options.bind + ":" + std::to_string(port) + ": " +
+    return Status::IoError("cannot listen on " + bind + ":" + std::to_string(port) + ": " +
                            error.message());
   }
   return acceptor->local_endpoint(error).port();

@@ -25,8 +25,9 @@ class Connection;
 struct Edge {
   const Options& options;
   Services& services;
-  WorkerPool& requests;  // handlers
-  WorkerPool& writes;    // points on the exact way
+  WorkerPool& requests;   // handlers
+  WorkerPool& writes;     // points on the exact way
+  WorkerPool& passwords;  // that are to be judged
   std::atomic<bool> stopping{false};
 };
 

@@ -11,11 +11,28 @@ namespace hg::http {
 
 enum class Mode { kReadWrite, kReadOnly, kWriteOnly };
 
+/// Whether clients have certificates.
+enum class ClientCertificates : uint8_t {
+  kNone,      // they are not asked for one
+  kOptional,  // who has one is known by it
+  kRequired,  // who has none is not listened to
+};
+
+struct TlsOptions {
+  std::string certificate_file;  // PEM, with the chain behind it; "" = no TLS
+  std::string key_file;          // PEM
+  ClientCertificates clients = ClientCertificates::kNone;
+  std::string authorities_file;  // PEM: who may vouch for clients
+  std::string bind;              // "" = Options::bind
+  std::optional<uint16_t> port;  // of its own, beside the plain one; none: Options::port speaks TLS
+};
+
 struct Options {
   std::string bind = "127.0.0.1";  // an address or the name of a host
   uint16_t port = 4242;
   // Graphite's two forms; none: not spoken. Bound as `port` is.
   std::optional<uint16_t> graphite_port, graphite_pickle_port;
+  TlsOptions tls;
   int backlog = 3072;
   int loop_threads = 0;    // 0 = one per core
   int worker_threads = 8;  // pool for handlers that may block

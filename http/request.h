@@ -1,11 +1,18 @@
 #pragma once
 // A parsed HTTP request as the handlers see it.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "http/access/roles.h"
+
+namespace hg {
+class Writer;
+}
 
 namespace hg::http {
 
@@ -52,8 +59,11 @@ struct Request {
   size_t endpoint_index = 0;
   Parameters parameters;
   std::vector<std::pair<std::string, std::string>> headers;  // names lower-case
-  std::string_view body;  // decoded (gzip, chunks); lives as long as the handler runs
-  std::string remote;     // "127.0.0.1:51000"
+  std::string_view body;           // decoded (gzip, chunks); lives as long as the handler runs
+  std::string remote;              // "127.0.0.1:51000"
+  std::string user;                // who has proved to be it; "" = nobody, or nobody was asked
+  Roles roles = Roles::All();      // of the user; none of a stranger; all where nobody was asked
+  std::shared_ptr<Writer> writer;  // how much the client may write; null = everything
 
   /// The endpoint's name in lower case; "" if the path ends before.
   [[nodiscard]] std::string Endpoint() const { return Segment(0); }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 
 #include "http/endpoints.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/percent.h"
 #include "storage/model/utf8.h"
+#include "storage/model/writer.h"
 
 namespace hg::http {
 namespace {
@@ -79,6 +81,14 @@ bool IsOwnOrigin(const Request& request, std::string_view origin) {
   return false;
 }
 
+/// One of tsd.http.request.cors_domains.
+bool IsListedOrigin(std::string_view origin, const Options& options) {
+  return std::any_of(options.cors_domains.begin(), options.cors_domains.end(),
+                     [&](const std::string& domain) {
+                       return domain == "*" || EqualIgnoringCase(domain, origin);
+                     });
+}
+
 /// OPTIONS, and foreign origins: answered whatever the path is. True: answered.
 bool AnswerCors(const Request& request, Services& services, ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
@@ -144,29 +154,55 @@ bool IsPluginPath(std::string_view target) {
 
 namespace {
 
-Place PlaceOf(const Request& request) {
-  return request.api_version >= 0 ? Place::kApi : Place::kRoot;
+/// A page of another site, which a browser shows to somebody who has given it his password for this
+/// one: it may read what CORS lets it read, and change nothing.
+bool FromAnotherSite(const Request& request, const Options& options) {
+  const std::string* origin = request.Header("origin");
+  if (origin != nullptr && !origin->empty())
+    return !IsOwnOrigin(request, *origin) && !IsListedOrigin(*origin, options);
+  const std::string* site = request.Header("sec-fetch-site");
+  return site != nullptr && *site != "same-origin" && *site != "none";
 }
 
-/// Of a path that another product's API has.
-const Endpoint* FindPath(const Request& request, const Options& options) {
-  const std::string_view target = request.target;
-  return FindEndpoint(target.substr(0, target.find('?')), Place::kPath, options);
+/// True: answered.
+bool RefuseAccess(const Request& request, Role needed, Services& services, ResponseWriter& out) {
+  if (!request.roles.Has(needed)) {
+    SendNoAccess(request, needed, services, out);
+    return true;
+  }
+  const bool changes = needed == Role::kWrite || needed == Role::kAdmin;
+  if (services.access == nullptr || !changes || !FromAnotherSite(request, services.options))
+    return false;
+  services.counters.forbidden_http.fetch_add(1, std::memory_order_relaxed);
+  SendError(out, request, 403, "Not for pages of another site");
+  return true;
 }
 
 }  // namespace
 
+void SendNoAccess(const Request& request, Role needed, Services& services, ResponseWriter& out) {
+  if (request.user.empty()) {
+    services.counters.unauthorized_http.fetch_add(1, std::memory_order_relaxed);
+    // Browsers ask for name and password when they see the first, and try no other.
+    out.AddHeader("WWW-Authenticate", "Basic realm=\"Hourglass\", charset=\"UTF-8\"");
+    out.AddHeader("WWW-Authenticate", "Bearer realm=\"Hourglass\"");
+    return SendError(out, request, 401, "Name and password, or a token, are needed");
+  }
+  services.counters.forbidden_http.fetch_add(1, std::memory_order_relaxed);
+  SendError(out, request, 403,
+            "The user " + request.user + " lacks the role " + std::string(RoleName(needed)));
+}
+
 bool MayAnswerOnLoop(const Request& request, const Options& options) {
-  const Endpoint* endpoint = FindPath(request, options);
-  if (endpoint == nullptr) endpoint = FindEndpoint(request.Endpoint(), PlaceOf(request), options);
+  const Endpoint* const endpoint = FindEndpoint(request, options);
   return endpoint != nullptr && endpoint->where == Where::kLoop;
 }
 
 void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
-  const Place place = PlaceOf(request);
-  const Endpoint* endpoint = FindPath(request, services.options);
-  if (endpoint == nullptr) {
-    if (place == Place::kApi && RefuseVersion(request, out)) return;
+  const Endpoint* const endpoint = FindEndpoint(request, services.options);
+  // Other products' paths have no versions and serializers.
+  if (endpoint == nullptr || endpoint->place != Place::kPath) {
+    if (request.api_version >= 0 && RefuseVersion(request, out)) return;
     if (RefuseSerializer(request, out)) return;
   }
   if (AnswerCors(request, services, out)) return;
@@ -174,22 +210,19 @@ void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
     SendEmpty(out, 404);
     return;
   }
-  if (endpoint == nullptr) endpoint = FindEndpoint(request.Endpoint(), place, services.options);
   if (endpoint == nullptr) return SendNotFound(out, request);
   if (endpoint->verbs != kAny && (endpoint->verbs & VerbBit(request.method)) == 0) {
     return SendMethodNotAllowed(out, request);
   }
+  if (RefuseAccess(request, endpoint->role(request), services, out)) return;
+  const Writer::ActingFor acting(request.writer.get());
   endpoint->handler(request, services, out);
 }
 
 bool AddCorsHeaders(const Request& request, const Options& options, ResponseWriter& out) {
   const std::string* origin = request.Header("origin");
   if (origin == nullptr || origin->empty() || options.cors_domains.empty()) return true;
-  bool allowed = std::any_of(options.cors_domains.begin(), options.cors_domains.end(),
-                             [&](const std::string& domain) {
-                               return domain == "*" || EqualIgnoringCase(domain, *origin);
-                             });
-  if (!allowed) return false;
+  if (!IsListedOrigin(*origin, options)) return false;
   out.AddHeader("Access-Control-Allow-Origin", *origin);
   out.AddHeader("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE");
   out.AddHeader("Access-Control-Allow-Headers", options.cors_headers);

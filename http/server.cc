@@ -5,11 +5,13 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <condition_variable>
+#include <new>
 #include <thread>
 
 #include "http/connection.h"
 #include "http/listener.h"
 #include "http/loop.h"
+#include "http/tls/tls_context.h"
 #include "storage/base/worker_pool.h"
 
 namespace hg::http {
@@ -20,6 +22,9 @@ using asio::ip::tcp;
 
 /// Requests that wait for a thread; each holds its body.
 constexpr size_t kRequestQueueMax = 1024;
+/// Each takes 16 MiB and some 10 ms of a core: a flood of wrong ones takes these and no more.
+constexpr int kPasswordsJudgedAtOnce = 2;
+constexpr size_t kPasswordQueueMax = 64;
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 int LoopCount(const Options& options) {
@@ -35,14 +40,23 @@ class Server::Impl {
       : options_(options),
         requests_(options.worker_threads, kRequestQueueMax),
         writes_(options.write_threads, kRequestQueueMax),
-        edge_{options, services, requests_, writes_},
+        passwords_(kPasswordsJudgedAtOnce, kPasswordQueueMax),
+        edge_{options, services, requests_, writes_, passwords_},
+        tls_(options.tls),
         loops_(MakeLoops(options, edge_)) {}
 
   ~Impl() { Stop(); }
 
   Status Start() {
-    ASSIGN_OR_RETURN(port_, Listen(options_, options_.port, &acceptor_));
-    Accept();
+    const TlsOptions& tls = options_.tls;
+    const bool speaks_tls = !tls.certificate_file.empty();
+    if (speaks_tls) RETURN_IF_ERROR(tls_.Load());
+    if (!speaks_tls || tls.port) RETURN_IF_ERROR(Open(options_.bind, options_.port, nullptr));
+    if (speaks_tls) {
+      RETURN_IF_ERROR(Open(tls.bind.empty() ? options_.bind : tls.bind,
+                           tls.port.value_or(options_.port), &tls_));
+    }
+    for (auto& listener : listeners_) Accept(*listener);
     for (auto& loop : loops_) {
       guards_.push_back(asio::make_work_guard(loop->io()));
       asio::post(loop->io(), [&loop] { loop->Start(); });
@@ -51,7 +65,16 @@ class Server::Impl {
     return {};
   }
 
-  [[nodiscard]] uint16_t port() const { return port_; }
+  [[nodiscard]] uint16_t port() const { return listeners_.empty() ? 0 : listeners_[0]->port; }
+
+  [[nodiscard]] uint16_t tls_port() const {
+    return options_.tls.certificate_file.empty() || listeners_.empty() ? 0
+                                                                       : listeners_.back()->port;
+  }
+
+  [[nodiscard]] bool reached_from_outside() const { return reached_from_outside_; }
+
+  Status ReloadTls() { return options_.tls.certificate_file.empty() ? Status() : tls_.Load(); }
 
   void Stop() {
     if (stopped_) return;
@@ -59,13 +82,15 @@ class Server::Impl {
     edge_.stopping.store(true, std::memory_order_relaxed);
     boost::system::error_code ignored;
     if (threads_.empty()) {
-      acceptor_.close(ignored);
+      for (auto& listener : listeners_) listener->acceptor.close(ignored);
       return;
     }
     asio::post(loops_[0]->io(), [this] {
       boost::system::error_code error;
-      acceptor_.close(error);
-      accept_pause_.cancel();
+      for (auto& listener : listeners_) {
+        listener->acceptor.close(error);
+        listener->pause.cancel();
+      }
     });
     CloseConnections(false);
     // Cuts off what is still running when the grace is over.
@@ -80,6 +105,7 @@ class Server::Impl {
     });
     requests_.Join();
     writes_.Join();
+    passwords_.Join();
     // The handlers' last words are posted; the loops end when those are sent.
     guards_.clear();
     for (std::thread& thread : threads_) thread.join();
@@ -94,6 +120,16 @@ class Server::Impl {
  private:
   using Loops = std::vector<std::unique_ptr<Loop>>;
 
+  /// Of the first loop's thread, once it runs.
+  struct Listener {
+    Listener(asio::io_context& io, TlsContext* tls_or_null)
+        : acceptor(io), pause(io), tls(tls_or_null) {}
+    tcp::acceptor acceptor;
+    asio::steady_timer pause;
+    TlsContext* const tls;  // null = plain
+    uint16_t port = 0;
+  };
+
   static Loops MakeLoops(const Options& options, Edge& edge) {
     Loops loops;
     for (int i = 0; i < LoopCount(options); ++i) loops.push_back(std::make_unique<Loop>(edge));
@@ -106,35 +142,45 @@ class Server::Impl {
     }
   }
 
-  void Accept() {
+  Status Open(const std::string& bind, uint16_t port, TlsContext* tls) {
+    auto listener = std::make_unique<Listener>(loops_[0]->io(), tls);
+    ASSIGN_OR_RETURN(listener->port, Listen(options_, bind, port, &listener->acceptor));
+    boost::system::error_code error;
+    reached_from_outside_ |= !listener->acceptor.local_endpoint(error).address().is_loopback();
+    listeners_.push_back(std::move(listener));
+    return {};
+  }
+
+  void Accept(Listener& listener) {
     // One acceptor that hands out, instead of one per loop: the kernel's SO_REUSEPORT spreads by
     // hash, so that a few busy agents often share one loop, and it would let a second daemon listen
     // on the same port unnoticed.
     Loop& loop = **std::min_element(loops_.begin(), loops_.end(), [](const auto& a, const auto& b) {
       return a->load().load(std::memory_order_relaxed) < b->load().load(std::memory_order_relaxed);
     });
-    acceptor_.async_accept(
-        loop.io(), [this, &loop](const boost::system::error_code& error, tcp::socket socket) {
+    listener.acceptor.async_accept(
+        loop.io(),
+        [this, &listener, &loop](const boost::system::error_code& error, tcp::socket socket) {
           if (edge_.stopping.load(std::memory_order_relaxed)) return;
-          if (error) return PauseAccepting();
+          if (error) return PauseAccepting(listener);
           try {
-            Admit(loop, std::move(socket));
+            Admit(listener, loop, std::move(socket));
           } catch (...) {
             edge_.services.counters.exceptions_unknown.fetch_add(1, std::memory_order_relaxed);
           }
-          Accept();
+          Accept(listener);
         });
   }
 
   /// Out of descriptors, most likely: trying again at once would only burn the core.
-  void PauseAccepting() {
-    accept_pause_.expires_after(kAcceptPause);
-    accept_pause_.async_wait([this](const boost::system::error_code& error) {
-      if (!error && !edge_.stopping.load(std::memory_order_relaxed)) Accept();
+  void PauseAccepting(Listener& listener) {
+    listener.pause.expires_after(kAcceptPause);
+    listener.pause.async_wait([this, &listener](const boost::system::error_code& error) {
+      if (!error && !edge_.stopping.load(std::memory_order_relaxed)) Accept(listener);
     });
   }
 
-  void Admit(Loop& loop, tcp::socket socket) {
+  void Admit(const Listener& listener, Loop& loop, tcp::socket socket) {
     Counters& counters = edge_.services.counters;
     counters.connections_total.fetch_add(1, std::memory_order_relaxed);
     const uint64_t open = counters.connections_open.load(std::memory_order_relaxed);
@@ -142,7 +188,12 @@ class Server::Impl {
       counters.connections_rejected.fetch_add(1, std::memory_order_relaxed);
       return;  // closed without a word
     }
-    auto held = std::make_shared<tcp::socket>(std::move(socket));
+    std::unique_ptr<TlsSession> tls;
+    if (listener.tls != nullptr) {
+      tls = listener.tls->NewSession(socket.native_handle());
+      if (tls == nullptr) throw std::bad_alloc();
+    }
+    auto held = std::make_shared<Stream>(std::move(socket), std::move(tls));
     loop.load().fetch_add(1, std::memory_order_relaxed);
     counters.connections_open.fetch_add(1, std::memory_order_relaxed);
     asio::post(loop.io(), [&loop, held = std::move(held)] {
@@ -153,13 +204,14 @@ class Server::Impl {
   const Options& options_;
   WorkerPool requests_;
   WorkerPool writes_;
+  WorkerPool passwords_;
   Edge edge_;
+  TlsContext tls_;
   Loops loops_;
-  tcp::acceptor acceptor_{loops_[0]->io()};
-  asio::steady_timer accept_pause_{loops_[0]->io()};
+  std::vector<std::unique_ptr<Listener>> listeners_;  // fixed once it has started
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
   std::vector<std::thread> threads_;
-  uint16_t port_ = 0;
+  bool reached_from_outside_ = false;
   bool stopped_ = false;
 };
 
@@ -171,6 +223,12 @@ Server::~Server() = default;
 Status Server::Start() { return impl_->Start(); }
 
 uint16_t Server::port() const { return impl_->port(); }
+
+uint16_t Server::tls_port() const { return impl_->tls_port(); }
+
+Status Server::ReloadTls() { return impl_->ReloadTls(); }
+
+bool Server::reached_from_outside() const { return impl_->reached_from_outside(); }
 
 void Server::Stop() { impl_->Stop(); }
 

@@ -19,11 +19,19 @@ class Server {
   /// Stops.
   ~Server();
 
-  /// Listens and returns; IoError names the address if it cannot.
+  /// Listens and returns; IoError names the address if it cannot, InvalidArgument a file of TLS.
   Status Start();
 
   /// The port that is listened on: Options::port, or the one the system chose for 0.
   [[nodiscard]] uint16_t port() const;
+  /// The one that speaks TLS, which may be the same; 0 = none.
+  [[nodiscard]] uint16_t tls_port() const;
+  /// Reads certificate, key and authorities anew, for connections that begin from now on. On
+  /// failure everything stays as it was. Any thread.
+  Status ReloadTls();
+
+  /// Whether other machines may come: it listens not on a loopback address alone.
+  [[nodiscard]] bool reached_from_outside() const;
 
   /// Listens no more, lets running requests finish (up to kStopGraceMs, then their clients are cut
   /// off), closes all connections. When it returns no handler runs any more. Idempotent.

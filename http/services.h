@@ -30,6 +30,9 @@ class Engine;
 
 namespace hg::http {
 
+class Access;
+class ClientLimits;
+
 struct Services {
   const Options& options;
   /// Every effective setting by its OpenTSDB key, defaults included: /api/config prints it.
@@ -55,6 +58,10 @@ struct Services {
   std::function<std::vector<std::string>()> recent_log = {};
   /// Lets through lines of that level ("INFO") and above. False: no such level. May be empty.
   std::function<bool(const std::string& level)> set_log_level = {};
+  /// Who may what; nullptr = nobody is asked who he is.
+  Access* access = nullptr;
+  /// How much which client may write; nullptr = as much as he likes.
+  ClientLimits* client_limits = nullptr;
   /// Copies and checks of the store; nullptr = it has no files of its own.
   Maintenance* maintenance = nullptr;
   /// Where a store on another machine is not asked for them; nullptr: names are.

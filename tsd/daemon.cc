@@ -11,13 +11,17 @@
 #include <thread>
 
 #include "compaction/row_queue.h"
+#include "http/access/access.h"
+#include "http/access/client_limits.h"
 #include "http/api/health.h"
 #include "http/graphite_server.h"
 #include "http/server.h"
 #include "query/engine.h"
+#include "storage/base/file.h"
 #include "storage/local/local_server.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
+#include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/rollup_ingest.h"
 #include "tsd/ingest/tracking_ingest.h"
 #include "tsd/log.h"
@@ -38,6 +42,8 @@ namespace {
 /// What the rooms above the store are told.
 struct DaemonOptions {
   http::Options http;
+  std::string users_file;  // "" = nobody is asked who he is
+  WriteLimits limits;
   IngestOptions ingest;
   query::Options query;
   int64_t slow_query_ms = 0;
@@ -53,6 +59,9 @@ struct DaemonOptions {
 Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   DaemonOptions options;
   ASSIGN_OR_RETURN(options.http, ReadHttpOptions(config));
+  ASSIGN_OR_RETURN(options.users_file, ReadUsersFile(config));
+  RETURN_IF_ERROR(CheckAnonymousPorts(config));
+  ASSIGN_OR_RETURN(options.limits, ReadWriteLimits(config));
   ASSIGN_OR_RETURN(options.ingest, ReadIngestOptions(config));
   ASSIGN_OR_RETURN(options.query, ReadQueryOptions(config));
   ASSIGN_OR_RETURN(options.slow_query_ms, ReadSlowQueryMs(config));
@@ -113,7 +122,9 @@ class Daemon {
         options_(CountingMerges(std::move(options), &merges_)),
         settings_(session.config().Shown()),
         fold_(&session.cells(), options_.fold, clock),
-        ingest_(session.points(), session.names(), options_.ingest),
+        metric_limits_(options_.limits.metric, session.points(), clock),
+        ingest_(session.points(), session.names(), options_.ingest,
+                options_.limits.metric.any() ? &metric_limits_ : nullptr),
         tracker_(session.cells(), clock, TrackerOptions()),
         tracking_ingest_(ingest_, session.names(), tracker_),
         histogram_ingest_(ingest_, session.cells(), session.layout(), session.data_table(),
@@ -128,6 +139,7 @@ class Daemon {
                      session.config().String("tsd.storage.hbase.tree_table")),
         highest_ids_(session.backend().remote() ? std::make_unique<uid::HighestIds>(session.names())
                                                 : nullptr),
+        client_limits_(options_.limits.client, clock),
         services_{options_.http,
                   settings_,
                   clock,
@@ -144,6 +156,8 @@ class Daemon {
                   options_.rollups ? static_cast<RollupSink*>(&rollup_ingest_) : &no_rollups_,
                   RecentLogLines,
                   SetLogLevelByName,
+                  options_.users_file.empty() ? nullptr : &access_,
+                  options_.limits.client.any() ? &client_limits_ : nullptr,
                   session.backend().maintenance(),
                   highest_ids_.get(),
                   [](const std::string& text) { LogWarning(text); }},
@@ -171,8 +185,10 @@ class Daemon {
     if (options_.preloaded_rows)
       RETURN_IF_ERROR(Prepend(session_.names().Preload(*options_.preloaded_rows),
                               "tsd.core.preload_uid_cache"));
+    RETURN_IF_ERROR(LoadUsers());
     RETURN_IF_ERROR(server_.Start());
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
+    WarnIfOpen();
     fold_.Start();
     if (row_queue_) row_queue_->Start();
     if (retention_) retention_->Start();
@@ -193,10 +209,15 @@ class Daemon {
     if (highest_ids_) highest_ids_->Stop();
   }
 
+  /// "127.0.0.1:4242", "127.0.0.1:4242 and 0.0.0.0:4243 (TLS)".
   [[nodiscard]] std::string Address() const {
-    const std::string& bind = options_.http.bind;
-    const bool v6 = bind.find(':') != std::string::npos;
-    std::string text = (v6 ? "[" + bind + "]" : bind) + ":" + std::to_string(server_.port());
+    const http::Options& options = options_.http;
+    const std::string plain = Place(options.bind, server_.port());
+    std::string text = plain;
+    if (server_.tls_port() != 0) {
+      const std::string& bind = options.tls.bind.empty() ? options.bind : options.tls.bind;
+      text = (options.tls.port ? plain + " and " : "") + Place(bind, server_.tls_port()) + " (TLS)";
+    }
     if (graphite_.port() != 0) text += ", Graphite's lines on " + std::to_string(graphite_.port());
     if (graphite_.pickle_port() != 0)
       text += ", its pickles on " + std::to_string(graphite_.pickle_port());
@@ -204,12 +225,42 @@ class Daemon {
   }
 
   /// Names that another process changed are read again.
-  void Reload() {
+  void DropNames() {
     session_.names().DropCaches();
     ingest_.ForgetSpellings();
   }
 
+  /// The same, and users and certificates.
+  void Reload() {
+    DropNames();
+    LogInfo("cached names dropped");
+    if (const Status loaded = LoadUsers(); !loaded.ok())
+      LogError("users stay as they were: " + std::string(loaded.message()));
+    if (const Status loaded = server_.ReloadTls(); !loaded.ok())
+      LogError("TLS stays as it was: " + std::string(loaded.message()));
+  }
+
  private:
+  static std::string Place(const std::string& bind, uint16_t port) {
+    const bool v6 = bind.find(':') != std::string::npos;
+    return (v6 ? "[" + bind + "]" : bind) + ":" + std::to_string(port);
+  }
+
+  Status LoadUsers() {
+    if (options_.users_file.empty()) return {};
+    ASSIGN_OR_RETURN(const Bytes text, ReadWholeFile(PosixFileSystem(), options_.users_file));
+    return Prepend(access_.Load(text), options_.users_file);
+  }
+
+  void WarnIfOpen() const {
+    const http::TlsOptions& tls = options_.http.tls;
+    const bool asks = !options_.users_file.empty() ||
+                      (tls.clients == http::ClientCertificates::kRequired && !tls.port);
+    if (!server_.reached_from_outside() || asks) return;
+    LogWarning("whoever reaches " + Address() +
+               " may read, write and delete everything: tsd.core.authentication.enable is off");
+  }
+
   /// Series go into the trees as they are first seen, if the settings say so.
   uid::SeriesTrackerOptions TrackerOptions() {
     uid::SeriesTrackerOptions options = ReadSeriesTrackerOptions(session_.config());
@@ -229,7 +280,7 @@ class Daemon {
     options.changed = [this](const std::string& table, const std::vector<RowMutation>& rows) {
       const bool names =
           table == session_.uid_table() && std::any_of(rows.begin(), rows.end(), ChangesNames);
-      if (names) Reload();
+      if (names) DropNames();
     };
     auto started =
         local::LocalServer::Start([this]() -> Store& { return session_.cells(); }, options);
@@ -246,6 +297,13 @@ class Daemon {
     visit("ingest.spelling_bytes", "", static_cast<int64_t>(spellings.spelling_bytes));
     visit(std::string(http::kStoppingStat), "", stopping_.load(std::memory_order_relaxed) ? 1 : 0);
     visit("meta.failures", "", static_cast<int64_t>(tracking_ingest_.failures()));
+    const auto refused = [&visit](const char* by, uint64_t count) {
+      visit("limits.refused", std::string("type=") + by, static_cast<int64_t>(count));
+    };
+    refused("client_points", client_limits_.refused_points());
+    refused("client_series", client_limits_.refused_series());
+    refused("metric_points", metric_limits_.refused_points());
+    refused("metric_series", metric_limits_.refused_series());
     const compaction::RowFoldStats fold = fold_.Stats();
     const auto show = [&visit](const char* name, const char* tags, uint64_t value) {
       visit(std::string("compaction.") + name, tags, static_cast<int64_t>(value));
@@ -297,6 +355,7 @@ class Daemon {
   compaction::RowFold fold_;
   std::unique_ptr<compaction::RowQueue> row_queue_;  // null: rows wait for queries to meet them
   std::unique_ptr<Retention> retention_;             // null: points stay
+  MetricLimits metric_limits_;
   Ingest ingest_;
   uid::SeriesTracker tracker_;
   TrackingIngest tracking_ingest_;
@@ -310,6 +369,8 @@ class Daemon {
   http::Counters counters_;
   std::unique_ptr<uid::HighestIds> highest_ids_;  // null: they are read as they are asked for
   std::atomic<bool> stopping_{false};
+  http::Access access_;
+  http::ClientLimits client_limits_;
   http::Services services_;
   http::Server server_;
   http::GraphiteServer graphite_;
@@ -334,6 +395,15 @@ Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t pat
   }
 }
 
+/// Which series there are only the store of this machine can say quickly.
+Status CheckLimits(const WriteLimits& limits, bool remote) {
+  const bool series = limits.client.new_series_per_hour > 0 || limits.metric.series_max > 0;
+  if (!remote || !series) return {};
+  return Status::InvalidArgument(
+      "settings tsd.limits.client.series and tsd.limits.metric.series need tsd.storage.backend = "
+      "embedded");
+}
+
 }  // namespace
 
 Status RunDaemon(Invocation& call) {
@@ -351,6 +421,7 @@ Status RunDaemon(Invocation& call) {
   ASSIGN_OR_RETURN(const bool is_open, OpenPatiently(call, signals, patience_ms));
   if (!is_open) return {};
   options.fold.native_points = call.session.backend().native_points();
+  RETURN_IF_ERROR(CheckLimits(options.limits, call.session.backend().remote()));
   options.ingest.append_blocks = call.session.backend().remote();
   if (options.ingest.append_blocks) options.http.write_threads = kRemoteWriteThreads;
   Daemon daemon(call.session, call.clock, std::move(options));
@@ -371,7 +442,6 @@ Status RunDaemon(Invocation& call) {
     if (signal != SIGHUP) continue;
     manager.Reloading();
     daemon.Reload();
-    LogInfo("cached names dropped");
     manager.Ready();
   }
   manager.Stopping();

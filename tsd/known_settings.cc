@@ -73,9 +73,10 @@ constexpr KnownSetting kSettings[] = {
     {"tsd.core.auto_create_tagks", "true", "The same for tag keys."},
     {"tsd.core.auto_create_tagvs", "true", "The same for tag values."},
     {"tsd.core.authentication.enable", "false",
-     "`true`: the daemon refuses to start, since it cannot load the plug-in and must not "
-     "serve unguarded."},
-    Ignored("tsd.core.authentication.plugin", "", kPlugin),
+     "`true`: every client says who he is, and does what his roles allow (`docs/security.md`); "
+     "needs `tsd.core.authentication.users`."},
+    Ignored("tsd.core.authentication.plugin", "",
+            "the daemon has an authentication of its own, with `tsd.core.authentication.users`"),
     {"tsd.core.bulk.allow_out_of_order_timestamps", "false",
      "`import` takes points of a series in any order."},
     {"tsd.core.connections.limit", "0",
@@ -300,6 +301,38 @@ constexpr KnownSetting kSettings[] = {
      "any "
      "free one, which the log tells."},
     {"tsd.graphite.pickle.port", "", "The same of its pickled points (2004)."},
+    {"tsd.graphite.anonymous", "false",
+     "`true`: these ports are open, too, where others must say who they are, which Graphite's "
+     "clients cannot; else the daemon does not start with both."},
+    {"tsd.core.authentication.users", "",
+     "The file of users, their roles, and hashes of their passwords and tokens, which `tsdb user` "
+     "writes. `SIGHUP`: it is read anew; one with a mistake is named in the log and changes "
+     "nothing."},
+    {"tsd.network.tls.certificate", "",
+     "PEM file of the daemon's certificate, with those that vouch for it behind it; with it HTTP "
+     "and the line protocol are spoken over TLS, 1.2 or later (`docs/security.md`). `SIGHUP`: it "
+     "is read anew, for connections that begin then."},
+    {"tsd.network.tls.key", "", "PEM file of its private key, without a passphrase."},
+    {"tsd.network.tls.port", "",
+     "Port of its own for TLS, beside the plain one; empty: `tsd.network.port` speaks TLS and "
+     "nothing else does."},
+    {"tsd.network.tls.bind", "", "Address of that port; empty: `tsd.network.bind`."},
+    {"tsd.network.tls.clients", "none",
+     "`none`: clients are not asked for certificates; `optional`: who has one is the user that it "
+     "names; `required`: who has none is not listened to."},
+    {"tsd.network.tls.authorities", "", "PEM file of the certificates that vouch for clients'."},
+    {"tsd.limits.client.points", "0",
+     "Points a second that one client, a user or else an address, may write on the average, 429 "
+     "above; 0: no limit. A batch is taken or refused whole, a second's worth beforehand. Lines "
+     "wait."},
+    {"tsd.limits.client.series", "0",
+     "New series an hour that one client may make; points of others are at fault, 400; 0: no "
+     "limit. Embedded store only."},
+    {"tsd.limits.metric.points", "0",
+     "Points a second that one metric takes, as above; 0: no limit."},
+    {"tsd.limits.metric.series", "0",
+     "Series that one metric may have; points of others are at fault, 400; 0: no limit. Embedded "
+     "store only."},
     {"tsd.storage.hbase.thrift", "127.0.0.1:9090",
      "With `tsd.storage.backend` `hbase`: its Thrift2 gateways, `host:port`, comma separated "
      "(`docs/hbase.md`)."},

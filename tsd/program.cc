@@ -4,6 +4,7 @@
 #include "tsd/log.h"
 #include "tsd/settings.h"
 #include "tsd/tools/tools.h"
+#include "tsd/tools/user.h"
 
 namespace hg::tsd {
 namespace {
@@ -28,10 +29,10 @@ constexpr std::pair<std::string_view, std::string_view> kSettingOptions[] = {
 };
 
 constexpr const Command* kCommands[] = {
-    &kTsdCommand,   &kImportCommand,  &kExportCommand,   &kQueryCommand,    &kScanCommand,
-    &kFsckCommand,  &kSearchCommand,  &kUidCommand,      &kMkmetricCommand, &kDumpCommand,
-    &kLoadCommand,  &kCheckCommand,   &kRepairCommand,   &kBackupCommand,   &kRestoreCommand,
-    &kAdminCommand, &kMigrateCommand, &kSettingsCommand, &kVersionCommand,
+    &kTsdCommand,   &kImportCommand,  &kExportCommand, &kQueryCommand,    &kScanCommand,
+    &kFsckCommand,  &kSearchCommand,  &kUidCommand,    &kMkmetricCommand, &kDumpCommand,
+    &kLoadCommand,  &kCheckCommand,   &kRepairCommand, &kBackupCommand,   &kRestoreCommand,
+    &kAdminCommand, &kMigrateCommand, &kUserCommand,   &kSettingsCommand, &kVersionCommand,
 };
 
 std::string DescribeProgram() {
@@ -54,8 +55,10 @@ const Command* FindCommand(std::string_view name) {
 std::string ProcessWords(const Command& command, const Config& config) {
   std::string words = "tsdb " + std::string(command.name);
   if (command.name == kTsdCommand.name) {
-    words +=
-        " at http://" + config.String("tsd.network.bind") + ":" + config.String("tsd.network.port");
+    const bool tls_alone =
+        config.Has("tsd.network.tls.certificate") && !config.Has("tsd.network.tls.port");
+    words += std::string(tls_alone ? " at https://" : " at http://") +
+             config.String("tsd.network.bind") + ":" + config.String("tsd.network.port");
   }
   return words;
 }

@@ -123,13 +123,41 @@ Status ReadDefaultTag(const Config& config, http::Options* options) {
   return {};
 }
 
-/// Whoever asks for a check of passwords must not get a daemon without one.
-Status RefuseAuthentication(const Config& config) {
-  if (!config.Bool("tsd.core.authentication.enable")) return {};
-  return Status::InvalidArgument(
-      "setting tsd.core.authentication.enable = \"" +
-      config.String("tsd.core.authentication.enable") +
-      "\": authentication is a plug-in, which is a Java class and cannot be loaded");
+Status ReadTls(const Config& config, http::TlsOptions* tls) {
+  tls->certificate_file = config.String("tsd.network.tls.certificate");
+  tls->key_file = config.String("tsd.network.tls.key");
+  tls->bind = config.String("tsd.network.tls.bind");
+  tls->authorities_file = config.String("tsd.network.tls.authorities");
+  if (config.Has("tsd.network.tls.port")) {
+    RETURN_IF_ERROR(ReadInt(config, "tsd.network.tls.port", 0, 65535, &tls->port.emplace()));
+  }
+  const std::string& clients = config.String("tsd.network.tls.clients");
+  if (clients == "optional") {
+    tls->clients = http::ClientCertificates::kOptional;
+  } else if (clients == "required") {
+    tls->clients = http::ClientCertificates::kRequired;
+  } else if (clients != "none" && !clients.empty()) {
+    return Status::InvalidArgument("setting tsd.network.tls.clients = \"" + clients +
+                                   "\": there are none, optional and required");
+  }
+  const auto needs = [](const char* key, const char* other) {
+    return Status::InvalidArgument("setting " + std::string(key) + " needs " + other);
+  };
+  // Whoever asks for a part of it must not get a daemon that speaks plainly.
+  if (tls->certificate_file.empty()) {
+    for (const char* key : {"tsd.network.tls.key", "tsd.network.tls.port", "tsd.network.tls.bind",
+                            "tsd.network.tls.authorities"})
+      if (config.Has(key)) return needs(key, "tsd.network.tls.certificate");
+    if (tls->clients != http::ClientCertificates::kNone)
+      return needs("tsd.network.tls.clients", "tsd.network.tls.certificate");
+    return {};
+  }
+  if (tls->key_file.empty()) return needs("tsd.network.tls.certificate", "tsd.network.tls.key");
+  if (tls->clients != http::ClientCertificates::kNone && tls->authorities_file.empty())
+    return needs("tsd.network.tls.clients", "tsd.network.tls.authorities");
+  if (!tls->bind.empty() && !tls->port)
+    return needs("tsd.network.tls.bind", "tsd.network.tls.port");
+  return {};
 }
 
 }  // namespace
@@ -188,6 +216,7 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   http::Options options;
   if (config.Has("tsd.network.bind")) options.bind = config.String("tsd.network.bind");
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.port", 0, 65535, &options.port));
+  RETURN_IF_ERROR(ReadTls(config, &options.tls));
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.backlog", 1, kIntMax, &options.backlog));
   RETURN_IF_ERROR(ReadInt(config, "tsd.network.worker_threads", 0, 1024, &options.loop_threads));
   RETURN_IF_ERROR(
@@ -208,7 +237,6 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   options.ui_enabled = config.String("tsd.core.enable_ui") == "true";
   options.diediedie_enabled = config.String("tsd.no_diediedie") == "false";
   RETURN_IF_ERROR(ReadCors(config, &options));
-  RETURN_IF_ERROR(RefuseAuthentication(config));
   options.graph_options = SplitAtSemicolons(config.String("tsd.gnuplot.options.allowlist"));
   options.static_root = config.String("tsd.http.staticroot");
   options.delete_enabled = config.Bool("tsd.http.query.allow_delete");
@@ -223,6 +251,46 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(ReadDefaultTag(config, &options));
   RETURN_IF_ERROR(ReadGraphitePorts(config, &options));
   return options;
+}
+
+Result<std::string> ReadUsersFile(const Config& config) {
+  if (!config.Bool("tsd.core.authentication.enable")) return std::string();
+  // Whoever asks for a check of passwords must not get a daemon without one.
+  if (!config.Has("tsd.core.authentication.users"))
+    return Status::InvalidArgument(
+        "setting tsd.core.authentication.enable = \"" +
+        config.String("tsd.core.authentication.enable") +
+        "\" needs tsd.core.authentication.users, the file of users that `tsdb user` writes");
+  return config.String("tsd.core.authentication.users");
+}
+
+Status CheckAnonymousPorts(const Config& config) {
+  if (config.Bool("tsd.graphite.anonymous")) return {};
+  std::string_view guard;
+  if (config.Bool("tsd.core.authentication.enable")) guard = "tsd.core.authentication.enable";
+  if (config.String("tsd.network.tls.clients") == "required") guard = "tsd.network.tls.clients";
+  if (guard.empty()) return {};
+  for (const char* port : {"tsd.graphite.port", "tsd.graphite.pickle.port"}) {
+    if (!config.Has(port)) continue;
+    return Status::InvalidArgument(
+        "setting " + std::string(port) + " = \"" + config.String(port) + "\" with " +
+        std::string(guard) + " = \"" + config.String(guard) +
+        "\": Graphite's clients cannot say who they are; tsd.graphite.anonymous = true lets "
+        "whoever reaches that port write");
+  }
+  return {};
+}
+
+Result<WriteLimits> ReadWriteLimits(const Config& config) {
+  WriteLimits limits;
+  const auto read = [&config](const char* key, uint64_t* field) {
+    return ReadInt(config, key, 0, 1'000'000'000, field);
+  };
+  RETURN_IF_ERROR(read("tsd.limits.client.points", &limits.client.points_per_s));
+  RETURN_IF_ERROR(read("tsd.limits.client.series", &limits.client.new_series_per_hour));
+  RETURN_IF_ERROR(read("tsd.limits.metric.points", &limits.metric.points_per_s));
+  RETURN_IF_ERROR(read("tsd.limits.metric.series", &limits.metric.series_max));
+  return limits;
 }
 
 ReconcileOptions ReadReconcileOptions(const Config& config) {

@@ -6,12 +6,14 @@
 #include <optional>
 
 #include "compaction/row_queue.h"
+#include "http/access/client_limits.h"
 #include "http/options.h"
 #include "query/options.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
 #include "tsd/config.h"
 #include "tsd/ingest/ingest.h"
+#include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/rollup_ingest.h"
 #include "tsd/log.h"
 #include "tsd/retention/retention.h"
@@ -38,6 +40,16 @@ Result<std::unique_ptr<uid::NameFilter>> ReadNameFilter(const Config& config);
 /// Rows of the table of ids that are read at start; none: the daemon begins with an empty cache.
 Result<std::optional<size_t>> ReadPreloadedRows(const Config& config);
 Result<http::Options> ReadHttpOptions(const Config& config);
+/// The file of users; "" = authentication is off.
+Result<std::string> ReadUsersFile(const Config& config);
+/// InvalidArgument: others must say who they are, and a port of Graphite's, which cannot ask, is
+/// open; but for tsd.graphite.anonymous.
+Status CheckAnonymousPorts(const Config& config);
+struct WriteLimits {
+  http::ClientLimitOptions client;
+  MetricLimitOptions metric;
+};
+Result<WriteLimits> ReadWriteLimits(const Config& config);
 ReconcileOptions ReadReconcileOptions(const Config& config);
 /// tsd.memory.limit in bytes; half of the machine's memory if it is not set.
 Result<uint64_t> ReadMemoryLimit(const Config& config);

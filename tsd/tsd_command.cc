@@ -70,7 +70,8 @@ const Command kTsdCommand{
     "tsd",
     "",
     "Runs the daemon in the foreground.",
-    "SIGTERM and SIGINT stop it cleanly, SIGHUP makes it forget cached names.",
+    "SIGTERM and SIGINT stop it cleanly, SIGHUP makes it forget cached names and read users and\n"
+    "certificates anew.",
     kTsdOptions,
     "",
     RunTsd,

@@ -70,10 +70,10 @@ void CollectEdge(const Counters& c, Collector* to) {
   to->Add("rpc.errors", Value(c.put_illegal_arguments), "type=illegal_arguments");
   to->Add("rpc.errors", Value(c.put_unknown_metrics), "type=unknown_metrics");
   to->Add("rpc.errors", Value(c.put_writes_blocked), "type=socket_writes_blocked");
-  for (const char* type : {"type=telnet", "type=http"}) {
-    to->Add("rpc.unauthorized", 0, type);
-    to->Add("rpc.forbidden", 0, type);
-  }
+  to->Add("rpc.unauthorized", Value(c.unauthorized_telnet), "type=telnet");
+  to->Add("rpc.unauthorized", Value(c.unauthorized_http), "type=http");
+  to->Add("rpc.forbidden", Value(c.forbidden_telnet), "type=telnet");
+  to->Add("rpc.forbidden", Value(c.forbidden_http), "type=http");
   AddLatency("http.latency", c.all_requests, "type=all", {}, to);
   AddLatency("http.latency", c.graphs, "type=graph", {}, to);
   AddLatency("http.latency", c.drawing, "type=gnuplot", {}, to);

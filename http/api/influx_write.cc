@@ -59,7 +59,7 @@ class InfluxWrite {
     Append();
     // What was stored before a refusal is stored all the same; the client sends it again.
     const Status committed = CommitAndWait(services_.sink, position_);
-    if (!refusal_.ok()) return SendStatus(out_, request_, refusal_);
+    if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_);
     if (!committed.ok()) {
       counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
       return SendStatus(out_, request_, committed);
@@ -158,7 +158,7 @@ class InfluxWrite {
   size_t bad_lines_ = 0, blamed_ = 0;
   std::map<size_t, std::string> named_;  // bad lines and why
   PointSink::Position position_ = 0;
-  Status refusal_;  // the store takes nothing now
+  Status refusal_;  // the points are to come again
 };
 
 }  // namespace

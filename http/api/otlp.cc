@@ -75,9 +75,12 @@ class OtlpRequest {
   }
 
   void RefuseAll(const Status& status) {
-    const int http_status = HttpStatusOf(status.code());
-    if (http_status == 503) out_.AddHeader("Retry-After", "1");
-    Refuse(http_status, http_status == 503 ? kUnavailable : kInternal, status.message());
+    const int http_status = BeginWriteRefusal(out_, status);
+    Refuse(http_status,
+           http_status == 503   ? kUnavailable
+           : http_status == 429 ? kResourceExhausted
+                                : kInternal,
+           status.message());
   }
 
   void Refuse(int http_status, int code, std::string_view message) {

@@ -47,7 +47,7 @@ class PutRequest {
     if (kind_ == PutKind::kPoints) ReadSpellings();
     for (size_t i = 0; i < points_.size(); ++i) {
       outcomes_[i] = kind_ == PutKind::kHistograms ? TakeHistogram(points_[i]) : TakePoint(i);
-      if (!refusal_.ok()) return SendStatus(out_, request_, refusal_);
+      if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_);
     }
     if (!Store()) return;
     Answer();
@@ -98,7 +98,7 @@ class PutRequest {
     const auto appended = services_.sink.AppendLearning(points);
     if (!appended.ok()) {
       if (Judge(appended.status()); refusal_.ok()) return false;
-      SendStatus(out_, request_, refusal_);
+      SendWriteRefusal(out_, request_, refusal_);
       return true;
     }
     if (!appended->known) return false;
@@ -259,7 +259,7 @@ class PutRequest {
     const auto position = services_.sink.AppendNamed(named_, &verdicts);
     for (size_t k = 0; k < verdicts.size(); ++k) {
       outcomes_[places_[k]] = Judge(verdicts[k]);
-      if (!refusal_.ok()) return SendStatus(out_, request_, refusal_), false;
+      if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_), false;
     }
     return Commit(position);
   }
@@ -295,6 +295,7 @@ class PutRequest {
         return {std::string(verdict.message()), false};
       case StatusCode::kBusy:
       case StatusCode::kUnavailable:
+      case StatusCode::kLimitExceeded:
         // Of the whole request: a client that is told of single points would drop them.
         counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
         refusal_ = verdict;

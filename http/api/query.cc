@@ -11,6 +11,7 @@
 #include "http/api/query_last.h"
 #include "http/errors.h"
 #include "http/replies.h"
+#include "http/router.h"
 #include "http/wire/json_writer.h"
 #include "http/wire/query_dump.h"
 #include "http/wire/query_json.h"
@@ -35,6 +36,10 @@ std::optional<query::Request> FromBody(const Request& request, Services& service
     return {};
   }
   Result<query::Request> parsed = ReadQuery(*body);
+  if (parsed.ok() && parsed->delete_rows && !request.roles.Has(Role::kAdmin)) {
+    SendNoAccess(request, Role::kAdmin, services, out);
+    return {};
+  }
   if (parsed.ok()) return std::move(*parsed);
   services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
   if (parsed.status().code() == StatusCode::kInvalidArgument) {

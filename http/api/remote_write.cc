@@ -49,7 +49,7 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
       *bytes, [&](const prometheus::TimeSeries& series) { AddSeries(series, &points); });
   if (!read.ok()) return SendStatus(out, request, read);
   const Status stored = points.Finish();
-  if (!stored.ok()) return SendStatus(out, request, stored);
+  if (!stored.ok()) return SendWriteRefusal(out, request, stored);
   if (points.refused() == 0) return SendEmpty(out, 204);
   SendError(out, request, 400,
             std::to_string(points.refused()) + " of " + std::to_string(points.items()) +

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "http/access/needed_role.h"
 #include "http/api/stats.h"
 #include "http/build_info.h"
 #include "http/commit_wait.h"
@@ -11,6 +12,7 @@
 #include "http/telnet/put_line.h"
 #include "http/wire/telnet_line.h"
 #include "storage/model/name_text.h"
+#include "storage/model/writer.h"
 
 namespace hg::http {
 namespace {
@@ -43,11 +45,14 @@ class LineRunner {
       : services_(services),
         counters_(services.counters),
         muted_(call.muted),
+        roles_(call.roles),
+        writer_(call.writer),
         puts_together_(call.after_busy ? 1 : kPutsTogether) {}
 
   LinesResult Run(std::string_view lines) {
+    const Writer::ActingFor acting(writer_);
     std::string_view rest = lines;
-    if (writes() && StoreLearning(lines)) rest = {};
+    if (writes() && roles_.Has(Role::kWrite) && StoreLearning(lines)) rest = {};
     while (!rest.empty() && !result_.close && result_.text.size() < kTextBytesMax) {
       const std::string_view line = TakeLine(&rest);
       if (!RunLine(line, lines.size() - rest.size())) break;
@@ -89,6 +94,12 @@ class LineRunner {
   /// `end`: where the line ends among all. False: the store is busy, and the line was not run.
   bool RunLine(std::string_view line, size_t end) {
     SplitWords(line, &words_);
+    if (const Role needed = RoleOfCommand(words_[0]); !roles_.Has(needed)) {
+      if (!Flush()) return false;
+      Forbid(needed);
+      result_.used = end;
+      return true;
+    }
     if (words_[0] == "put" && writes()) {
       lines_.push_back({puts_.Add(line, words_), end});
       return lines_.size() < puts_together_ || Flush();
@@ -103,6 +114,13 @@ class LineRunner {
     counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
     result_.used = end;
     return true;
+  }
+
+  void Forbid(Role needed) {
+    counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
+    counters_.forbidden_telnet.fetch_add(1, std::memory_order_relaxed);
+    Say(std::string(words_[0]) + ": forbidden: the role " + std::string(RoleName(needed)) +
+        " is needed");
   }
 
   /// False: the store is busy.
@@ -165,7 +183,7 @@ class LineRunner {
     size_t next = 0;
     for (const PutLine& line : lines_) {
       const Status verdict = line.fault.empty() ? verdicts[next++] : Status();
-      if (verdict.code() == StatusCode::kBusy) {
+      if (verdict.code() == StatusCode::kBusy || verdict.code() == StatusCode::kLimitExceeded) {
         counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
         result_.busy = true;
         break;
@@ -215,6 +233,8 @@ class LineRunner {
   Services& services_;
   Counters& counters_;
   const bool muted_;
+  const Roles roles_;
+  Writer* const writer_;
   size_t puts_together_;
   LinesResult result_;
   std::vector<std::string_view> words_;

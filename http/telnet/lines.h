@@ -5,14 +5,22 @@
 #include <string>
 #include <string_view>
 
+#include "http/access/roles.h"
+
+namespace hg {
+class Writer;
+}
+
 namespace hg::http {
 
 struct Services;
 
 /// What the connection knows.
 struct LinesCall {
-  bool muted = false;       // the client does not read: the lines are run, nothing is said
-  bool after_busy = false;  // the store refused the last call: only so much is tried as it takes
+  bool muted = false;          // the client does not read: the lines are run, nothing is said
+  bool after_busy = false;     // the store refused the last call: only so much is tried as it takes
+  Roles roles = Roles::All();  // of the client
+  Writer* writer = nullptr;    // what he may write; nullptr = everything
 };
 
 struct LinesResult {

@@ -28,6 +28,8 @@ std::string_view ReasonPhrase(int status) {
       return "Request Entity Too Large";
     case 424:
       return "Failed Dependency";
+    case 429:
+      return "Too Many Requests";
     case 500:
       return "Internal Server Error";
     case 501:

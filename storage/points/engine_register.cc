@@ -61,7 +61,7 @@ Status Engine::AddSeries(std::span<const ByteView> tsuids, SeriesNumber* numbers
   SeriesNumber number = registry_.size();
   for (size_t i = 0; i < tsuids.size(); ++i) {
     if (numbers[i] != Registry::kUnknown) continue;
-    if (number == UINT32_MAX) return Status::LimitExceeded("all series numbers are given");
+    if (number == UINT32_MAX) return Status::Conflict("all series numbers are given");
     const size_t begin = bodies.size();
     EncodeSeries(number, tsuids[i], &bodies);
     records.push_back({tsuids[i], bodies.size(), crc32c::Value(ByteView(bodies).substr(begin))});

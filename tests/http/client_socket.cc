@@ -22,7 +22,7 @@ ClientSocket::ClientSocket(uint16_t port, int receive_bytes) {
   REQUIRE(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
 }
 
-ClientSocket::~ClientSocket() { Close(); }
+ClientSocket::~ClientSocket() { ClientSocket::Close(); }
 
 void ClientSocket::Close() {
   if (fd_ >= 0) ::close(fd_);
@@ -31,7 +31,7 @@ void ClientSocket::Close() {
 
 void ClientSocket::Send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t n = SendSome(bytes);
     if (n <= 0) return;  // the server has closed: what it said before is read next
     bytes.remove_prefix(static_cast<size_t>(n));
   }
@@ -39,9 +39,16 @@ void ClientSocket::Send(std::string_view bytes) {
 
 void ClientSocket::HalfClose() { ::shutdown(fd_, SHUT_WR); }
 
+ssize_t ClientSocket::SendSome(std::string_view bytes) {
+  return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+ssize_t ClientSocket::ReceiveSome(char* room, size_t size) { return ::recv(fd_, room, size, 0); }
+
 bool ClientSocket::ReadMore() {
   char buffer[65536];
-  const ssize_t n = ::recv(fd_, buffer, sizeof buffer, 0);
+  errno = 0;
+  const ssize_t n = ReceiveSome(buffer, sizeof buffer);
   const bool silent = n < 0 && errno == EAGAIN;
   REQUIRE_FALSE(silent);
   if (n <= 0) return false;

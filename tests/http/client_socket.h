@@ -1,6 +1,9 @@
 #pragma once
 // A plain blocking socket to a server under test.
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,14 +14,14 @@ class ClientSocket {
  public:
   /// `receive_bytes`: what the system keeps of unread bytes, about; 0 = its own choice.
   explicit ClientSocket(uint16_t port, int receive_bytes = 0);
-  ~ClientSocket();
+  virtual ~ClientSocket();
   ClientSocket(const ClientSocket&) = delete;
   ClientSocket& operator=(const ClientSocket&) = delete;
 
   void Send(std::string_view bytes);
   /// Sends no more, but still listens.
-  void HalfClose();
-  void Close();
+  virtual void HalfClose();
+  virtual void Close();
 
   /// Everything until the server closes.
   std::string ReadAll();
@@ -33,6 +36,12 @@ class ClientSocket {
     [[nodiscard]] int status() const { return std::stoi(head.substr(9, 3)); }
   };
   Response ReadResponse();
+
+ protected:
+  /// Bytes sent, or received; 0 or less: the server has closed.
+  virtual ssize_t SendSome(std::string_view bytes);
+  virtual ssize_t ReceiveSome(char* room, size_t size);
+  [[nodiscard]] int fd() const { return fd_; }
 
  private:
   static constexpr int kPatienceS = 300;

@@ -114,13 +114,15 @@ tsd::IngestOptions EdgeFixture::AllAutomatic() {
   return options;
 }
 
-EdgeFixture::EdgeFixture(tsd::IngestOptions ingest_options)
+EdgeFixture::EdgeFixture(tsd::IngestOptions ingest_options, tsd::MetricLimitOptions metric_options)
     : points(&store, {}),
       names(store, {}),
       annotations(store, {}),
       metadata(store, names, {}),
       queries(points, names, store, clock, UtcQueries()),
-      ingest(points, names, std::move(ingest_options)),
+      metric_limits(metric_options, points, clock),
+      ingest(points, names, std::move(ingest_options),
+             metric_options.any() ? &metric_limits : nullptr),
       services{options,     settings, clock,   store,  points,   names,
                annotations, metadata, queries, ingest, counters, {}} {
   services.rollups = &no_rollups;

@@ -17,6 +17,7 @@
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 #include "tsd/ingest/ingest.h"
+#include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/rollup_ingest.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
@@ -72,7 +73,8 @@ class GatedAggregates : public HistogramSink, public RollupSink {
 
 class EdgeFixture {
  public:
-  explicit EdgeFixture(tsd::IngestOptions ingest_options = AllAutomatic());
+  explicit EdgeFixture(tsd::IngestOptions ingest_options = AllAutomatic(),
+                       tsd::MetricLimitOptions metric_options = {});
 
   static tsd::IngestOptions AllAutomatic();
 
@@ -93,6 +95,7 @@ class EdgeFixture {
   uid::Annotations annotations;
   uid::Metadata metadata;
   query::Engine queries;
+  tsd::MetricLimits metric_limits;
   tsd::Ingest ingest;
   tsd::NoRollups no_rollups{ingest};
   Counters counters;

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "http/access/client_limits.h"
 #include "storage/base/bytes.h"
 #include "tests/http/client_socket.h"
 #include "tests/http/edge_fixture.h"
@@ -20,8 +21,12 @@ namespace hg::http {
 namespace {
 
 struct RunningGraphite : EdgeFixture {
-  explicit RunningGraphite(uint32_t idle_timeout_s = 0)
-      : server(Prepared(idle_timeout_s), services) {
+  explicit RunningGraphite(uint32_t idle_timeout_s = 0, tsd::MetricLimitOptions metric = {},
+                           ClientLimitOptions client = {})
+      : EdgeFixture(AllAutomatic(), metric),
+        client_limits(client, clock),
+        server(Prepared(idle_timeout_s), services) {
+    if (client.any()) services.client_limits = &client_limits;
     REQUIRE(server.Start().ok());
   }
 
@@ -47,6 +52,7 @@ struct RunningGraphite : EdgeFixture {
 
   std::mutex mutex;
   std::vector<std::string> warnings;
+  ClientLimits client_limits;
   GraphiteServer server;
 };
 
@@ -200,6 +206,30 @@ TEST_CASE("a point that the store can never take costs itself alone") {
   CHECK(edge.counters.put_storage_errors.load() == 1);
   REQUIRE(edge.Warnings().size() == 1);
   CHECK(edge.Warnings()[0].find("Found id.length = 1") != std::string::npos);
+}
+
+TEST_CASE("a metric over its rate costs its own points, a client over his his own") {
+  RunningGraphite edge(0, {.points_per_s = 2, .series_max = 0});
+  ClientSocket client(edge.server.port());
+  client.Send("busy 1 1700000000\nbusy 1 1700000001\nbusy 1 1700000002\nbusy 1 1700000003\n");
+  edge.Await(edge.counters.points_added, 4);
+  client.Send("calm 1 1700000000\nbusy 1 1700000004\nidle 1 1700000000\n");
+  edge.Await(edge.counters.put_writes_blocked, 1);
+  edge.Await(edge.counters.points_added, 6);
+  CHECK(edge.Cells().size() == 6);
+  REQUIRE(edge.Warnings().size() == 1);
+  CHECK(edge.Warnings()[0].find("the metric busy takes no more than 2") != std::string::npos);
+
+  RunningGraphite other(0, {}, {.points_per_s = 1, .new_series_per_hour = 0});
+  ClientSocket writer(other.server.port());
+  writer.Send("a 1 1700000000\na 1 1700000001\na 1 1700000002\n");
+  other.Await(other.counters.points_added, 3);
+  writer.Send("b 1 1700000000\n");
+  other.Await(other.counters.put_writes_blocked, 1);
+  REQUIRE(other.Warnings().size() == 1);
+  CHECK(other.Warnings()[0].find("address 127.0.0.1 may write 1 points a second") !=
+        std::string::npos);
+  CHECK(other.Cells().size() == 3);
 }
 
 TEST_CASE("connections are kept alive; idle ones are closed after the timeout") {

@@ -21,7 +21,7 @@ ROOMS = ("compaction", "http", "query", "storage", "tsd", "uid")
 # A clone() without arguments is an object's own.
 STARTS = re.compile(r"\b(system|popen|exec[lv][pe]?e?|fexecve|execveat|posix_spawnp?|v?fork|dlopen)\s*\(|\bclone3?\s*\((?!\))"
                     r"|boost/process")
-THREATS_MIN = 12
+THREATS_MIN = 15
 
 
 def threats(text):

@@ -192,10 +192,75 @@ TEST_CASE("foreign origins are listed, or all, and headers are names") {
   CHECK(refused("tsd.http.request.cors_headers", "X-A, b c"));
 }
 
-TEST_CASE("a daemon that was told to check passwords does not start without") {
-  const Status refused = ReadHttpOptions(With("tsd.core.authentication.enable", "true")).status();
+TEST_CASE("a daemon that was told to check passwords does not start without users") {
+  CHECK(ReadUsersFile(Config())->empty());
+  Config config = With("tsd.core.authentication.enable", "true");
+  const Status refused = ReadUsersFile(config).status();
   CHECK(refused.code() == StatusCode::kInvalidArgument);
-  CHECK(refused.message().find("tsd.core.authentication.enable") != std::string_view::npos);
+  CHECK(refused.message().find("tsd.core.authentication.users") != std::string_view::npos);
+  config.Set("tsd.core.authentication.users", "/etc/users");
+  CHECK(*ReadUsersFile(config) == "/etc/users");
+  config.Set("tsd.core.authentication.enable", "false");
+  CHECK(ReadUsersFile(config)->empty());
+}
+
+TEST_CASE("TLS is asked for whole, or not at all") {
+  CHECK(ReadHttpOptions(Config())->tls.certificate_file.empty());
+  const auto refused = [](const Config& config, std::string_view word) {
+    const Status status = ReadHttpOptions(config).status();
+    CHECK(status.code() == StatusCode::kInvalidArgument);
+    CHECK(status.message().find(word) != std::string_view::npos);
+  };
+  for (const char* key :
+       {"tsd.network.tls.key", "tsd.network.tls.bind", "tsd.network.tls.authorities"})
+    refused(With(key, "x"), key);
+  refused(With("tsd.network.tls.port", "4243"), "tsd.network.tls.certificate");
+  refused(With("tsd.network.tls.clients", "required"), "tsd.network.tls.certificate");
+  Config config = With("tsd.network.tls.certificate", "server.pem");
+  refused(config, "tsd.network.tls.key");
+  config.Set("tsd.network.tls.key", "server.key");
+  CHECK(ReadHttpOptions(config)->tls.key_file == "server.key");
+  CHECK_FALSE(ReadHttpOptions(config)->tls.port.has_value());
+  config.Set("tsd.network.tls.bind", "0.0.0.0");
+  refused(config, "tsd.network.tls.port");
+  config.Set("tsd.network.tls.port", "4243");
+  CHECK(ReadHttpOptions(config)->tls.port == 4243);
+  config.Set("tsd.network.tls.clients", "sometimes");
+  refused(config, "sometimes");
+  config.Set("tsd.network.tls.clients", "optional");
+  refused(config, "tsd.network.tls.authorities");
+  config.Set("tsd.network.tls.authorities", "authority.pem");
+  CHECK(ReadHttpOptions(config)->tls.clients == http::ClientCertificates::kOptional);
+}
+
+TEST_CASE("ports that cannot ask who writes are not open beside those that do, unless told") {
+  for (const char* port : {"tsd.graphite.port", "tsd.graphite.pickle.port"}) {
+    for (const auto& [guard, value] : {std::pair("tsd.core.authentication.enable", "true"),
+                                       std::pair("tsd.network.tls.clients", "required")}) {
+      CAPTURE(port);
+      CAPTURE(guard);
+      Config config = With(port, "2003");
+      CHECK(CheckAnonymousPorts(config).ok());
+      config.Set(guard, value);
+      const Status refused = CheckAnonymousPorts(config);
+      CHECK(refused.code() == StatusCode::kInvalidArgument);
+      for (const char* word : {port, guard, "tsd.graphite.anonymous"})
+        CHECK(refused.message().find(word) != std::string_view::npos);
+      config.Set("tsd.graphite.anonymous", "true");
+      CHECK(CheckAnonymousPorts(config).ok());
+    }
+  }
+  CHECK(CheckAnonymousPorts(With("tsd.core.authentication.enable", "true")).ok());
+}
+
+TEST_CASE("limits of writing are off, and are numbers") {
+  CHECK_FALSE(ReadWriteLimits(Config())->client.any());
+  CHECK_FALSE(ReadWriteLimits(Config())->metric.any());
+  CHECK(ReadWriteLimits(With("tsd.limits.client.points", "1"))->client.points_per_s == 1);
+  CHECK(ReadWriteLimits(With("tsd.limits.client.series", "2"))->client.new_series_per_hour == 2);
+  CHECK(ReadWriteLimits(With("tsd.limits.metric.points", "3"))->metric.points_per_s == 3);
+  CHECK(ReadWriteLimits(With("tsd.limits.metric.series", "4"))->metric.series_max == 4);
+  CHECK_FALSE(ReadWriteLimits(With("tsd.limits.metric.series", "few")).ok());
 }
 
 TEST_CASE("caches of names are as large as wanted and hold what the mode needs") {

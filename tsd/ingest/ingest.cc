@@ -7,9 +7,11 @@
 #include "storage/base/commit_later.h"
 #include "storage/codec/qualifier.h"
 #include "storage/model/name_text.h"
+#include "storage/model/writer.h"
 #include "storage/points/register_all.h"
 #include "storage/points/tsuid_list.h"
 #include "tsd/ingest/line_table.h"
+#include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/plain_spelling.h"
 #include "tsd/ingest/spelling_table.h"
 
@@ -50,9 +52,10 @@ Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags) {
 /// Names to series numbers, with everything that is checked on the way.
 class Ingest::Resolver {
  public:
-  Resolver(Points& points, uid::Names& names, IngestOptions options)
+  Resolver(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits)
       : points_(points),
         names_(names),
+        limits_(limits),
         options_(std::move(options)),
         rules_(options_.extra_name_characters),
         spellings_(RandomKey(), options_.spelling_bytes_max / 2),
@@ -143,10 +146,16 @@ class Ingest::Resolver {
     const std::span<SpelledSeries> series = std::span(learnt()).first(points.size());
     const size_t unknown = spellings_.FindEach(points, series.data());
     if (unknown == 0) return true;
+    if (limited()) return false;  // whether a series may be there is looked at one by one
     const CommitLater with_the_points;
     if (!FillPlainIds(points, series, unknown)) return false;
     spellings_.RememberHalves(points, series.data(), generation);
     if (!RegisterUnknown(series)) return false;
+    if (limits_ != nullptr) {
+      for (size_t i = 0; i < points.size(); ++i)
+        if (!series[i].known)
+          limits_->Learn(series[i].number, series[i].ids.metric, points[i].series.metric);
+    }
     spellings_.RememberAll(points, series.data(), generation);
     return true;
   }
@@ -218,9 +227,16 @@ class Ingest::Resolver {
   Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation) {
     if (ids.metric.empty() || ids.pairs.empty()) {
       RETURN_IF_ERROR(Check(point));
-      RETURN_IF_ERROR(FillIds(point, &ids));
+      if (!limited()) {
+        RETURN_IF_ERROR(FillIds(point, &ids));
+      } else {
+        RETURN_IF_ERROR(FillLimitedIds(point, &ids));
+      }
+    } else if (limited()) {
+      RETURN_IF_ERROR(FillLimitedIds(point, &ids));
     }
     ASSIGN_OR_RETURN(const SeriesNumber number, points_.Register(ids.metric + ids.pairs));
+    if (limits_ != nullptr) limits_->Learn(number, ids.metric, point.metric);
     if (point.spelling.metric.empty()) return number;
     if (point.spelling.dialect == Dialect::kInflux) {
       lines_.Remember(point.spelling.tags, point.spelling.metric, ids.pairs, number, generation);
@@ -238,31 +254,90 @@ class Ingest::Resolver {
                        Id(UidKind::kMetric, options_.auto_create_metrics, point.metric));
     }
     if (!ids->pairs.empty()) return {};
+    ASSIGN_OR_RETURN(ids->pairs,
+                     Pairs(point, options_.auto_create_tagks, options_.auto_create_tagvs));
+    return {};
+  }
+
+  Result<Bytes> Pairs(const NamedPoint& point, bool create_keys, bool create_values) {
     std::vector<Bytes> pairs;
     pairs.reserve(point.tags.size());
     for (const TagText& tag : point.tags) {
-      ASSIGN_OR_RETURN(Bytes pair, Id(UidKind::kTagk, options_.auto_create_tagks, tag.key));
-      ASSIGN_OR_RETURN(const Bytes value,
-                       Id(UidKind::kTagv, options_.auto_create_tagvs, tag.value));
+      ASSIGN_OR_RETURN(Bytes pair, Id(UidKind::kTagk, create_keys, tag.key));
+      ASSIGN_OR_RETURN(const Bytes value, Id(UidKind::kTagv, create_values, tag.value));
       pairs.push_back(pair + value);
     }
     std::sort(pairs.begin(), pairs.end());
-    for (const Bytes& pair : pairs) ids->pairs += pair;
-    return {};
+    Bytes ids;
+    for (const Bytes& pair : pairs) ids += pair;
+    return ids;
+  }
+
+  [[nodiscard]] bool limited() const {
+    const Writer* const writer = Writer::Current();
+    return (writer != nullptr && writer->limits_series()) ||
+           (limits_ != nullptr && limits_->counts_series());
+  }
+
+  /// As FillIds, where not everybody may make every series: none of its names gets an id before it
+  /// is known that it may be there.
+  Status FillLimitedIds(const NamedPoint& point, SeriesIds* ids) {
+    SeriesIds found = *ids;
+    ASSIGN_OR_RETURN(const bool known, FindSeries(point, &found));
+    if (known) {
+      *ids = std::move(found);
+      return {};
+    }
+    const bool counted = limits_ != nullptr && limits_->counts_series();
+    const std::string metric(point.metric);
+    if (counted) RETURN_IF_ERROR(limits_->TakeNewSeries(metric, found.metric));
+    Status status;
+    if (Writer* const writer = Writer::Current(); writer != nullptr)
+      status = writer->TakeNewSeries();
+    if (status.ok()) status = FillIds(point, ids);
+    if (counted && !status.ok()) limits_->GiveBack(metric);
+    return status;
+  }
+
+  /// Whether the series is there; what is known of its ids.
+  Result<bool> FindSeries(const NamedPoint& point, SeriesIds* ids) {
+    Status status;
+    if (ids->metric.empty()) {
+      Result<Bytes> metric = names_.Find(UidKind::kMetric, point.metric);
+      if (metric.ok()) ids->metric = std::move(*metric);
+      status = metric.status();
+    }
+    if (status.ok() && ids->pairs.empty()) {
+      Result<Bytes> pairs = Pairs(point, false, false);
+      if (pairs.ok()) ids->pairs = std::move(*pairs);
+      status = pairs.status();
+    }
+    if (status.code() == StatusCode::kNotFound) return false;
+    RETURN_IF_ERROR(status);
+    SeriesMatcher one;
+    one.tsuids = {ids->metric + ids->pairs};
+    bool there = false;
+    RETURN_IF_ERROR(points_.ListSeries(ids->metric, one, [&there](ByteView) {
+      there = true;
+      return false;
+    }));
+    return there;
   }
 
   Points& points_;
   uid::Names& names_;
+  MetricLimits* const limits_;
   const IngestOptions options_;
   const NameRules rules_;
   SpellingTable spellings_;
   LineTable lines_;
 };
 
-Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options)
+Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits)
     : points_(points),
       append_blocks_(options.append_blocks),
-      resolver_(std::make_unique<Resolver>(points, names, std::move(options))) {}
+      limits_(limits),
+      resolver_(std::make_unique<Resolver>(points, names, std::move(options), limits)) {}
 
 Ingest::~Ingest() = default;
 
@@ -322,6 +397,9 @@ Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
 }
 
 Result<LogPosition> Ingest::Store(std::span<const PointEntry> entries) {
+  if (Writer* const writer = Writer::Current(); writer != nullptr)
+    RETURN_IF_ERROR(writer->TakePoints(entries.size()));
+  if (limits_ != nullptr) RETURN_IF_ERROR(limits_->TakePoints(entries));
   Result<LogPosition> position = points_.Append(entries);
   if (position.ok()) stored_.fetch_add(entries.size(), std::memory_order_relaxed);
   return position;
@@ -356,6 +434,7 @@ void Ingest::Commit(Position position, std::function<void(Status)> done) {
 void Ingest::ForgetSpellings() {
   resolver_->spellings().Forget();
   resolver_->lines().Forget();
+  if (limits_ != nullptr) limits_->Forget();
 }
 
 Result<SeriesNumber> Ingest::Resolve(const NamedPoint& point) { return resolver_->Resolve(point); }

@@ -12,6 +12,8 @@
 
 namespace hg::tsd {
 
+class MetricLimits;
+
 struct IngestOptions {
   bool auto_create_metrics = false;  // tsd.core.auto_create_metrics
   bool auto_create_tagks = true;
@@ -31,8 +33,8 @@ Status BadTimestamp(const NamedPoint& point, ByteView stored, uint8_t flags);
 /// Thread-safe.
 class Ingest : public PointSink {
  public:
-  /// Both outlive the object.
-  Ingest(Points& points, uid::Names& names, IngestOptions options);
+  /// All outlive the object. `limits`: nullptr = metrics take what comes.
+  Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits = nullptr);
   ~Ingest() override;
 
   Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) override;
@@ -70,6 +72,7 @@ class Ingest : public PointSink {
 
   Points& points_;
   const bool append_blocks_;
+  MetricLimits* const limits_;
   std::atomic<uint64_t> stored_{0};
   std::unique_ptr<Resolver> resolver_;
 };

@@ -13,7 +13,9 @@ namespace hg::tsd {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"--url", "URL", "ask the daemon there, such as http://127.0.0.1:4242"},
+    {"--url", "URL", "ask the daemon there, such as http://127.0.0.1:4242 or https://HOST:PORT"},
+    kCredentialsOption,
+    kAuthoritiesOption,
     {"--region", "KEY", "split: any key of the region; without it that of --at, or the first"},
     {"--at", "KEY", "split: where; without it in the middle of the region's files"},
     {"--splits", "KEYS", "create: first keys of regions, between commas"},
@@ -74,7 +76,9 @@ int RunAdmin(Invocation& call) {
   if (!parameters.ok()) return call.Misused(parameters.status().message());
   Result<std::string> answer = Status();
   if (const auto url = call.line.Value("--url")) {
-    answer = AskDaemon(*url, name, http::AdminChanges(name), *parameters);
+    const auto access = ReadDaemonAccess(call.line);
+    if (!access.ok()) return call.Fail(access.status());
+    answer = AskDaemon(*url, *access, name, http::AdminChanges(name), *parameters);
   } else {
     if (Status s = call.Open(StoreUse::kLook); !s.ok()) return call.Fail(s);
     answer = http::RunAdminCall(call.session.cells(), name, *parameters);

@@ -1,12 +1,32 @@
 #include "tsd/tools/admin_client.h"
 
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <iterator>
+#include <boost/asio/read.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
+#include <cstdlib>
 
 #include "storage/base/bytes.h"
+#include "storage/base/file.h"
 
 namespace hg::tsd {
 namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+struct Place {
+  bool tls = false;
+  std::string host;  // without brackets
+  std::string port;
+  std::string text;  // as the URL has it
+};
 
 std::string PercentEncoded(const std::string& text) {
   std::string out;
@@ -21,32 +41,135 @@ std::string PercentEncoded(const std::string& text) {
   return out;
 }
 
+std::string Base64(const std::string& bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                   reinterpret_cast<const unsigned char*>(bytes.data()),
+                                   static_cast<int>(bytes.size()));
+  text.resize(static_cast<size_t>(size));
+  return text;
+}
+
+/// "" = neither says it.
+std::string OptionOr(const CommandLine& line, const OptionSpec& option, const char* variable) {
+  if (const auto value = line.Value(option.name)) return *value;
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+Result<Place> ParseUrl(const std::string& url) {
+  constexpr std::string_view kPlain = "http://", kTls = "https://";
+  Place place;
+  place.tls = url.starts_with(kTls);
+  if (place.tls || url.starts_with(kPlain))
+    place.text = url.substr((place.tls ? kTls : kPlain).size());
+  if (place.text.ends_with('/')) place.text.pop_back();
+  const size_t colon = place.text.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == place.text.size() ||
+      place.text.find('/') != std::string::npos) {
+    return Status::InvalidArgument("\"" + url +
+                                   "\" is not like http://127.0.0.1:4242 or https://HOST:PORT");
+  }
+  place.host = place.text.substr(0, colon);
+  if (place.host.starts_with('[') && place.host.ends_with(']'))
+    place.host = place.host.substr(1, place.host.size() - 2);
+  place.port = place.text.substr(colon + 1);
+  return place;
+}
+
+/// Whatever comes until the daemon closes, also where it did not take all of the request.
+template <typename Stream>
+std::string Exchange(Stream& stream, const std::string& request, error_code* error) {
+  asio::write(stream, asio::buffer(request), *error);
+  std::string answer;
+  asio::read(stream, asio::dynamic_buffer(answer), *error);
+  return answer;
+}
+
+Result<std::string> ExchangeOverTls(tcp::socket socket, const Place& place,
+                                    const std::string& authorities_file,
+                                    const std::string& request) {
+  error_code error;
+  asio::ssl::context context(asio::ssl::context::tls_client);
+  if (authorities_file.empty()) {
+    context.set_default_verify_paths(error);
+  } else {
+    context.load_verify_file(authorities_file, error);
+  }
+  if (error) {
+    return Status::InvalidArgument(authorities_file +
+                                   ": no certificates in PEM can be read: " + error.message());
+  }
+  asio::ssl::stream<tcp::socket> stream(std::move(socket), context);
+  stream.set_verify_mode(asio::ssl::verify_peer);
+  stream.set_verify_callback(asio::ssl::host_name_verification(place.host));
+  // An address has no place in that extension (RFC 6066 §3).
+  if (asio::ip::make_address(place.host, error); error)
+    SSL_set_tlsext_host_name(stream.native_handle(), place.host.c_str());
+  stream.handshake(asio::ssl::stream_base::client, error);
+  if (error) {
+    return Status::InvalidArgument("no TLS with https://" + place.text + ": " + error.message());
+  }
+  std::string answer = Exchange(stream, request, &error);
+  if (error != asio::error::eof)
+    return Status::Unavailable("the answer of https://" + place.text + " was cut short");
+  return answer;
+}
+
+Result<std::string> Send(const Place& place, const std::string& authorities_file,
+                         const std::string& request) {
+  asio::io_context io;
+  error_code error;
+  tcp::socket socket(io);
+  const auto addresses = tcp::resolver(io).resolve(place.host, place.port, error);
+  if (!error) asio::connect(socket, addresses, error);
+  if (error) return Status::Unavailable("nobody answers at " + place.text + ": " + error.message());
+  if (place.tls) return ExchangeOverTls(std::move(socket), place, authorities_file, request);
+  return Exchange(socket, request, &error);
+}
+
 }  // namespace
 
-Result<std::string> AskDaemon(const std::string& url, std::string_view call, bool post,
-                              const http::Parameters& parameters) {
-  constexpr std::string_view kScheme = "http://";
-  std::string place = url.starts_with(kScheme) ? url.substr(kScheme.size()) : "";
-  if (place.ends_with('/')) place.pop_back();
-  const size_t colon = place.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == place.size() ||
-      place.find('/') != std::string::npos) {
-    return Status::InvalidArgument("\"" + url + "\" is not like http://127.0.0.1:4242");
+Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line) {
+  DaemonAccess access;
+  access.authorities_file = OptionOr(line, kAuthoritiesOption, "TSDB_CA_FILE");
+  std::string said;
+  if (const auto path = line.Value(kCredentialsOption.name)) {
+    ASSIGN_OR_RETURN(said, ReadWholeFile(PosixFileSystem(), *path));
+    said.resize(std::min(said.find_first_of("\r\n"), said.size()));
+    if (said.empty())
+      return Status::InvalidArgument(*path +
+                                     ": its first line is neither USER:PASSWORD nor a token");
+  } else {
+    said = OptionOr(line, kCredentialsOption, "TSDB_CREDENTIALS");
   }
+  // Tokens have no colon.
+  if (said.find(':') != std::string::npos) {
+    access.authorization = "Basic " + Base64(said);
+  } else if (!said.empty()) {
+    access.authorization = "Bearer " + said;
+  }
+  if (access.authorization.find_first_of("\r\n") != std::string::npos)
+    return Status::InvalidArgument("the credentials have more than one line");
+  return access;
+}
+
+Result<std::string> AskDaemon(const std::string& url, const DaemonAccess& access,
+                              std::string_view call, bool post,
+                              const http::Parameters& parameters) {
+  ASSIGN_OR_RETURN(const Place place, ParseUrl(url));
   std::string target = "/api/admin/" + PercentEncoded(std::string(call));
   char separator = '?';
   for (const auto& [name, value] : parameters.items()) {
     target += separator + name + '=' + PercentEncoded(value);
     separator = '&';
   }
-  boost::asio::ip::tcp::iostream stream(place.substr(0, colon), place.substr(colon + 1));
-  if (!stream) return Status::Unavailable("nobody answers at " + url);
   // HTTP/1.0: the answer comes whole, and ends with the connection.
-  stream << (post ? "POST " : "GET ") << target << " HTTP/1.0\r\nHost: " << place
-         << "\r\nContent-Length: 0\r\n\r\n"
-         << std::flush;
-  const std::string answer((std::istreambuf_iterator<char>(stream)),
-                           std::istreambuf_iterator<char>());
+  std::string request = (post ? "POST " : "GET ") + target + " HTTP/1.0\r\nHost: " + place.text +
+                        "\r\nContent-Length: 0\r\n";
+  if (!access.authorization.empty()) request += "Authorization: " + access.authorization + "\r\n";
+  ASSIGN_OR_RETURN(const std::string answer,
+                   Send(place, access.authorities_file, request + "\r\n"));
   const size_t head_end = answer.find("\r\n\r\n");
   const size_t blank = answer.find(' ');
   if (head_end == std::string::npos || blank > head_end) {

@@ -29,6 +29,10 @@ std::string Request(const std::string& points, const std::string& metric = "m.n"
          metric + R"(","gauge":{"dataPoints":[)" + points + "]}}]}]}]}";
 }
 
+struct OnePointASecond : EdgeFixture {
+  OnePointASecond() : EdgeFixture(AllAutomatic(), {.points_per_s = 1, .series_max = 0}) {}
+};
+
 std::string AsProtobuf(const std::string& json) {
   otlp::ExportMetricsServiceRequest request;
   REQUIRE(ParseJsonMessage(json, &request).ok());
@@ -127,6 +131,18 @@ TEST_CASE_FIXTURE(EdgeFixture, "a store that takes nothing now is 503, in the pr
   CHECK(reply.status == 503);
   CHECK(reply.body == R"({"code":14,"message":"the memory for new points is full"})");
   CHECK(PostWith(*this, kJson, "/v1/metrics", body).status == 200);
+}
+
+TEST_CASE_FIXTURE(OnePointASecond,
+                  "a metric over its rate is 429, to be sent again, in the protocol's words") {
+  const std::string body = Request(Gauge(R"("asInt":1)") + "," + Gauge(R"("asInt":2)", 2) + "," +
+                                   Gauge(R"("asInt":3)", 3));
+  CHECK(PostWith(*this, kJson, "/v1/metrics", body).status == 200);
+  const BufferResponse refused = PostWith(*this, kJson, "/v1/metrics", body);
+  CHECK(refused.status == 429);
+  REQUIRE(refused.Header("Retry-After") != nullptr);
+  CHECK(refused.body.find(R"("code":8)") != std::string::npos);
+  CHECK(refused.body.find("takes no more than 1 points a second") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(EdgeFixture, "bodies that are none are refused in the protocol's words") {

@@ -25,7 +25,8 @@ const double kStale = std::bit_cast<double>(UINT64_C(0x7ff0000000000002));
 class RemoteWrite : public EdgeFixture {
  public:
   RemoteWrite() = default;
-  explicit RemoteWrite(tsd::IngestOptions options) : EdgeFixture(std::move(options)) {}
+  explicit RemoteWrite(tsd::IngestOptions options, tsd::MetricLimitOptions limits = {})
+      : EdgeFixture(std::move(options), limits) {}
 
   prometheus::WriteRequest message;
 
@@ -238,6 +239,19 @@ TEST_CASE_FIXTURE(RemoteWrite, "a store that takes nothing now is 503: the same 
   points.RefuseAppends(1);  // of known series, too
   CHECK(Send().status == 503);
   CHECK(Cells().size() == 1);
+}
+
+TEST_CASE("samples over a metric's rate are 429, and none is taken for refused for good") {
+  RemoteWrite edge(EdgeFixture::AllAutomatic(), {.points_per_s = 1, .series_max = 0});
+  for (int i = 0; i < 3; ++i) edge.Add({{"__name__", "m"}, {"a", "b"}}, i, kTime + i);
+  CHECK(edge.Send().status == 204);
+  const BufferResponse refused = edge.Send();
+  CHECK(refused.status == 429);
+  CHECK(refused.Header("Retry-After") != nullptr);
+  CHECK(refused.body.find("the metric m takes no more than 1 points a second") !=
+        std::string::npos);
+  CHECK(edge.counters.put_storage_errors.load() == 0);
+  CHECK(edge.Cells().size() == 3);
 }
 
 TEST_CASE_FIXTURE(RemoteWrite, "samples beyond one batch, and series without any") {

@@ -1,0 +1,118 @@
+#include "http/access/access.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hg::http {
+namespace {
+
+/// Passwords that are known to be right; beyond, all are judged anew as they come.
+constexpr size_t kProvedMax = 4096;
+
+bool Holds(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+}  // namespace
+
+Access::Access() : users_(std::make_shared<Users>()) {
+  if (Result<std::string> hash = HashPassword(MakeToken()); hash.ok())
+    nobodys_hash_ = std::move(*hash);
+}
+
+size_t Access::HashOfDigest::operator()(const Digest& digest) const {
+  size_t hash;
+  std::memcpy(&hash, digest.data(), sizeof hash);
+  return hash;
+}
+
+Status Access::Load(std::string_view text) {
+  ASSIGN_OR_RETURN(std::vector<User> list, ParseUserFile(text));
+  auto users = std::make_shared<Users>();
+  for (User& user : list) {
+    for (const std::string& token : user.tokens) {
+      auto who = std::make_shared<const Identity>(Identity{user.name, user.roles, token});
+      if (!users->by_token.emplace(token, std::move(who)).second)
+        return Status::InvalidArgument("two users have the same token, one is " + user.name);
+    }
+    const std::string name = user.name;
+    users->by_name.emplace(name, std::move(user));
+  }
+  std::lock_guard lock(mutex_);
+  users_ = std::move(users);
+  proved_.clear();
+  generation_.fetch_add(1, std::memory_order_release);
+  return {};
+}
+
+std::shared_ptr<const Access::Users> Access::users() const {
+  std::lock_guard lock(mutex_);
+  return users_;
+}
+
+/// Names have no colon.
+Digest Access::KeyOf(const Credentials& said) const {
+  return HmacSha256(key_, said.name + ":" + said.secret);
+}
+
+IdentityPtr Access::Known(const Credentials& said) {
+  if (said.kind == Credentials::Kind::kToken) {
+    // Found by its digest: how long that takes tells nothing about tokens.
+    const auto all = users();
+    const auto found = all->by_token.find(TokenDigest(said.secret));
+    return found == all->by_token.end() ? nullptr : found->second;
+  }
+  if (said.kind != Credentials::Kind::kPassword) return nullptr;
+  const Digest key = KeyOf(said);
+  std::lock_guard lock(mutex_);
+  const auto found = proved_.find(key);
+  return found == proved_.end() ? nullptr : found->second;
+}
+
+IdentityPtr Access::Judge(const Credentials& said) {
+  if (said.kind != Credentials::Kind::kPassword) return Known(said);
+  const uint64_t generation = this->generation();
+  const auto all = users();
+  const auto user = all->by_name.find(said.name);
+  const bool has_one = user != all->by_name.end() && !user->second.passwords.empty();
+  if (!has_one) {
+    // The time that an answer takes must not tell who is a user.
+    (void)PasswordMatches(said.secret, nobodys_hash_);
+    return nullptr;
+  }
+  for (const std::string& hash : user->second.passwords) {
+    if (!PasswordMatches(said.secret, hash)) continue;
+    auto who = std::make_shared<const Identity>(Identity{said.name, user->second.roles, hash});
+    const Digest key = KeyOf(said);
+    std::lock_guard lock(mutex_);
+    if (generation == this->generation()) {
+      if (proved_.size() >= kProvedMax) proved_.clear();
+      proved_[key] = who;
+    }
+    return who;
+  }
+  return nullptr;
+}
+
+IdentityPtr Access::ByCertificate(std::span<const std::string> names) const {
+  const auto all = users();
+  for (const std::string& name : names) {
+    const auto user = all->by_name.find(name);
+    if (user != all->by_name.end())
+      return std::make_shared<const Identity>(Identity{name, user->second.roles, ""});
+  }
+  return nullptr;
+}
+
+IdentityPtr Access::Renew(const Identity& who) const {
+  const auto all = users();
+  const auto user = all->by_name.find(who.name);
+  if (user == all->by_name.end()) return nullptr;
+  const User& now = user->second;
+  const bool still =
+      who.secret.empty() || Holds(now.passwords, who.secret) || Holds(now.tokens, who.secret);
+  if (!still) return nullptr;
+  return std::make_shared<const Identity>(Identity{who.name, now.roles, who.secret});
+}
+
+}  // namespace hg::http

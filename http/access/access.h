@@ -1,0 +1,73 @@
+#pragma once
+// Who a client is: the users of the file, and what has been proved by them so far.
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "http/access/credentials.h"
+#include "http/access/roles.h"
+#include "http/access/secret.h"
+#include "http/access/user_file.h"
+#include "storage/base/status.h"
+
+namespace hg::http {
+
+/// A user who has proved to be it. Immutable.
+struct Identity {
+  std::string name;
+  Roles roles;
+  std::string secret;  // what stands in the file of the secret that was shown; "" = a certificate
+};
+using IdentityPtr = std::shared_ptr<const Identity>;
+
+/// Thread-safe. Judging a password takes some 10 ms of a core and 16 MiB, so whoever calls Judge
+/// bounds how often it runs at once; a password that was right is known without that until the
+/// next Load.
+class Access {
+ public:
+  /// Nobody is known yet.
+  Access();
+
+  /// Takes the users of a file's text for all that come from now on, and forgets what was proved.
+  /// On failure everything stays as it was.
+  Status Load(std::string_view users);
+  /// Changes with each Load: an identity from before it must be looked at again.
+  [[nodiscard]] uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+  /// Null: nobody, or a password that only Judge can judge. Quick.
+  [[nodiscard]] IdentityPtr Known(const Credentials& said);
+  /// Null: nobody. Takes as long for users that do not exist.
+  [[nodiscard]] IdentityPtr Judge(const Credentials& said);
+  /// The user of the first of these names that is one: what a certificate that was verified says
+  /// its subject is.
+  [[nodiscard]] IdentityPtr ByCertificate(std::span<const std::string> names) const;
+  /// The same user after a Load; null if he or the secret he showed is gone.
+  [[nodiscard]] IdentityPtr Renew(const Identity& who) const;
+
+ private:
+  struct HashOfDigest {
+    size_t operator()(const Digest& digest) const;
+  };
+  struct Users {
+    std::unordered_map<std::string, User> by_name;
+    std::unordered_map<std::string, IdentityPtr> by_token;  // its digest in hexadecimal
+  };
+
+  [[nodiscard]] std::shared_ptr<const Users> users() const;
+  [[nodiscard]] Digest KeyOf(const Credentials& said) const;
+
+  const Digest key_ = RandomDigest();  // of proved_
+  std::string nobodys_hash_;           // as dear as a user's; constant
+  std::atomic<uint64_t> generation_{0};
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Users> users_;                            // guarded by mutex_
+  std::unordered_map<Digest, IdentityPtr, HashOfDigest> proved_;  // guarded by mutex_
+};
+
+}  // namespace hg::http

@@ -1,0 +1,163 @@
+// Who the client of a connection is (connection.h). Each request says so itself, as behind a proxy
+// one connection serves many users; lines once, by `auth`. What a request says is compared with
+// what the one before it said, so that agents, which say the same each time, cost a comparison.
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+
+#include "http/access/client_limits.h"
+#include "http/connection.h"
+#include "http/endpoints.h"
+#include "http/errors.h"
+#include "http/influx_target.h"
+#include "http/loop.h"
+#include "http/request.h"
+#include "http/router.h"
+#include "http/wire/telnet_line.h"
+
+namespace hg::http {
+namespace {
+
+constexpr std::string_view kAuthSuccess = "AUTH_SUCCESS\r\n";
+constexpr std::string_view kAuthFail = "AUTH_FAIL\r\n";
+
+}  // namespace
+
+bool Connection::Guarded() const { return edge_.services.access != nullptr; }
+
+Roles Connection::roles() const {
+  if (!Guarded()) return Roles::All();
+  return who_ == nullptr ? Roles() : who_->roles;
+}
+
+bool Connection::May(Role role) const { return !Guarded() || roles().Has(role); }
+
+void Connection::Adopt(IdentityPtr who, uint64_t generation) {
+  who_ = std::move(who);
+  who_generation_ = generation;
+  writer_ = nullptr;
+}
+
+const std::shared_ptr<Writer>& Connection::writer() {
+  ClientLimits* const limits = edge_.services.client_limits;
+  if (limits == nullptr || writer_ != nullptr) return writer_;
+  if (who_ != nullptr) {
+    writer_ = limits->OfUser(who_->name);
+  } else {
+    const std::string remote = stream_.Remote();
+    writer_ = limits->OfAddress(remote.substr(0, remote.rfind(':')));
+  }
+  return writer_;
+}
+
+/// What the client says of itself goes before what its certificate says.
+IdentityPtr Connection::KnownBy(const Credentials& said) const {
+  Access& access = *edge_.services.access;
+  if (said.kind == Credentials::Kind::kNone) return access.ByCertificate(stream_.PeerNames());
+  return access.Known(said);
+}
+
+bool Connection::Admit() {
+  if (!Guarded()) return true;
+  Access& access = *edge_.services.access;
+  const std::string_view field = head_.Find("authorization");
+  // InfluxDB 1.x' clients may say it in the target, which is compared whole.
+  const bool in_target = field.empty() && InfluxApiOf(head_.target) != InfluxApi::kNone;
+  const std::string_view words = in_target ? head_.target : field;
+  const uint64_t generation = access.generation();
+  if (who_ != nullptr && who_generation_ == generation && EqualInConstantTime(words, credentials_))
+    return true;
+  credentials_ = words;
+  Credentials said = in_target ? InfluxCredentials(head_.target) : ReadAuthorization(field);
+  Adopt(KnownBy(said), generation);
+  if (who_ != nullptr) return true;
+  if (said.kind != Credentials::Kind::kPassword) return AdmitStranger();
+  if (JudgePassword(std::move(said))) return false;
+  RefuseHead(*MakeRequest({}), [](const Request& request, ResponseWriter& out) {
+    SendStatus(out, request,
+               Status::Busy("Too many passwords are being checked; please try again"));
+  });
+  return false;
+}
+
+/// What needs nobody's password has no body: a stranger cannot make the daemon keep one.
+bool Connection::AdmitStranger() {
+  const std::unique_ptr<Request> request = MakeRequest({});
+  const bool bodyless = head_.content_length == 0 && !head_.chunked;
+  if (bodyless && request->method == Method::kOptions)
+    return true;  // CORS asks without credentials
+  const Endpoint* const endpoint = FindEndpoint(*request, edge_.options);
+  if (bodyless && endpoint != nullptr && endpoint->role(*request) == Role::kAnyone) return true;
+  RefuseHead(*request, [this](const Request& refused, ResponseWriter& out) {
+    out.AddHeader("Connection", "close");
+    AddCorsHeaders(refused, edge_.options, out);
+    SendNoAccess(refused, Role::kUser, edge_.services, out);
+  });
+  return false;
+}
+
+bool Connection::AdmitLines(std::string_view* lines) {
+  Access& access = *edge_.services.access;
+  const uint64_t generation = access.generation();
+  if (who_ != nullptr && who_generation_ != generation) Adopt(access.Renew(*who_), generation);
+  std::string_view rest = *lines;
+  const std::string_view first = TakeLine(&rest);
+  const bool about_him = IsAuthLine(first);
+  if (!about_him && who_ == nullptr) Adopt(KnownBy({}), generation);
+  if (!about_him && who_ != nullptr) {
+    // Who says who he is among other lines says so in his turn.
+    const size_t next = lines->find("\nauth");
+    *lines = lines->substr(0, next == std::string_view::npos ? next : next + 1);
+    return true;
+  }
+  line_bytes_ = lines->size() - rest.size();
+  Credentials said;
+  if (about_him) said = ReadAuthLine(first);
+  Adopt(access.Known(said), generation);
+  if (who_ != nullptr || said.kind != Credentials::Kind::kPassword) {
+    AnswerAuth(who_);
+  } else if (!JudgePassword(std::move(said))) {
+    RetryLater();
+  }
+  return false;
+}
+
+void Connection::AnswerAuth(const IdentityPtr& who) {
+  edge_.services.counters.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
+  if (who == nullptr)
+    edge_.services.counters.unauthorized_telnet.fetch_add(1, std::memory_order_relaxed);
+  retries_ = 0;
+  SendTelnet(who != nullptr ? kAuthSuccess : kAuthFail);
+  FinishLines();
+}
+
+bool Connection::JudgePassword(Credentials said) {
+  judge_generation_ = edge_.services.access->generation();
+  auto run = [said = std::move(said), self = shared_from_this(),
+              &access = *edge_.services.access](WorkerPool::Turn&) mutable {
+    IdentityPtr who;
+    try {
+      who = access.Judge(said);
+    } catch (...) {  // no memory for it: as a password that is wrong
+    }
+    boost::asio::io_context& io = self->loop_.io();
+    boost::asio::post(io, [self = std::move(self), who = std::move(who)] { self->Judged(who); });
+  };
+  if (!edge_.passwords.Post(std::move(run))) return false;
+  state_ = State::kHandling;
+  return true;
+}
+
+void Connection::Judged(const IdentityPtr& who) {
+  if (state_ != State::kHandling) return;
+  state_ = State::kReading;
+  Adopt(who, judge_generation_);
+  if (protocol_ == Protocol::kTelnet) {
+    AnswerAuth(who_);
+  } else if (who_ != nullptr || AdmitStranger()) {
+    HeadAdmitted();
+  }
+  Advance();
+}
+
+}  // namespace hg::http

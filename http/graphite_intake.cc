@@ -1,0 +1,114 @@
+#include "http/graphite_intake.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "http/commit_wait.h"
+#include "storage/model/instant.h"
+#include "storage/model/utf8.h"
+
+namespace hg::http {
+namespace {
+
+/// Of points that wait to be stored: a frame that names one long path many times must not become as
+/// many copies of it. A point costs more than its names.
+constexpr size_t kBatchBytesMax = size_t{4} << 20;
+constexpr size_t kPointBytes = 128;
+constexpr auto kBusyPause = std::chrono::milliseconds(20);
+constexpr int64_t kWarningIntervalMs = 10'000;
+
+bool Passes(const Status& verdict) {
+  return verdict.code() == StatusCode::kBusy || verdict.code() == StatusCode::kUnavailable;
+}
+
+bool OfOneMetric(const std::vector<NamedPoint>& points) {
+  return std::all_of(points.begin(), points.end(), [&points](const NamedPoint& point) {
+    return point.metric == points.front().metric;
+  });
+}
+
+}  // namespace
+
+Timestamp GraphiteIntake::Now() const {
+  return TimestampOfMillis(services_.clock.NowMs()).value_or(Timestamp{0});
+}
+
+void GraphiteIntake::Add(const GraphitePoint& point) {
+  services_.counters.rpc_graphite.fetch_add(1, std::memory_order_relaxed);
+  Status added = batch_.SetTags(point.tags);
+  if (added.ok()) added = batch_.Add(point.metric, point.time, point.value);
+  if (!added.ok()) Refuse(added);
+  batch_bytes_ += kPointBytes + point.metric.size();
+  for (const auto& [key, value] : point.tags) batch_bytes_ += key.size() + value.size();
+  if (batch_bytes_ > kBatchBytesMax) Flush();
+}
+
+void GraphiteIntake::Refuse(const Status& why) {
+  services_.counters.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
+  Tell(why.message());
+}
+
+void GraphiteIntake::Tell(std::string_view why) {
+  ++untold_;
+  const int64_t now_ms = MonotonicMs();
+  if (!services_.warn || (told_ms_ != 0 && now_ms - told_ms_ < kWarningIntervalMs)) return;
+  std::string text = "graphite: " + std::string(why);
+  ReplaceInvalidUtf8(&text);
+  if (untold_ > 1) text += " (and " + std::to_string(untold_ - 1) + " more before)";
+  services_.warn(text);
+  told_ms_ = std::max<int64_t>(1, now_ms);
+  untold_ = 0;
+}
+
+void GraphiteIntake::Flush() {
+  position_ = 0;
+  Store(batch_.points());
+  if (const Status committed = CommitAndWait(services_.sink, position_); !committed.ok()) {
+    services_.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
+    Tell(committed.message());
+  }
+  batch_.Clear();
+  batch_bytes_ = 0;
+}
+
+void GraphiteIntake::Store(std::vector<NamedPoint> left) {
+  std::vector<Status> verdicts;
+  while (!left.empty()) {
+    position_ = std::max(position_, services_.sink.AppendNamed(left, &verdicts));
+    std::vector<NamedPoint> again, limited;
+    uint64_t stored = 0;
+    for (size_t i = 0; i < verdicts.size(); ++i) {
+      if (verdicts[i].ok()) {
+        ++stored;
+      } else if (verdicts[i].code() == StatusCode::kLimitExceeded && !OfOneMetric(left)) {
+        limited.push_back(left[i]);
+      } else {
+        CountRefusal(verdicts[i], &services_.counters);
+        Tell(verdicts[i].message());
+        if (Passes(verdicts[i])) again.push_back(left[i]);
+      }
+    }
+    services_.counters.points_added.fetch_add(stored, std::memory_order_relaxed);
+    StoreByMetric(std::move(limited));
+    left = std::move(again);
+    if (left.empty() || stopping_.load(std::memory_order_relaxed)) break;
+    std::this_thread::sleep_for(kBusyPause);
+  }
+}
+
+void GraphiteIntake::StoreByMetric(std::vector<NamedPoint> points) {
+  // Of one instant the later point counts: their order stays.
+  std::stable_sort(points.begin(), points.end(),
+                   [](const NamedPoint& a, const NamedPoint& b) { return a.metric < b.metric; });
+  for (auto begin = points.begin(); begin != points.end();) {
+    const auto end = std::find_if(begin, points.end(), [&begin](const NamedPoint& point) {
+      return point.metric != begin->metric;
+    });
+    Store({begin, end});
+    begin = end;
+  }
+}
+
+}  // namespace hg::http

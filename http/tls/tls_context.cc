@@ -1,0 +1,89 @@
+#include "http/tls/tls_context.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "http/tls/tls_session.h"
+
+namespace hg::http {
+namespace {
+
+/// What OpenSSL says of its last failure; drops the rest of its queue.
+std::string LastError() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  char text[256] = "";
+  ERR_error_string_n(code, text, sizeof text);
+  return text;
+}
+
+Status Failed(const std::string& file, std::string_view what) {
+  return Status::InvalidArgument(file + ": " + std::string(what) + ": " + LastError());
+}
+
+/// A key with a passphrase would have OpenSSL ask for it at the terminal.
+int NoPassphrase(char*, int, int, void*) { return 0; }
+
+Status LoadCertificate(const TlsOptions& options, SSL_CTX* context) {
+  if (SSL_CTX_use_certificate_chain_file(context, options.certificate_file.c_str()) != 1)
+    return Failed(options.certificate_file, "no certificate in PEM can be read");
+  if (SSL_CTX_use_PrivateKey_file(context, options.key_file.c_str(), SSL_FILETYPE_PEM) != 1)
+    return Failed(options.key_file, "no private key in PEM, or not that of the certificate");
+  if (SSL_CTX_check_private_key(context) != 1)
+    return Failed(options.key_file, "it is not the key of " + options.certificate_file);
+  return {};
+}
+
+Status LoadAuthorities(const TlsOptions& options, SSL_CTX* context) {
+  if (options.clients == ClientCertificates::kNone) return {};
+  const char* const file = options.authorities_file.c_str();
+  if (SSL_CTX_load_verify_locations(context, file, nullptr) != 1)
+    return Failed(options.authorities_file, "no certificates in PEM can be read");
+  SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(file));
+  int mode = SSL_VERIFY_PEER;
+  if (options.clients == ClientCertificates::kRequired) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  SSL_CTX_set_verify(context, mode, nullptr);
+  return {};
+}
+
+}  // namespace
+
+Status TlsContext::Load() {
+  ERR_clear_error();
+  const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  if (context == nullptr) return Status::IoError("no TLS: " + LastError());
+  SSL_CTX* const raw = context.get();
+  SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
+  // Requests and lines tell their own ends: one that is cut short is not run, so a client that
+  // closes without a farewell is no fault.
+  SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                               SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                            SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_default_passwd_cb(raw, NoPassphrase);
+  // Sessions are resumed within this context alone: a Load ends them, and with it what a
+  // certificate of before has proved.
+  constexpr unsigned char kSessions[] = "hourglass";
+  SSL_CTX_set_session_id_context(raw, kSessions, sizeof kSessions - 1);
+  RETURN_IF_ERROR(LoadCertificate(options_, raw));
+  RETURN_IF_ERROR(LoadAuthorities(options_, raw));
+  std::lock_guard lock(mutex_);
+  context_ = context;
+  return {};
+}
+
+std::unique_ptr<TlsSession> TlsContext::NewSession(int descriptor) {
+  std::shared_ptr<SSL_CTX> context;
+  {
+    std::lock_guard lock(mutex_);
+    context = context_;
+  }
+  SSL* const ssl = SSL_new(context.get());  // keeps the context
+  if (ssl == nullptr) return nullptr;
+  auto session = std::make_unique<TlsSession>(ssl);
+  if (SSL_set_fd(ssl, descriptor) != 1) return nullptr;
+  SSL_set_accept_state(ssl);
+  return session;
+}
+
+}  // namespace hg::http

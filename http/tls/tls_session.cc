@@ -1,0 +1,121 @@
+#include "http/tls/tls_session.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+namespace hg::http {
+namespace {
+
+std::string Text(const ASN1_STRING* text) {
+  unsigned char* utf8 = nullptr;
+  const int size = ASN1_STRING_to_UTF8(&utf8, text);
+  if (size < 0) return {};
+  std::string result(reinterpret_cast<char*>(utf8), static_cast<size_t>(size));
+  OPENSSL_free(utf8);
+  return result;
+}
+
+void AddCommonName(const X509* certificate, std::vector<std::string>* names) {
+  const X509_NAME* const subject = X509_get_subject_name(certificate);
+  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (at >= 0) names->push_back(Text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
+}
+
+void AddAlternativeNames(const X509* certificate, std::vector<std::string>* names) {
+  auto* const list = static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+  for (int i = 0; i < sk_GENERAL_NAME_num(list); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(list, i);
+    if (name->type == GEN_DNS) names->push_back(Text(name->d.dNSName));
+    if (name->type == GEN_EMAIL) names->push_back(Text(name->d.rfc822Name));
+  }
+  GENERAL_NAMES_free(list);
+}
+
+}  // namespace
+
+TlsSession::TlsSession(ssl_st* ssl) : ssl_(ssl, SSL_free) {}
+
+TlsSession::~TlsSession() = default;
+
+Transfer TlsSession::Verdict(int result) {
+  const int error = SSL_get_error(ssl_.get(), result);
+  ERR_clear_error();
+  switch (error) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+      return Transfer::kLater;
+    case SSL_ERROR_ZERO_RETURN:
+      return Transfer::kEnd;
+    default:
+      failed_ = true;
+      return Transfer::kFailed;
+  }
+}
+
+Transfer TlsSession::Receive(char* room, size_t size, size_t* received) {
+  *received = 0;
+  // A record at a time: as many as have come, so that a large body is not looked at for each.
+  while (*received < size) {
+    size_t n = 0;
+    const int result = SSL_read_ex(ssl_.get(), room + *received, size - *received, &n);
+    *received += n;
+    if (result == 1) continue;
+    const Transfer verdict = Verdict(result);
+    receiving_waits_to_send_ = SSL_want_write(ssl_.get());
+    return *received > 0 ? Transfer::kSome : verdict;
+  }
+  return Transfer::kSome;
+}
+
+Transfer TlsSession::Send(std::string_view bytes, size_t* sent) {
+  *sent = 0;
+  while (*sent < bytes.size()) {
+    size_t n = 0;
+    const int result = SSL_write_ex(ssl_.get(), bytes.data() + *sent, bytes.size() - *sent, &n);
+    *sent += n;
+    if (result == 1) continue;
+    const Transfer verdict = Verdict(result);
+    if (verdict != Transfer::kLater) return Transfer::kFailed;
+    return *sent > 0 ? Transfer::kSome : verdict;
+  }
+  return Transfer::kSome;
+}
+
+Transfer TlsSession::Look() {
+  char byte;
+  size_t n = 0;
+  const int result = SSL_peek_ex(ssl_.get(), &byte, 1, &n);
+  if (result == 1) return Transfer::kSome;
+  const Transfer verdict = Verdict(result);
+  receiving_waits_to_send_ = SSL_want_write(ssl_.get());
+  return verdict;
+}
+
+void TlsSession::Farewell() {
+  if (failed_ || said_farewell_ || !Established()) return;
+  said_farewell_ = true;
+  (void)SSL_shutdown(ssl_.get());
+  ERR_clear_error();
+}
+
+/// Of the record that was begun: others are still in the socket. An end that was read behind the
+/// last bytes is not shown by it any more, either.
+bool TlsSession::HoldsBytes() const {
+  return SSL_pending(ssl_.get()) > 0 || failed_ ||
+         (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
+bool TlsSession::Established() const { return SSL_is_init_finished(ssl_.get()) == 1; }
+
+std::vector<std::string> TlsSession::PeerNames() const {
+  std::vector<std::string> names;
+  const X509* const certificate = SSL_get0_peer_certificate(ssl_.get());
+  if (certificate == nullptr || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return names;
+  AddCommonName(certificate, &names);
+  AddAlternativeNames(certificate, &names);
+  return names;
+}
+
+}  // namespace hg::http

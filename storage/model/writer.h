@@ -1,0 +1,42 @@
+#pragma once
+// On whose behalf points are stored: the edge knows the client, the write path asks what he may.
+
+#include <cstdint>
+
+#include "storage/base/status.h"
+
+namespace hg {
+
+/// Thread-safe; does not block.
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  /// LimitExceeded: he writes faster than he may; the message names him and the limit. Ok: they
+  /// count.
+  virtual Status TakePoints(uint64_t count) = 0;
+  /// InvalidArgument: the same of a series that was not there before, a fault of its point.
+  virtual Status TakeNewSeries() = 0;
+  /// Whether TakeNewSeries ever refuses: who does not know whether a series is new need not look.
+  [[nodiscard]] virtual bool limits_series() const = 0;
+
+  /// Of what this thread does now; nullptr = of nobody whose writing is limited.
+  static Writer* Current() { return current_; }
+
+  /// While one is alive, its thread writes on behalf of `writer`, which outlives it; nullptr = of
+  /// nobody. Scopes may nest; the innermost counts.
+  class ActingFor {
+   public:
+    explicit ActingFor(Writer* writer) : outer_(current_) { current_ = writer; }
+    ~ActingFor() { current_ = outer_; }
+    ActingFor(const ActingFor&) = delete;
+    ActingFor& operator=(const ActingFor&) = delete;
+
+   private:
+    Writer* const outer_;
+  };
+
+ private:
+  inline static thread_local Writer* current_ = nullptr;
+};
+
+}  // namespace hg

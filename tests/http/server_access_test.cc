@@ -1,0 +1,257 @@
+// Who may what, through sockets: HTTP asks each request, the line protocol each connection.
+
+#include <doctest/doctest.h>
+
+#include <thread>
+#include <vector>
+
+#include "http/access/access.h"
+#include "http/access/secret.h"
+#include "tests/http/running_server.h"
+
+namespace hg::http {
+namespace {
+
+// "NAME:secret of NAME" in base64.
+constexpr std::string_view kReader = "Authorization: Basic cmVhZGVyOnNlY3JldCBvZiByZWFkZXI=\r\n";
+constexpr std::string_view kWriter = "Authorization: Basic d3JpdGVyOnNlY3JldCBvZiB3cml0ZXI=\r\n";
+constexpr std::string_view kNobody = "Authorization: Basic bm9ib2R5OnNlY3JldA==\r\n";
+constexpr std::string_view kToken = "Authorization: Bearer hg_agents\r\n";
+
+std::string Users() {
+  static const std::string text = "reader:read:" + *HashPassword("secret of reader") +
+                                  "\nwriter:write:" + *HashPassword("secret of writer") +
+                                  "\nagents:write:token$" + TokenDigest("hg_agents") +
+                                  "\nboss:admin:" + *HashPassword("secret of boss") + "\n";
+  return text;
+}
+
+struct GuardedServer : RunningServer {
+  explicit GuardedServer(const std::function<void(Options&)>& change = {}) : RunningServer(change) {
+    REQUIRE(access.Load(Users()).ok());
+    services.access = &access;
+  }
+  ~GuardedServer() { server.Stop(); }
+
+  Access access;
+};
+
+std::string Get(std::string_view target, std::string_view fields = {}) {
+  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: tsd\r\n" + std::string(fields) + "\r\n";
+}
+
+TEST_CASE("without good credentials a request is refused before its body, and a browser asks") {
+  GuardedServer edge;
+  for (const std::string& request :
+       {Get("/api/version"), Get("/api/version", kNobody), Post("/api/put", PointAt(1700000000)),
+        Post("/api/put", PointAt(1700000000), "Authorization: Bearer hg_other\r\n"),
+        std::string("POST /api/put HTTP/1.1\r\nContent-Length: 60000000\r\n\r\n")}) {
+    CAPTURE(request);
+    ClientSocket client(edge.server.port());
+    client.Send(request);
+    const auto response = client.ReadResponse();
+    CHECK(response.status() == 401);
+    CHECK(response.head.find("WWW-Authenticate: Basic realm=") != std::string::npos);
+    CHECK(response.body.starts_with(R"({"error":{"code":401,)"));
+    CHECK(client.ReadAll().empty());
+  }
+  ClientSocket browser(edge.server.port());
+  browser.Send(Get("/"));
+  const auto page = browser.ReadResponse();
+  CHECK(page.status() == 401);
+  CHECK(page.head.find("WWW-Authenticate: Basic realm=") != std::string::npos);
+  CHECK(edge.Cells().empty());
+  CHECK(edge.counters.unauthorized_http.load() == 6);
+}
+
+TEST_CASE("a user does what his roles allow, on one connection with others") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  const auto status = [&](const std::string& request) {
+    client.Send(request);
+    return client.ReadResponse().status();
+  };
+  for (int round = 0; round < 2; ++round) {
+    CHECK(status(Get("/", kReader)) == 200);
+    CHECK(status(Get("/api/version", kWriter)) == 200);
+    CHECK(status(Post("/api/put", PointAt(1700000000), kReader)) == 403);
+    CHECK(status(Post("/api/put", PointAt(1700000000), kWriter)) == 204);
+    CHECK(status(Post("/api/put", PointAt(1700000001), kToken)) == 204);
+    CHECK(status(Get("/api/suggest?type=metrics", kToken)) == 403);
+    CHECK(status(Get("/api/suggest?type=metrics", kReader)) == 200);
+    CHECK(status(Get("/api/dropcaches", kReader)) == 403);
+  }
+  CHECK(edge.counters.forbidden_http.load() == 6);
+  CHECK(edge.Cells().size() == 2);
+}
+
+TEST_CASE("a good password is judged once, whatever connection it comes on") {
+  GuardedServer edge;
+  for (int i = 0; i < 3; ++i) {
+    ClientSocket client(edge.server.port());
+    client.Send(Get("/api/version", kReader) + Get("/api/version", kReader));
+    CHECK(client.ReadResponse().status() == 200);
+    CHECK(client.ReadResponse().status() == 200);
+  }
+  CHECK(edge.access.Known(ReadAuthorization("Basic cmVhZGVyOnNlY3JldCBvZiByZWFkZXI=")) != nullptr);
+}
+
+TEST_CASE("a flood of wrong passwords waits by itself: tokens and known passwords are served") {
+  GuardedServer edge;
+  ClientSocket known(edge.server.port());
+  known.Send(Get("/api/version", kReader));
+  CHECK(known.ReadResponse().status() == 200);
+  std::vector<std::unique_ptr<ClientSocket>> flood;
+  for (int i = 0; i < 100; ++i) {
+    flood.push_back(std::make_unique<ClientSocket>(edge.server.port()));
+    flood.back()->Send(Get("/api/version", kNobody));
+  }
+  known.Send(Get("/api/version", kReader));
+  CHECK(known.ReadResponse().status() == 200);
+  known.Send(Post("/api/put", PointAt(1700000000), kToken));
+  CHECK(known.ReadResponse().status() == 204);
+  int refused = 0, put_off = 0;
+  for (const auto& client : flood) {
+    const auto response = client->ReadResponse();
+    refused += response.status() == 401;
+    put_off += response.status() == 503 && response.head.find("Retry-After: ") != std::string::npos;
+  }
+  CHECK(refused + put_off == 100);
+  CHECK(refused > 0);
+}
+
+TEST_CASE("after a reload a request is answered by the new file") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", PointAt(1700000000), kToken));
+  CHECK(client.ReadResponse().status() == 204);
+  REQUIRE(edge.access.Load("agents:read:token$" + TokenDigest("hg_agents") + "\n").ok());
+  client.Send(Post("/api/put", PointAt(1700000001), kToken));
+  CHECK(client.ReadResponse().status() == 403);
+  REQUIRE(edge.access.Load("reader:read:\n").ok());
+  client.Send(Post("/api/put", PointAt(1700000001), kToken));
+  CHECK(client.ReadResponse().status() == 401);
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("CORS may ask without credentials, and what it allows still needs them") {
+  GuardedServer edge([](Options& options) { options.cors_domains = {"http://good"}; });
+  ClientSocket client(edge.server.port());
+  client.Send("OPTIONS /api/put HTTP/1.1\r\nOrigin: http://good\r\n\r\n");
+  CHECK(client.ReadResponse().status() == 200);
+  client.Send(Get("/api/version", "Origin: http://good\r\n"));
+  const auto refused = client.ReadResponse();
+  CHECK(refused.status() == 401);
+  CHECK(refused.head.find("Access-Control-Allow-Origin: http://good") != std::string::npos);
+}
+
+TEST_CASE("lines are run once auth has said who writes them") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  const auto say = [&](std::string_view lines, std::string_view reply) {
+    client.Send(lines);
+    CHECK(client.Read(reply.size()) == reply);
+  };
+  say("version\n", "AUTH_FAIL\r\n");
+  say("put m 1700000000 1 host=a\nput m 1700000001 1 host=a\n", "AUTH_FAIL\r\nAUTH_FAIL\r\n");
+  say("auth basic writer wrong\n", "AUTH_FAIL\r\n");
+  say("auth basic writer secret of writer\r\n", "AUTH_SUCCESS\r\n");
+  say("put m 1700000002 1 host=a\nnosuch\n", "unknown command: nosuch.  Try `help'.\n");
+  CHECK(edge.Cells().size() == 1);
+  say("put m 1700000002 1 host=a\nstats\n", "stats: forbidden: the role read is needed\n");
+  say("diediedie\n", "diediedie: forbidden: the role admin is needed\n");
+  CHECK(edge.counters.unauthorized_telnet.load() == 4);
+  CHECK(edge.counters.forbidden_telnet.load() == 2);
+}
+
+TEST_CASE("who says auth in the middle of his lines is another from there on") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send(
+      "auth bearer hg_agents\nput m 1700000000 1 host=a\nauth basic reader secret of reader\n"
+      "put m 1700000001 1 host=a\nput m 1700000002 1 host=a\nexit\n");
+  CHECK(client.ReadAll() ==
+        "AUTH_SUCCESS\r\nAUTH_SUCCESS\r\nput: forbidden: the role write is needed\n"
+        "put: forbidden: the role write is needed\n");
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("after a reload lines go on as long as their writer is known by the same secret") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send("auth bearer hg_agents\nput m 1700000000 1 host=a\nhelp\n");
+  CHECK(client.Read(14) == "AUTH_SUCCESS\r\n");
+  CHECK(client.Read(9) == "available");
+  REQUIRE(edge.access.Load(Users()).ok());
+  client.Send("put m 1700000001 1 host=a\nexit\n");
+  client.ReadAll();
+  CHECK(edge.Cells().size() == 2);
+  ClientSocket other(edge.server.port());
+  other.Send("auth bearer hg_agents\n");
+  CHECK(other.Read(14) == "AUTH_SUCCESS\r\n");
+  REQUIRE(edge.access.Load("agents:write:token$" + TokenDigest("hg_new") + "\n").ok());
+  other.Send("put m 1700000002 1 host=a\n");
+  CHECK(other.Read(11) == "AUTH_FAIL\r\n");
+  CHECK(edge.Cells().size() == 2);
+}
+
+TEST_CASE("InfluxDB's clients say who they are in their own ways, on their own paths") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  int64_t second = 1700000000;
+  const auto write = [&](std::string_view target, std::string_view fields = {}) {
+    client.Send(Post(target, "m,host=a v=1 " + std::to_string(++second) + "\n", fields));
+    return client.ReadResponse().status();
+  };
+  const std::string by_target = "/write?precision=s&u=writer&p=secret+of+writer";
+  for (int round = 0; round < 2; ++round) {  // by name, then the fast way
+    CHECK(write(by_target) == 204);
+    CHECK(write("/write?precision=s", "Authorization: Token writer:secret of writer\r\n") == 204);
+    CHECK(write("/api/v2/write?precision=s", "Authorization: Token hg_agents\r\n") == 204);
+    CHECK(write("/write?precision=s&u=reader&p=secret+of+reader") == 403);
+  }
+  CHECK(edge.Cells().size() == 6);
+  CHECK(write("/write?precision=s", kReader) == 403);
+  for (const std::string& request :
+       {Post("/write?precision=s&u=writer&p=wrong", "m v=1 1700000000\n"),
+        Post("/write?precision=s&u=writer", "m v=1 1700000000\n"),
+        Post("/api/put?u=writer&p=secret+of+writer", PointAt(1700000000)),
+        Post("/api/v2/write?precision=s&u=writer&p=secret+of+writer", "m v=1 1700000000\n")}) {
+    CAPTURE(request);
+    ClientSocket stranger(edge.server.port());
+    stranger.Send(request);
+    CHECK(stranger.ReadResponse().status() == 401);
+  }
+  ClientSocket told(edge.server.port());
+  told.Send(Post("/api/v2/write", "m v=1\n"));
+  CHECK(told.ReadResponse().body.find(R"("code":"unauthorized")") != std::string::npos);
+  CHECK(edge.Cells().size() == 6);
+}
+
+TEST_CASE("who watches the process need not say who he is, nor who asks for its numbers may") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  for (const char* target : {"/healthz", "/readyz"}) {
+    client.Send(Get(target));
+    CHECK(client.ReadResponse().status() == 200);
+  }
+  client.Send(Get("/metrics", kWriter));
+  CHECK(client.ReadResponse().status() == 403);
+  client.Send(Get("/metrics", kReader));
+  CHECK(client.ReadResponse().status() == 200);
+  client.Send(Get("/metrics"));
+  CHECK(client.ReadResponse().status() == 401);
+}
+
+TEST_CASE("without authentication nobody is asked, and auth is no command") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send("auth basic a b\n");
+  CHECK(client.Read(8) == "unknown ");
+  ClientSocket web(edge.server.port());
+  web.Send(Get("/api/version", kNobody));
+  CHECK(web.ReadResponse().status() == 200);
+}
+
+}  // namespace
+}  // namespace hg::http

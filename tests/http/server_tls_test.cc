@@ -1,0 +1,231 @@
+// TLS over sockets: the same answers as without, and nobody who should not get one.
+
+#include <doctest/doctest.h>
+#include <openssl/ssl.h>
+
+#include <optional>
+#include <thread>
+
+#include "http/access/access.h"
+#include "http/access/secret.h"
+#include "tests/http/running_server.h"
+#include "tests/http/tls_client.h"
+
+namespace hg::http {
+namespace {
+
+/// An authority, a server's certificate of it, and a server that has both.
+struct TlsFiles {
+  TlsFiles() {
+    folder.Write("server.pem", own.certificate);
+    folder.Write("server.key", own.key);
+    folder.Write("authority.pem", authority.certificate);
+  }
+
+  TestFolder folder;
+  Certificate authority = MakeCertificate({.common_name = "an authority", .authority = true});
+  Certificate own = MakeCertificate({.common_name = "first"}, &authority);
+};
+
+struct TlsServer : TlsFiles, RunningServer {
+  explicit TlsServer(ClientCertificates clients = ClientCertificates::kNone,
+                     const std::function<void(Options&)>& change = {})
+      : RunningServer([&](Options& options) {
+          options.tls.certificate_file = folder.Path("server.pem");
+          options.tls.key_file = folder.Path("server.key");
+          options.tls.clients = clients;
+          options.tls.authorities_file = folder.Path("authority.pem");
+          if (change) change(options);
+        }) {}
+
+  [[nodiscard]] uint16_t port() const { return server.tls_port(); }
+  [[nodiscard]] TlsClientOptions trusting(const Certificate* own = nullptr) const {
+    return {.authority = authority.certificate, .certificate = own};
+  }
+};
+
+TEST_CASE("both dialects are spoken over TLS, and each way of answering") {
+  TlsServer edge;
+  TlsClient web(edge.port(), edge.trusting());
+  REQUIRE(web.established());
+  CHECK(web.Version() == "TLSv1.3");
+  web.Send(Post("/api/put", PointAt(1700000000)));  // the exact way
+  CHECK(web.ReadResponse().status() == 204);
+  web.Send(Post("/api/put", PointAt(1700000001)) + std::string(kGetVersion));  // the fast one
+  CHECK(web.ReadResponse().status() == 204);
+  CHECK(web.ReadResponse().status() == 200);
+  TlsClient lines(edge.port(), edge.trusting());
+  lines.Send("put m 1700000002 1 host=a\nversion\n");
+  CHECK(lines.Read(18) == "net.opentsdb.tools");
+  CHECK(edge.Cells().size() == 3);
+}
+
+TEST_CASE("large bodies and large replies go through TLS whole, for slow readers, too") {
+  TlsServer edge;
+  TlsClientOptions options = edge.trusting();
+  options.receive_bytes = 8192;
+  TlsClient client(edge.port(), options);
+  constexpr int kPoints = 30'000;  // megabytes, each with an error in the reply
+  client.Send(Post("/api/put?details", RefusedPoints(kPoints)));
+  const auto response = client.ReadResponse();
+  CHECK(response.status() == 400);
+  CHECK(response.body.size() > (size_t{1} << 20));
+  CHECK(response.body.starts_with("{\"success\":0,\"failed\":30000,"));
+  CHECK(response.body.ends_with("]}"));
+  client.Send(Post("/api/put?summary", Points(kPoints)));
+  CHECK(client.ReadResponse().body == R"({"success":30000,"failed":0})");
+  client.Send(kGetVersion);
+  CHECK(client.ReadResponse().status() == 200);
+}
+
+TEST_CASE("a request that comes byte by byte is one request") {
+  TlsServer edge;
+  TlsClient client(edge.port(), edge.trusting());
+  for (const char byte : Post("/api/put", PointAt(1700000000))) client.Send({&byte, 1});
+  CHECK(client.ReadResponse().status() == 204);
+}
+
+TEST_CASE("a client that says farewell behind its request is answered") {
+  TlsServer edge;
+  for (const std::string& request :
+       {std::string(kGetVersion), std::string("version\n"), Post("/api/put?summary", Points(5))}) {
+    TlsClient client(edge.port(), edge.trusting());
+    client.Send(request);
+    client.HalfClose();
+    CHECK_FALSE(client.ReadAll().empty());
+  }
+}
+
+TEST_CASE("who speaks plainly to TLS, or an old TLS, gets no answer") {
+  TlsServer edge;
+  ClientSocket plain(edge.port());
+  plain.Send(kGetVersion);
+  CHECK(plain.ReadAll().find("HTTP/1.1") == std::string::npos);
+  TlsClientOptions old = edge.trusting();
+  old.version_max = TLS1_1_VERSION;
+  CHECK_FALSE(TlsClient(edge.port(), old).established());
+  old.version_max = TLS1_2_VERSION;
+  TlsClient good_enough(edge.port(), old);
+  REQUIRE(good_enough.established());
+  CHECK(good_enough.Version() == "TLSv1.2");
+  good_enough.Send(kGetVersion);
+  CHECK(good_enough.ReadResponse().status() == 200);
+}
+
+TEST_CASE("with a port of its own TLS stands beside the plain one") {
+  TlsServer edge(ClientCertificates::kNone, [](Options& options) { options.tls.port = 0; });
+  CHECK(edge.port() != edge.server.port());
+  ClientSocket plain(edge.server.port());
+  plain.Send(kGetVersion);
+  CHECK(plain.ReadResponse().status() == 200);
+  TlsClient client(edge.port(), edge.trusting());
+  client.Send(kGetVersion);
+  CHECK(client.ReadResponse().status() == 200);
+}
+
+TEST_CASE("where certificates are required nobody without a good one is listened to") {
+  TlsServer edge(ClientCertificates::kRequired);
+  const Certificate good = MakeCertificate({.common_name = "agent"}, &edge.authority);
+  TlsClient welcome(edge.port(), edge.trusting(&good));
+  welcome.Send(kGetVersion);
+  CHECK(welcome.ReadResponse().status() == 200);
+
+  const Certificate other = MakeCertificate({.common_name = "other", .authority = true});
+  const Certificate stranger = MakeCertificate({.common_name = "agent"}, &other);
+  const Certificate expired =
+      MakeCertificate({.common_name = "agent", .valid_days = -1}, &edge.authority);
+  for (const Certificate* own : {static_cast<const Certificate*>(nullptr), &stranger, &expired}) {
+    TlsClient refused(edge.port(), edge.trusting(own));
+    refused.Send(kGetVersion);
+    CHECK(refused.ReadAll().empty());
+  }
+}
+
+TEST_CASE("a certificate's name is the user, by its common name or another") {
+  TlsServer edge(ClientCertificates::kOptional);
+  Access access;
+  REQUIRE(access
+              .Load("reader:read:\nwriter.example.org:write:\nother:admin:" +
+                    *HashPassword("secret") + "\n")
+              .ok());
+  edge.services.access = &access;
+  const std::string put = Post("/api/put", PointAt(1700000000));
+  const auto status = [&edge](const Certificate* own, const std::string& request) {
+    TlsClient client(edge.port(), edge.trusting(own));
+    client.Send(request);
+    return client.ReadResponse().status();
+  };
+  const Certificate reader = MakeCertificate({.common_name = "reader"}, &edge.authority);
+  const Certificate writer = MakeCertificate(
+      {.common_name = "host 7", .dns_names = {"x.example.org", "writer.example.org"}},
+      &edge.authority);
+  const Certificate unknown = MakeCertificate({.common_name = "unknown"}, &edge.authority);
+  CHECK(status(nullptr, put) == 401);
+  CHECK(status(&unknown, put) == 401);
+  CHECK(status(&reader, put) == 403);
+  CHECK(status(&reader, std::string(kGetVersion)) == 200);
+  CHECK(status(&writer, put) == 204);
+  // What a request says goes before it ("other:secret").
+  CHECK(status(&reader, Post("/api/put", PointAt(1700000001),
+                             "Authorization: Basic b3RoZXI6c2VjcmV0\r\n")) == 204);
+  TlsClient lines(edge.port(), edge.trusting(&writer));
+  lines.Send("put m 1700000002 1 host=a\nexit\n");
+  CHECK(lines.ReadAll().empty());
+  CHECK(edge.Cells().size() == 3);
+  edge.server.Stop();
+}
+
+TEST_CASE("new certificates are for new connections, old ones go on") {
+  TlsServer edge;
+  TlsClient before(edge.port(), edge.trusting());
+  CHECK(before.ServerName() == "first");
+  const Certificate second = MakeCertificate({.common_name = "second"}, &edge.authority);
+  edge.folder.Write("server.pem", second.certificate);
+  const Status mixed = edge.server.ReloadTls();  // with the key of the first
+  CHECK(mixed.code() == StatusCode::kInvalidArgument);
+  CHECK(mixed.message().find("server.key") != std::string_view::npos);
+  CHECK(TlsClient(edge.port(), edge.trusting()).ServerName() == "first");
+  edge.folder.Write("server.key", second.key);
+  REQUIRE(edge.server.ReloadTls().ok());
+  CHECK(TlsClient(edge.port(), edge.trusting()).ServerName() == "second");
+  before.Send(kGetVersion);
+  CHECK(before.ReadResponse().status() == 200);
+}
+
+TEST_CASE("a file that cannot be read keeps the server from its start, by its name") {
+  TlsFiles files;
+  EdgeFixture edge;
+  edge.options.port = 0;
+  const auto start = [&](const std::string& certificate, const std::string& key,
+                         const std::string& authorities) {
+    TlsOptions& tls = edge.options.tls;
+    tls.certificate_file = files.folder.Path(certificate);
+    tls.key_file = files.folder.Path(key);
+    tls.clients = ClientCertificates::kOptional;
+    tls.authorities_file = files.folder.Path(authorities);
+    return Server(edge.options, edge.services).Start();
+  };
+  CHECK(start("server.pem", "server.key", "authority.pem").ok());
+  CHECK(start("none", "server.key", "authority.pem").message().find("/none") !=
+        std::string_view::npos);
+  CHECK(start("server.pem", "authority.pem", "authority.pem").message().find("/authority.pem") !=
+        std::string_view::npos);
+  CHECK(start("server.pem", "server.key", "server.key").message().find("/server.key") !=
+        std::string_view::npos);
+}
+
+TEST_CASE("who does not come to the end of his handshake is closed") {
+  TlsServer edge(ClientCertificates::kNone, [](Options& options) { options.loop_threads = 1; });
+  ClientSocket silent(edge.port());
+  ClientSocket slow(edge.port());
+  slow.Send("\x16\x03\x01");
+  CHECK(AgeUntil(edge, 11'000, [&] { return edge.counters.exceptions_timeout.load() == 2; }));
+  CHECK(silent.ReadAll().empty());
+  CHECK(slow.ReadAll().empty());
+  TlsClient good(edge.port(), edge.trusting());
+  good.Send(kGetVersion);
+  CHECK(good.ReadResponse().status() == 200);
+}
+
+}  // namespace
+}  // namespace hg::http

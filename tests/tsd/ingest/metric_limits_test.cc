@@ -1,0 +1,123 @@
+// What one metric may take, through both ways of writing.
+
+#include "tsd/ingest/metric_limits.h"
+
+#include <doctest/doctest.h>
+
+#include "http/telnet/lines.h"
+#include "storage/base/rate_limit.h"
+#include "tests/http/edge_fixture.h"
+
+namespace hg::tsd {
+namespace {
+
+using http::EdgeFixture;
+
+std::string Point(const std::string& metric, int64_t time, const std::string& host) {
+  return R"({"metric":")" + metric + R"(","timestamp":)" + std::to_string(time) +
+         R"(,"value":1,"tags":{"host":")" + host + "\"}}";
+}
+
+MetricLimitOptions Limits(uint64_t points_per_s, uint64_t series_max) {
+  return {.points_per_s = points_per_s, .series_max = series_max};
+}
+
+TEST_CASE("a rate lets a second's worth through beforehand, and the average from then on") {
+  RateLimit limit(10);
+  int64_t now_ns = 1'000'000'000'000;
+  int taken = 0;
+  for (int millis = 0; millis < 10'000; ++millis, now_ns += 1'000'000) {
+    if (!limit.Open(now_ns)) continue;
+    limit.Take(1, now_ns);
+    ++taken;
+  }
+  CHECK(taken >= 110);
+  CHECK(taken <= 112);
+  RateLimit large(10);
+  CHECK(large.Open(now_ns));
+  large.Take(100, now_ns);
+  CHECK_FALSE(large.Open(now_ns + 8'900'000'000));
+  CHECK(large.Open(now_ns + 9'000'000'000));
+}
+
+TEST_CASE("a metric over its rate is named, others are taken, and a batch is whole or not at all") {
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(2, 0));
+  const auto put = [&edge](const std::string& body) { return edge.Post("/api/put", body); };
+  const auto three = [](const std::string& metric, int64_t time) {
+    return "[" + Point(metric, time, "a") + "," + Point(metric, time + 1, "a") + "," +
+           Point(metric, time + 2, "a") + "]";
+  };
+  CHECK(put(three("busy", 1700000000)).status == 204);
+  const auto refused = put(three("busy", 1700000010));
+  CHECK(refused.status == 429);
+  CHECK(refused.Header("Retry-After") != nullptr);
+  CHECK(refused.body.find("the metric busy takes no more than 2 points a second") !=
+        std::string::npos);
+  CHECK(put(three("idle", 1700000000)).status == 204);
+  CHECK(edge.Cells().size() == 6);
+  CHECK(put("[" + Point("calm", 1700000000, "a") + "," + Point("busy", 1700000020, "a") + "]")
+            .status == 429);
+  CHECK(edge.Cells().size() == 6);
+  edge.clock.AdvanceMs(600);
+  CHECK(put(three("busy", 1700000010)).status == 204);
+  CHECK(edge.metric_limits.refused_points() == 5);
+}
+
+TEST_CASE("lines of a metric over its rate are to come again") {
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(1, 0));
+  const std::string lines = "put m 1700000000 1 host=a\nput m 1700000001 1 host=a\n";
+  CHECK(http::RunTelnetLines(lines, edge.services).used == lines.size());
+  const http::LinesResult busy = http::RunTelnetLines("put m 1700000002 1 host=b\n", edge.services);
+  CHECK(busy.busy);
+  CHECK(busy.used == 0);
+  CHECK(busy.text.empty());
+}
+
+TEST_CASE("a series too many is refused before its names get ids; those that are there go on") {
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
+  const size_t ids = edge.Ids().size();
+  const auto refused = edge.Post("/api/put?details", "[" + Point("m", 1700000001, "a") + "," +
+                                                         Point("m", 1700000001, "c") + "]");
+  CHECK(refused.status == 400);
+  CHECK(refused.body.find("the metric m has the 2 series that it may have") != std::string::npos);
+  CHECK(refused.body.find("\"success\":1,\"failed\":1") != std::string::npos);
+  CHECK(edge.Ids().size() == ids);
+  CHECK(edge.Cells().size() == 3);
+  CHECK(edge.Post("/api/put", Point("other", 1700000000, "c")).status == 204);
+  const http::LinesResult said =
+      http::RunTelnetLines("put m 1700000002 1 host=d\nput m 1700000002 1 host=b\n", edge.services);
+  CHECK(said.text == "put: illegal argument: the metric m has the 2 series that it may have\n");
+  CHECK(edge.Cells().size() == 5);
+  CHECK(edge.metric_limits.refused_series() >= 2);
+}
+
+TEST_CASE("series of before a start count") {
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
+  MetricLimits again(Limits(0, 2), edge.points, edge.clock);
+  Ingest ingest(edge.points, edge.names, EdgeFixture::AllAutomatic(), &again);
+  const TagText known{"host", "b"}, unknown{"host", "c"};
+  std::vector<NamedPoint> points(2);
+  points[0] = {"m", {&known, 1}, Timestamp{1700000001}, {}, {}};
+  points[1] = {"m", {&unknown, 1}, Timestamp{1700000001}, {}, {}};
+  std::vector<Status> verdicts;
+  ingest.AppendNamed(points, &verdicts);
+  CHECK(verdicts[0].ok());
+  CHECK(verdicts[1].code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a name that may not be made takes no series' place") {
+  IngestOptions options = EdgeFixture::AllAutomatic();
+  options.auto_create_tagvs = false;
+  EdgeFixture edge(options, Limits(0, 1));
+  REQUIRE(edge.names.FindOrAssign(UidKind::kTagv, "a").ok());
+  for (int i = 0; i < 3; ++i)
+    CHECK(edge.Post("/api/put", Point("m", 1700000000, "nobody")).status == 400);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
+}
+
+}  // namespace
+}  // namespace hg::tsd

@@ -1,0 +1,82 @@
+#include "tsd/ingest/metric_limits.h"
+
+#include <algorithm>
+
+namespace hg::tsd {
+
+Status MetricLimits::TakePoints(std::span<const PointEntry> batch) {
+  if (options_.points_per_s == 0) return {};
+  const int64_t now_ns = clock_.MonotonicNs();
+  std::shared_lock lock(rates_mutex_);
+  const auto metric_of = [this](const PointEntry& entry) {
+    return entry.series < by_series_.size() ? by_series_[entry.series] : nullptr;
+  };
+  // Points of one metric mostly stand together.
+  const auto each_metric = [&](const auto& visit) {
+    for (size_t i = 0; i < batch.size();) {
+      Metric* const metric = metric_of(batch[i]);
+      const size_t begin = i;
+      while (i < batch.size() && metric_of(batch[i]) == metric) ++i;
+      if (metric != nullptr && !visit(*metric, i - begin)) return metric;
+    }
+    return static_cast<Metric*>(nullptr);
+  };
+  const Metric* const full =
+      each_metric([&](Metric& metric, uint64_t) { return metric.rate.Open(now_ns); });
+  if (full != nullptr) {
+    refused_points_.fetch_add(batch.size(), std::memory_order_relaxed);
+    return Status::LimitExceeded("the metric " + full->name + " takes no more than " +
+                                 std::to_string(options_.points_per_s) + " points a second");
+  }
+  each_metric([&](Metric& metric, uint64_t count) {
+    metric.rate.Take(count, now_ns);
+    return true;
+  });
+  return {};
+}
+
+Result<uint64_t> MetricLimits::CountSeries(ByteView metric) {
+  uint64_t count = 0;
+  if (metric.empty()) return count;
+  RETURN_IF_ERROR(points_.ListSeries(metric, {}, [&](ByteView) { return ++count > 0; }));
+  return count;
+}
+
+Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric) {
+  std::lock_guard lock(series_mutex_);
+  auto known = series_.find(name);
+  if (known == series_.end()) {
+    ASSIGN_OR_RETURN(const uint64_t count, CountSeries(metric));
+    known = series_.emplace(name, count).first;
+  }
+  if (known->second < options_.series_max) {
+    ++known->second;
+    return {};
+  }
+  refused_series_.fetch_add(1, std::memory_order_relaxed);
+  return Status::InvalidArgument("the metric " + name + " has the " +
+                                 std::to_string(options_.series_max) + " series that it may have");
+}
+
+void MetricLimits::GiveBack(const std::string& name) {
+  std::lock_guard lock(series_mutex_);
+  const auto known = series_.find(name);
+  if (known != series_.end() && known->second > 0) --known->second;
+}
+
+void MetricLimits::Learn(SeriesNumber series, ByteView metric, std::string_view name) {
+  if (options_.points_per_s == 0) return;
+  std::unique_lock lock(rates_mutex_);
+  std::unique_ptr<Metric>& rate = by_id_[Bytes(metric)];
+  if (rate == nullptr) rate = std::make_unique<Metric>(name, options_.points_per_s);
+  if (series >= by_series_.size())
+    by_series_.resize(std::max<size_t>(series + size_t{1}, by_series_.size() * 2));
+  by_series_[series] = rate.get();
+}
+
+void MetricLimits::Forget() {
+  std::lock_guard lock(series_mutex_);
+  series_.clear();
+}
+
+}  // namespace hg::tsd
