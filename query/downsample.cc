@@ -5,7 +5,9 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
+#include <utility>
 
+#include "query/fill_gaps.h"
 #include "storage/model/exact_integers.h"
 
 namespace hg::query {
@@ -515,27 +517,31 @@ Status Downsampler::Finish(PointColumns* out) {
   if (bucket_end_ != std::numeric_limits<int64_t>::min()) Close();
   out->kinds.clear();
   out->all_double = true;
-  if (!grid_->spec().run_all && grid_->spec().fill != FillPolicy::kNone) return Fill(out);
   out->time_ms = std::move(times_);
   out->bits = std::move(bits_);
-  return {};
+  return Fill(out);
 }
 
+Status Downsampler::Fill(PointColumns* out) { return FillGaps(*grid_, out); }
+
 // A bucket that is not on the grid is replaced by fill.
-Status Downsampler::Fill(PointColumns* out) {
-  FillPolicy fill = grid_->spec().fill;
-  uint64_t missing = std::bit_cast<uint64_t>(fill == FillPolicy::kZero ? 0.0 : kNan);
-  out->time_ms = grid_->fill_grid();
-  out->bits.assign(out->time_ms.size(), missing);
+Status FillGaps(const BucketGrid& grid, PointColumns* buckets) {
+  const FillPolicy fill = grid.spec().fill;
+  if (grid.spec().run_all || fill == FillPolicy::kNone) return {};
+  const std::vector<int64_t> times = std::exchange(buckets->time_ms, grid.fill_grid());
+  const std::vector<uint64_t> bits = std::move(buckets->bits);
+  const auto missing = std::bit_cast<uint64_t>(fill == FillPolicy::kZero ? 0.0 : kNan);
+  std::vector<uint64_t> filled(buckets->time_ms.size(), missing);
   size_t next = 0;
-  for (size_t i = 0; i < out->time_ms.size(); ++i) {
-    while (next < times_.size() && times_[next] < out->time_ms[i]) ++next;
-    if (next < times_.size() && times_[next] == out->time_ms[i]) {
-      out->bits[i] = bits_[next++];
+  for (size_t i = 0; i < filled.size(); ++i) {
+    while (next < times.size() && times[next] < buckets->time_ms[i]) ++next;
+    if (next < times.size() && times[next] == buckets->time_ms[i]) {
+      filled[i] = bits[next++];
     } else if (fill == FillPolicy::kScalar) {
       return Status::InvalidArgument("unhandled fill policy: scalar");
     }
   }
+  buckets->bits = std::move(filled);
   return {};
 }
 

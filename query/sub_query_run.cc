@@ -69,7 +69,7 @@ Status SubQueryRun::Open() {
 Status SubQueryRun::Run() {
   if (!opened_) RETURN_IF_ERROR(Open());
   if (split_ms_) return RunParts();
-  if (!reads_tables() && scan_ == nullptr) return {};
+  if (!reads_tables() && scan_ == nullptr && !cached_) return {};  // no series
   RETURN_IF_ERROR(reads_tables() ? ReadTables() : Read());
   info_.stats.scan_ns = Lap();
   info_.stats.names_resolved = names_.resolved();
@@ -130,14 +130,23 @@ Result<bool> SubQueryRun::ChooseSeries() {
 
 SeriesSet& SubQueryRun::AddSet() {
   SeriesFilter* const filter = filter_->decides() && !chosen_ ? &*filter_ : nullptr;
-  SeriesSet& set = sets_.emplace_back(layout(), grid_ ? &*grid_ : nullptr, filter, &context_.watch);
+  const BucketGrid* const grid = cached_ ? &cached_->grid : grid_ ? &*grid_ : nullptr;
+  SeriesSet& set = sets_.emplace_back(layout(), grid, filter, &context_.watch);
+  if (cached_ && !cached_->old.generations.empty()) {
+    const auto end = static_cast<uint32_t>(cached_->old.missing.end);
+    set.Record(&cached_->records.emplace_back(end, context_.cache->rows_max()));
+  }
   if (sub_.histograms) set.WantHistograms();
   if (sub_.values) set.WantValues(&*sub_.values);
   return set;
 }
 
 Status SubQueryRun::OpenScan() {
-  ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec_, context_.options.reconcile));
+  PointScanSpec spec = spec_;
+  cached_.reset();
+  if (MayCache()) FindCached(&spec);
+  if (cached_ && spec.rows.begin >= spec.rows.end) return {};
+  ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec, context_.options.reconcile));
   // The other sub-queries mostly ask for other metrics of the same series.
   if (scan_->RowsExpected() * context_.query.queries.size() >= kRowsInParts)
     RETURN_IF_ERROR(NoWait::MayWait());
@@ -145,15 +154,20 @@ Status SubQueryRun::OpenScan() {
 }
 
 Status SubQueryRun::Read() {
+  if (scan_ != nullptr) RETURN_IF_ERROR(ReadRows());
+  if (cached_) KeepRead();
+  TakeSeries();
+  return cached_ ? JoinCached() : Status();
+}
+
+Status SubQueryRun::ReadRows() {
   const std::unique_ptr<PointScan> scan = std::move(scan_);
   // Where limits count they do so in order; and verdicts about names are one thread's.
   const bool in_parts = limits_.bytes_max == 0 && limits_.cells_max == 0 &&
                         (chosen_ || !filter_->decides()) && scan->RowsExpected() >= kRowsInParts;
   std::vector<std::unique_ptr<PointScan>> parts;
   if (in_parts) parts = scan->Cut(kPartsPerThread * (context_.helper_count + 1));
-  RETURN_IF_ERROR(parts.empty() ? ReadInto(scan.get(), &AddSet()) : ReadParts(parts));
-  TakeSeries();
-  return {};
+  return parts.empty() ? ReadInto(scan.get(), &AddSet()) : ReadParts(parts);
 }
 
 // Series are independent of each other until groups are merged, and parts follow each other in the
@@ -284,6 +298,7 @@ Status SubQueryRun::Evaluate() {
   }
   std::vector<Series>().swap(series_);
   sets_.clear();
+  joined_memory_.Remove(joined_memory_.held());
   return {};
 }
 
