@@ -84,7 +84,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
   ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
   ASSIGN_OR_RETURN(options.row_queue, ReadRowQueueOptions(config));
-  ASSIGN_OR_RETURN(options.retention, ReadRetentionOptions(config));
+  ASSIGN_OR_RETURN(options.retention, ReadRetentionOptions(config, options.query));
   ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
   ASSIGN_OR_RETURN(options.preloaded_rows, ReadPreloadedRows(config));
   ASSIGN_OR_RETURN(options.cache_bytes, ReadCacheBytes(config));
