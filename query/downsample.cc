@@ -5,7 +5,9 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
+#include <utility>
 
+#include "query/fill_gaps.h"
 #include "storage/model/exact_integers.h"
 
 namespace hg::query {
@@ -246,12 +248,7 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
                             std::span<const T> values) {
   size_t i = 0;
   size_t n = offset_ms.size();
-  if (n > 0 && base_ms + offset_ms[0] < grid_->first_point_ms()) {
-    const auto first = std::partition_point(
-        offset_ms.begin(), offset_ms.end(),
-        [&](uint32_t offset) { return base_ms + offset < grid_->first_point_ms(); });
-    i = static_cast<size_t>(first - offset_ms.begin());
-  }
+  while (i < n && base_ms + offset_ms[i] < grid_->first_point_ms()) ++i;
   while (n > i && base_ms + offset_ms[n - 1] >= grid_->end_point_ms()) --n;
   bool short_runs = false;
   // Room for the buckets of the row at once.
@@ -520,27 +517,31 @@ Status Downsampler::Finish(PointColumns* out) {
   if (bucket_end_ != std::numeric_limits<int64_t>::min()) Close();
   out->kinds.clear();
   out->all_double = true;
-  if (!grid_->spec().run_all && grid_->spec().fill != FillPolicy::kNone) return Fill(out);
   out->time_ms = std::move(times_);
   out->bits = std::move(bits_);
-  return {};
+  return Fill(out);
 }
 
+Status Downsampler::Fill(PointColumns* out) { return FillGaps(*grid_, out); }
+
 // A bucket that is not on the grid is replaced by fill.
-Status Downsampler::Fill(PointColumns* out) {
-  FillPolicy fill = grid_->spec().fill;
-  uint64_t missing = std::bit_cast<uint64_t>(fill == FillPolicy::kZero ? 0.0 : kNan);
-  out->time_ms = grid_->fill_grid();
-  out->bits.assign(out->time_ms.size(), missing);
+Status FillGaps(const BucketGrid& grid, PointColumns* buckets) {
+  const FillPolicy fill = grid.spec().fill;
+  if (grid.spec().run_all || fill == FillPolicy::kNone) return {};
+  const std::vector<int64_t> times = std::exchange(buckets->time_ms, grid.fill_grid());
+  const std::vector<uint64_t> bits = std::move(buckets->bits);
+  const auto missing = std::bit_cast<uint64_t>(fill == FillPolicy::kZero ? 0.0 : kNan);
+  std::vector<uint64_t> filled(buckets->time_ms.size(), missing);
   size_t next = 0;
-  for (size_t i = 0; i < out->time_ms.size(); ++i) {
-    while (next < times_.size() && times_[next] < out->time_ms[i]) ++next;
-    if (next < times_.size() && times_[next] == out->time_ms[i]) {
-      out->bits[i] = bits_[next++];
+  for (size_t i = 0; i < filled.size(); ++i) {
+    while (next < times.size() && times[next] < buckets->time_ms[i]) ++next;
+    if (next < times.size() && times[next] == buckets->time_ms[i]) {
+      filled[i] = bits[next++];
     } else if (fill == FillPolicy::kScalar) {
       return Status::InvalidArgument("unhandled fill policy: scalar");
     }
   }
+  buckets->bits = std::move(filled);
   return {};
 }
 

@@ -37,7 +37,8 @@ constexpr size_t kHelpQueueMax = 1024;
 
 }  // namespace
 
-Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options)
+Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options,
+               std::shared_ptr<BucketCache> cache)
     : points_(points),
       names_(names),
       cells_(cells),
@@ -46,6 +47,7 @@ Engine::Engine(Points& points, uid::Names& names, Store& cells, const Clock& clo
       limits_file_(options_.limits_file, options_.limits_file_interval_s, clock),
       running_(options_, clock),
       default_zone_(DefaultZone(options_)),
+      cache_(std::move(cache)),
       helper_count_(static_cast<size_t>(HelperCount())),
       helpers_(static_cast<int>(helper_count_), kHelpQueueMax) {}
 
@@ -64,9 +66,9 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   RETURN_IF_ERROR(running.Look());
   if (query.request.delete_rows) RETURN_IF_ERROR(NoWait::MayWait());
   ResolvedFilters filters;
-  RunContext context{query,        options_,      points_,        names_,  clock_,
-                     limits_file_, run.trim,      run.on_failure, running, cells_,
-                     helpers_,     helper_count_, filters};
+  RunContext context{query,        options_,      points_,        names_,      clock_,
+                     limits_file_, run.trim,      run.on_failure, running,     cells_,
+                     helpers_,     helper_count_, filters,        cache_.get()};
   std::deque<SubQueryRun> runs;
   for (size_t i = 0; i < query.queries.size(); ++i) runs.emplace_back(context, i);
   RETURN_IF_ERROR(RunAll(&runs));

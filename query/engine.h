@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "query/answer.h"
+#include "query/bucket_cache.h"
 #include "query/limits_file.h"
 #include "query/options.h"
 #include "query/request.h"
@@ -44,8 +45,9 @@ struct RunOptions {
 /// Thread-safe: any number of queries at once. Blocks on storage; call it from a pool.
 class Engine {
  public:
-  /// All outlive the engine.
-  Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options);
+  /// All outlive the engine. Without a cache old hours are read anew each time.
+  Engine(Points& points, uid::Names& names, Store& cells, const Clock& clock, Options options,
+         std::shared_ptr<BucketCache> cache = nullptr);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -71,6 +73,9 @@ class Engine {
   /// Where queries are begun, listed and ended.
   [[nodiscard]] RunningQueries& running() { return running_; }
 
+  /// nullptr: none.
+  [[nodiscard]] const BucketCache* cache() const { return cache_.get(); }
+
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
@@ -85,6 +90,7 @@ class Engine {
   LimitsFile limits_file_;
   RunningQueries running_;
   const TimeZone default_zone_;
+  const std::shared_ptr<BucketCache> cache_;  // null: none
   const size_t helper_count_;
   WorkerPool helpers_;  // run sub-queries side by side
 };

@@ -32,8 +32,7 @@ Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_v
 }
 
 Status LimitCounter::Count(const RowHour& row) {
-  const bool limited = limits_.bytes_max > 0 || limits_.cells_max > 0;
-  if (limited && rows_ % limits_.batch_rows == 0) RETURN_IF_ERROR(Check());
+  if (rows_ % limits_.batch_rows == 0) RETURN_IF_ERROR(Check());
   ++rows_;
   points_ += row.points();
   cells_ += row.stored_cells;

@@ -17,12 +17,6 @@ constexpr int64_t kPieceBytes = 16, kEntryBytes = 64;
 // Room as soon as there is one.
 constexpr size_t kFirstSeries = 8;
 
-int64_t BytesOf(const codec::Annotation& a) {
-  auto bytes =
-      static_cast<int64_t>(sizeof(a) + a.tsuid.size() + a.description.size() + a.notes.size());
-  return 2 * bytes;
-}
-
 // Appends one row's kinds to columns that may have been uniform so far.
 void AppendKinds(const RowHour& row, size_t before, PointColumns* points) {
   bool row_uniform = row.is_double.empty();
@@ -67,9 +61,14 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
       RETURN_IF_ERROR(FilterValues(scan, &row));
       if (row.points() == 0 && row.objects.empty()) continue;
     }
-    if (histograms_ ? row.objects.empty() : HoldsHistogramsOnly(row)) continue;
+    if (histograms_ ? row.objects.empty() : HoldsHistogramsOnly(row)) {
+      if (record_ != nullptr) record_->Spoil(row.base);
+      continue;
+    }
     ASSIGN_OR_RETURN(size_t index, IndexOf(row));
     if (index == kRefused) continue;
+    const bool recorded = record_ != nullptr && record_->Wants(row);
+    if (recorded) BeginRecord(row, index);
     ++rows_admitted_;
     points_admitted_ += row.points();
     if (row.statistics != nullptr && !histograms_) {
@@ -80,7 +79,51 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     }
     if (!row.value.empty() && !histograms_) RETURN_IF_ERROR(AddPoints(row, index));
     if (!row.objects.empty()) RETURN_IF_ERROR(AddObjects(row, &series_[index]));
+    if (recorded) RETURN_IF_ERROR(EndRecord(index));
   }
+}
+
+void SeriesSet::BeginRecord(const RowHour& row, size_t index) {
+  recorded_ = {};
+  recorded_.base = row.base;
+  recorded_.series = static_cast<uint32_t>(index);
+  if (!row.value.empty()) {
+    recorded_.points = static_cast<uint32_t>(row.value.size());
+    recorded_.first_ms = row.offset_ms.front();
+    recorded_.last_ms = row.offset_ms.back();
+  }
+  recorded_.buckets_begin = static_cast<uint32_t>(series_[index].points.size());
+  recorded_.notes_begin = static_cast<uint32_t>(series_[index].annotations.size());
+}
+
+// The next row begins another bucket, as hours do where their buckets are kept.
+Status SeriesSet::EndRecord(size_t index) {
+  RETURN_IF_ERROR(memory_.Add(2 * static_cast<int64_t>(sizeof(recorded_))));
+  RETURN_IF_ERROR(TakeBuckets(index));
+  recorded_.buckets_end = static_cast<uint32_t>(series_[index].points.size());
+  recorded_.notes_end = static_cast<uint32_t>(series_[index].annotations.size());
+  record_->Add(recorded_);
+  return {};
+}
+
+// Behind those that were taken before.
+Status SeriesSet::TakeBuckets(size_t index) {
+  Downsampler& downsampler = downsamplers_[index];
+  PointColumns& points = series_[index].points;
+  const int64_t before = downsampler.MemoryBytes();
+  RETURN_IF_ERROR(memory_.Add(downsampler.MemoryBytesAtFinish() - before));
+  if (points.time_ms.empty()) {
+    RETURN_IF_ERROR(downsampler.Finish(&points));
+  } else {
+    PointColumns later;
+    RETURN_IF_ERROR(downsampler.Finish(&later));
+    RETURN_IF_ERROR(MakeRoom(later.size(), &points));
+    points.time_ms.insert(points.time_ms.end(), later.time_ms.begin(), later.time_ms.end());
+    points.bits.insert(points.bits.end(), later.bits.begin(), later.bits.end());
+    memory_.Remove(before);
+  }
+  downsampler = Downsampler(grid_);
+  return {};
 }
 
 Status SeriesSet::FilterValues(PointScan* scan, RowHour* row) {
@@ -176,10 +219,10 @@ Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
   const RowStatistics& statistics = *row.statistics;
   const int64_t base_ms = int64_t{row.base} * 1000;
   Downsampler& downsampler = downsamplers_[index];
-  const int64_t before = downsampler.MemoryBytes(), most = downsampler.MemoryBytesAfter(1);
-  if (most > before) RETURN_IF_ERROR(memory_.Add(most - before));
+  const int64_t most = downsampler.MemoryBytesAfter(1);
+  RETURN_IF_ERROR(memory_.Add(most - downsampler.MemoryBytes()));
   const bool added = downsampler.AddStatistics(base_ms, statistics);
-  if (most > before) memory_.Remove(most - downsampler.MemoryBytes());
+  memory_.Remove(most - downsampler.MemoryBytes());
   if (!added) return false;
   Series& series = series_[index];
   if (series.raw_points == 0) series.first_point_ms = base_ms + statistics.first_offset_ms;
@@ -252,7 +295,7 @@ Status SeriesSet::AddObjects(const RowHour& row, Series* series) {
       RETURN_IF_ERROR(AddHistogram(row, cell, series));
     if (cell.qualifier[0] != kAnnotationPrefix) continue;
     ASSIGN_OR_RETURN(codec::Annotation annotation, codec::DecodeAnnotation(cell.value));
-    RETURN_IF_ERROR(memory_.Add(BytesOf(annotation)));
+    RETURN_IF_ERROR(memory_.Add(2 * MemoryBytes(annotation)));  // vectors grow by doubling
     series->annotations.push_back(std::move(annotation));
   }
   return {};
@@ -273,14 +316,22 @@ Status SeriesSet::Finish() {
   if (histograms_) downsamplers_.clear();
   for (size_t i = 0; i < downsamplers_.size(); ++i) {
     if (series_[i].raw_points == 0) continue;
-    const int64_t before = downsamplers_[i].MemoryBytes();
-    RETURN_IF_ERROR(memory_.Add(downsamplers_[i].MemoryBytesAtFinish() - before));
-    RETURN_IF_ERROR(downsamplers_[i].Finish(&series_[i].points));
+    RETURN_IF_ERROR(TakeBuckets(i));
     RETURN_IF_ERROR(memory_.Step(series_[i].points.size()));
   }
   downsamplers_.clear();
+  if (record_ != nullptr) RenumberRecord();
   SortSeries(&series_);
   return {};
+}
+
+void SeriesSet::RenumberRecord() {
+  std::vector<uint32_t> sorted(series_.size()), places(series_.size());
+  std::iota(sorted.begin(), sorted.end(), 0U);
+  std::sort(sorted.begin(), sorted.end(),
+            [this](uint32_t a, uint32_t b) { return series_[a].order < series_[b].order; });
+  for (uint32_t i = 0; i < sorted.size(); ++i) places[sorted[i]] = i;
+  record_->Renumber(places);
 }
 
 }  // namespace hg::query

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "query/answer.h"
+#include "query/bucket_hour.h"
 #include "query/downsample.h"
 #include "query/histogram.h"
 #include "query/limits.h"
@@ -49,6 +50,9 @@ class SeriesSet {
   void WantHistograms() { histograms_ = true; }
   /// Before Read: other points are left out. The filter outlives the set.
   void WantValues(const ValueFilter* values) { values_ = values; }
+  /// Before Read, if there is a grid of fixed buckets that divide an hour, and nobody fills them:
+  /// rows that the record wants are put down in it. It outlives the set.
+  void Record(RowRecord* record) { record_ = record; }
   /// Reads the scan to its end. A row with a damaged annotation fails, as does what the counter or
   /// the watch says.
   Status Read(PointScan* scan, LimitCounter* counter);
@@ -86,6 +90,10 @@ class SeriesSet {
   Status MakeRoom(size_t points, PointColumns* columns);
   Status AddObjects(const RowHour& row, Series* series);
   Status AddHistogram(const RowHour& row, const Cell& cell, Series* series);
+  void BeginRecord(const RowHour& row, size_t index);
+  Status EndRecord(size_t index);
+  Status TakeBuckets(size_t index);
+  void RenumberRecord();
 
   const KeyLayout& layout_;
   const BucketGrid* grid_;
@@ -93,6 +101,8 @@ class SeriesSet {
   MemoryTally memory_;
   bool histograms_ = false;
   const ValueFilter* values_ = nullptr;  // null = all
+  RowRecord* record_ = nullptr;          // null = nothing is recorded
+  RowRecord::Row recorded_;              // of the row at hand
   uint64_t rows_admitted_ = 0, points_admitted_ = 0;
   std::vector<Seen> seen_;                       // in order of appearance
   bool rising_ = true;                           // which is that of their identities

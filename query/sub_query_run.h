@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "query/answer.h"
+#include "query/bucket_cache.h"
 #include "query/group.h"
 #include "query/limits.h"
 #include "query/name_memo.h"
@@ -42,6 +43,7 @@ struct RunContext {
   WorkerPool& helpers;  // for parts of the work, side by side
   size_t helper_count;
   ResolvedFilters& filters;
+  BucketCache* cache;  // nullptr: none
 };
 
 /// One thread; several runs of one query may go side by side.
@@ -80,6 +82,7 @@ class SubQueryRun {
         tables_(tables),
         names_(context.names, &context.watch),
         chosen_memory_(&context.watch),
+        joined_memory_(&context.watch),
         last_ns_(context.clock.MonotonicNs()) {}
 
   Status Resolve();
@@ -89,6 +92,7 @@ class SubQueryRun {
   Result<bool> ChooseSeries();
   Status OpenScan();
   Status Read();
+  Status ReadRows();
   /// Reads the parts of a long scan on several threads.
   Status ReadParts(std::span<const std::unique_ptr<PointScan>> parts);
   /// A set for one more scan.
@@ -99,6 +103,21 @@ class SubQueryRun {
   void Count(const LimitCounter& counter, const SeriesSet& set);
   /// Takes the series of all sets.
   void TakeSeries();
+  // sub_query_cached.cc: old hours whose buckets are kept need not be read.
+  struct CachedHours {
+    Bytes shape;
+    BucketCache::OldHours old;
+    BucketGrid grid;                // the sub-query's, but unfilled
+    std::deque<RowRecord> records;  // beside the sets
+  };
+  [[nodiscard]] bool MayCache() const;
+  /// Before the scan. Sets cached_ if there are old hours, and leaves to `spec` what is to be read.
+  void FindCached(PointScanSpec* spec);
+  /// Of the sets, before their series are taken.
+  void KeepRead();
+  /// Puts the hours that were found before the series that were read, and fills them all.
+  Status JoinCached();
+  Status FillAll();
   // sub_query_rollup.cc: reads the tables of the plan in turn, or the default pre-aggregates.
   Status PlanTables();
   Status ReadTables();
@@ -106,16 +125,10 @@ class SubQueryRun {
   // sub_query_split.cc: rollups as far as they must be there, raw data behind (§14.5).
   void PlanSplit();
   Status RunParts();
-  // sub_query_groups.cc: from series to groups.
-  struct GroupsPart {
-    std::vector<Group> groups;  // those before the first failure
-    Status status;
-  };
   Status Evaluate();
-  Status MakeGroups(std::span<const SeriesGroup> groups, NameMemo* names, GroupsPart* part) const;
   Status EvaluateHistograms();
   /// What a group's description will take, before it is made.
-  [[nodiscard]] Status ChargeGroup(const SeriesGroup& group) const;
+  Status ChargeGroup(const SeriesGroup& group);
   /// Of rollups or pre-aggregates.
   [[nodiscard]] bool reads_tables() const { return pre_aggregates_ || !rollups_.levels.empty(); }
   [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }
@@ -129,6 +142,7 @@ class SubQueryRun {
   const Tables tables_;
   NameMemo names_;
   MemoryTally chosen_memory_;  // of the series that string filters chose
+  MemoryTally joined_memory_;  // of what series_ holds beside what the sets charge
   int64_t last_ns_;
 
   Limits limits_;
@@ -142,9 +156,10 @@ class SubQueryRun {
   bool opened_ = false;
   bool chosen_ = false;              // spec_ names nothing but series that the filter admits
   std::unique_ptr<PointScan> scan_;  // opened and not read yet; nullptr: there is none to read
-  std::deque<SeriesSet> sets_;       // of the scans; what series_ holds is charged by them
-  std::vector<Series> series_;       // by Series::order
-  std::vector<Bytes> tsuids_;  // of the series that were read, if their rows are to be deleted
+  std::optional<CachedHours> cached_;
+  std::deque<SeriesSet> sets_;  // of the scans; what series_ holds is charged by them
+  std::vector<Series> series_;  // by Series::order
+  std::vector<Bytes> tsuids_;   // of the series that were read, if their rows are to be deleted
   std::vector<Group> groups_;
   SubQueryInfo info_;
 };

@@ -54,7 +54,22 @@ struct DaemonOptions {
   std::optional<RetentionOptions> retention;
   std::optional<RollupIngestOptions> rollups;
   std::optional<size_t> preloaded_rows;
+  int64_t cache_bytes = 0;  // of queries; 0 = none
 };
+
+/// A twentieth of the memory limit, if the settings name no other number.
+Result<int64_t> ReadCacheBytes(const Config& config) {
+  constexpr uint64_t kShare = 20;
+  ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
+  return config.Int("tsd.query.cache.bytes", static_cast<int64_t>(memory_bytes / kShare), 0);
+}
+
+/// Null: none is wanted, or nobody tells of changes to old hours (append mode, HBase).
+std::shared_ptr<query::BucketCache> MakeCache(Points& points, int64_t bytes, const Clock& clock) {
+  auto* const watched = dynamic_cast<WatchedPoints*>(&points);
+  if (watched == nullptr || bytes == 0) return nullptr;
+  return query::BucketCache::Make(bytes, *watched, clock);
+}
 
 Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   DaemonOptions options;
@@ -69,9 +84,10 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.metadata, ReadMetadataOptions(config));
   ASSIGN_OR_RETURN(options.fold, ReadRowFoldOptions(config));
   ASSIGN_OR_RETURN(options.row_queue, ReadRowQueueOptions(config));
-  ASSIGN_OR_RETURN(options.retention, ReadRetentionOptions(config));
+  ASSIGN_OR_RETURN(options.retention, ReadRetentionOptions(config, options.query));
   ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
   ASSIGN_OR_RETURN(options.preloaded_rows, ReadPreloadedRows(config));
+  ASSIGN_OR_RETURN(options.cache_bytes, ReadCacheBytes(config));
   return options;
 }
 
@@ -132,7 +148,8 @@ class Daemon {
         rollup_ingest_(ingest_, session.cells(), session.layout(),
                        options_.rollups.value_or(RollupIngestOptions())),
         no_rollups_(ingest_),
-        queries_(session.points(), session.names(), session.cells(), clock, options_.query),
+        queries_(session.points(), session.names(), session.cells(), clock, options_.query,
+                 MakeCache(session.points(), options_.cache_bytes, clock)),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
         tree_sorter_(session.cells(), metadata_, clock,
@@ -325,6 +342,7 @@ class Daemon {
     const RetentionStats retention = retention_ ? retention_->Stats() : RetentionStats();
     visit("retention.rounds", "", static_cast<int64_t>(retention.rounds));
     visit("retention.failures", "", static_cast<int64_t>(retention.failures));
+    CollectCacheStats(visit);
     // Points and the scans of queries have a door of their own.
     const bool appends = session_.config().Bool("tsd.storage.enable_appends");
     StoreCalls calls = session_.store_calls();
@@ -341,6 +359,21 @@ class Daemon {
       }
     }
     session_.backend().CollectStats(visit);
+  }
+
+  void CollectCacheStats(const StatVisitor& visit) {
+    const query::BucketCache* const cache = queries_.cache();
+    const query::BucketCacheStats stats = cache ? cache->Stats() : query::BucketCacheStats();
+    const auto show = [&visit](const char* name, uint64_t value) {
+      visit(std::string("query.cache.") + name, "", static_cast<int64_t>(value));
+    };
+    show("hits", stats.hits);
+    show("misses", stats.misses);
+    show("stale", stats.stale);
+    show("evicted", stats.evicted);
+    show("hours", stats.hours);
+    show("bytes", static_cast<uint64_t>(stats.bytes));
+    show("limit", static_cast<uint64_t>(stats.bytes_max));
   }
 
   static DaemonOptions CountingMerges(DaemonOptions options, MergeCounters* merges) {

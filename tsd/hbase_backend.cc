@@ -213,6 +213,7 @@ Result<std::unique_ptr<Backend>> OpenHbaseBackend(const Config& config,
   ASSIGN_OR_RETURN(auto store, hbase::HbaseStore::Connect(options));
   if (options.spool) NoteSpoolFolder(config, options.spool->folder, PosixFileSystem());
   RETURN_IF_ERROR(EnsureHbaseTables(config, *store, use));
+  points.takes_writes = [raw = store.get()] { return raw->TakesWrites(); };
   return std::unique_ptr<Backend>(
       std::make_unique<HbaseBackend>(std::move(store), std::move(points)));
 }

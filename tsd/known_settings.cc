@@ -361,6 +361,10 @@ constexpr KnownSetting kSettings[] = {
      "Bytes that all queries may hold, 503 above; empty: a quarter of `tsd.memory.limit`."},
     {"tsd.query.memory.per_query", "",
      "Bytes that one query may hold, 413 above; empty: half of that."},
+    {"tsd.query.cache.bytes", "",
+     "Bytes of downsampled old hours that are kept for queries that are asked again "
+     "(`docs/operations.md`), not over HBase, where others write, too; empty: a twentieth of "
+     "`tsd.memory.limit`; 0: none."},
     {"tsd.query.large.concurrent", "", "Large queries at once, others wait; empty: one per core."},
     {"tsd.query.large.waiting", "64", "Large queries that may wait, 503 above."},
     {"tsd.query.large.wait", "60000", "Milliseconds that one waits, 503 then."},

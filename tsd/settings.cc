@@ -365,12 +365,13 @@ Result<std::optional<compaction::RowQueueOptions>> ReadRowQueueOptions(const Con
   return wanted ? std::optional(options) : std::nullopt;
 }
 
-Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config) {
+Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config,
+                                                             const query::Options& query) {
   RetentionOptions options;
   ASSIGN_OR_RETURN(options.rules, ReadRetentionRules(config.String("tsd.retention.config")));
   ASSIGN_OR_RETURN(options.interval_s,
                    config.Int("tsd.retention.interval", 3600, 1, 1'000'000'000));
-  ASSIGN_OR_RETURN(options.query, ReadQueryOptions(config));
+  options.query = query;
   const bool wanted = !options.rules.empty() && config.String("tsd.mode") != "ro";
   return wanted ? std::optional(std::move(options)) : std::nullopt;
 }

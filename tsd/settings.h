@@ -64,7 +64,9 @@ Result<query::Options> ReadQueryOptions(const Config& config);
 /// tsd.query.slow_log in milliseconds; 0 = slow queries are not logged.
 Result<int64_t> ReadSlowQueryMs(const Config& config);
 /// None: nothing is deleted for its age, or this daemon writes nothing (tsd.mode).
-Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config);
+/// `query`: as ReadQueryOptions gave them.
+Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& config,
+                                                             const query::Options& query);
 /// How long a daemon that starts waits for a store on another machine; 0 where there is none.
 Result<int64_t> ReadStartPatienceMs(const Config& config);
 /// None: rollups are not configured.

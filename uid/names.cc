@@ -28,6 +28,7 @@ const Bytes kCounterRow(1, '\0');
 const Bytes kSuggestFirst = "!";
 const Bytes kSuggestEnd = "~";
 constexpr size_t kSuggestBatchMax = 4096;  // rows
+constexpr size_t kSuggestBatchBytes = size_t{1} << 20;
 
 Bytes MetaQualifier(UidKind kind) {
   return kind == UidKind::kMetric ? "metric_meta" : std::string(UidKindName(kind)) + "_meta";
@@ -82,7 +83,7 @@ class Kind {
   Result<Bytes> Find(ByteView name);
   Result<Bytes> FindOrAssign(ByteView name, bool* assigned);
   Result<std::string> NameOf(ByteView id);
-  Result<std::vector<std::string>> Suggest(ByteView prefix, size_t max);
+  Status ForEach(ByteView prefix, size_t batch_rows, const Names::NameVisitor& visit);
   Status Rename(ByteView old_name, ByteView new_name);
   Status Delete(ByteView name);
   Result<int64_t> HighestId();
@@ -304,33 +305,31 @@ Result<std::string> Kind::NameOf(ByteView id) {
   return name;
 }
 
-Result<std::vector<std::string>> Kind::Suggest(ByteView prefix, size_t max) {
-  std::vector<std::string> names;
-  if (max == 0) return names;
+Status Kind::ForEach(ByteView prefix, size_t batch_rows, const Names::NameVisitor& visit) {
   ScanSpec spec;
   spec.table = options_.table;
   spec.start = prefix.empty() ? kSuggestFirst : ToLatin1(prefix);
   spec.stop = prefix.empty() ? kSuggestEnd : EndOfPrefix(spec.start);
   spec.family = kForwardFamily;
   spec.qualifiers = {qualifier_};
-  spec.batch_rows = std::min(max, kSuggestBatchMax);
+  spec.batch_rows = std::min(batch_rows, kSuggestBatchMax);
+  spec.batch_bytes = kSuggestBatchBytes;
   ASSIGN_OR_RETURN(const std::unique_ptr<ScanCursor> cursor, store_.Scan(spec));
   std::vector<Row> rows;
   while (true) {
     RETURN_IF_ERROR(cursor->Next(&rows));
-    if (rows.empty()) return names;
+    if (rows.empty()) return {};
     for (const Row& row : rows) {
       if (row.empty()) continue;
       std::string name = FromLatin1(row.key);
-      NameCache::Entry entry;
       std::string known;
       if (cache_.FindName(row.cells[0].value, &known) && known != name) {
         return Status::Corruption("Unexpected exception caught by " + Describe() + ".suggest(" +
                                   std::string(prefix) + "): id " + SignedBytes(row.cells[0].value) +
                                   " is known as '" + known + "', not '" + name + "'");
       }
-      names.push_back(std::move(name));
-      if (names.size() == max) return names;
+      ASSIGN_OR_RETURN(const bool more, visit(std::move(name)));
+      if (!more) return {};
     }
   }
 }
@@ -470,7 +469,17 @@ Result<Bytes> Names::FindOrAssign(UidKind kind, ByteView name, bool* assigned) {
 }
 Result<std::string> Names::NameOf(UidKind kind, ByteView id) { return impl_->of(kind).NameOf(id); }
 Result<std::vector<std::string>> Names::Suggest(UidKind kind, ByteView prefix, size_t max) {
-  return impl_->of(kind).Suggest(prefix, max);
+  std::vector<std::string> names;
+  if (max == 0) return names;
+  RETURN_IF_ERROR(
+      impl_->of(kind).ForEach(prefix, max, [&names, max](std::string name) -> Result<bool> {
+        names.push_back(std::move(name));
+        return names.size() < max;
+      }));
+  return names;
+}
+Status Names::ForEach(UidKind kind, ByteView prefix, const NameVisitor& visit) {
+  return impl_->of(kind).ForEach(prefix, kSuggestBatchMax, visit);
 }
 Status Names::Rename(UidKind kind, ByteView old_name, ByteView new_name) {
   return impl_->of(kind).Rename(old_name, new_name);

@@ -62,6 +62,11 @@ class Names {
   /// is '!' … '}'. Corruption: a row of which this process knows another spelling (above).
   Result<std::vector<std::string>> Suggest(UidKind kind, ByteView prefix, size_t max);
 
+  /// False: enough.
+  using NameVisitor = std::function<Result<bool>(std::string name)>;
+  /// The same one after the other, as they are read by one scan. Its failure is returned.
+  Status ForEach(UidKind kind, ByteView prefix, const NameVisitor& visit);
+
   /// NotFound: no `old_name`. Conflict: `new_name` is taken, or either name is just being renamed.
   /// Not atomic; other processes keep what they have cached.
   Status Rename(UidKind kind, ByteView old_name, ByteView new_name);

@@ -87,23 +87,15 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
 /// About what a text takes beside its bytes, as a node of a set.
 constexpr int64_t kEntryBytes = 96;
 
-/// Adds the names with a prefix, unescaped. They can only be asked for from the first one on: so
-/// they are read in pieces of twice the length, each charged before it is read, until one has all.
+/// Adds the names with a prefix, unescaped.
 Status AddNames(UidKind kind, const std::string& prefix, uid::Names& names, WorkWatch* watch,
                 MemoryTally* memory, std::set<std::string>* out) {
-  constexpr size_t kFirstPiece = 1024;
-  for (size_t max = kFirstPiece;; max *= 2) {
-    MemoryTally piece(watch);
-    RETURN_IF_ERROR(piece.Add(static_cast<int64_t>(max) * kEntryBytes));
-    ASSIGN_OR_RETURN(const std::vector<std::string> found, names.Suggest(kind, prefix, max));
-    RETURN_IF_ERROR(watch->Step(found.size()));
-    if (found.size() == max) continue;
-    for (const std::string& name : found) {
-      RETURN_IF_ERROR(memory->Add(kEntryBytes + static_cast<int64_t>(name.size())));
-      out->insert(UnescapedName(name));
-    }
-    return {};
-  }
+  return names.ForEach(kind, prefix, [&](const std::string& name) -> Result<bool> {
+    RETURN_IF_ERROR(watch->Step(1));
+    RETURN_IF_ERROR(memory->Add(kEntryBytes + static_cast<int64_t>(name.size())));
+    out->insert(UnescapedName(name));
+    return true;
+  });
 }
 
 /// Every name of a kind, unescaped.

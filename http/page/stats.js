@@ -145,6 +145,7 @@ export const FIGURES = [
       ['points refused for want of memory', 'rpc.errors type=socket_writes_blocked', 'number'],
       ['large queries at work', 'query.large state=working', 'number'],
       ['large queries that wait', 'query.large state=waiting', 'number'],
+      ['cache of old hours', 'query.cache.bytes', 'bytes'],
     ],
   ],
   [

@@ -8,6 +8,7 @@
 
 #include "http/wire/protobuf_message.h"
 #include "http/wire/snappy_block.h"
+#include "query/promql/parser.h"
 #include "storage/base/varint.h"
 
 namespace hg::http {
@@ -52,6 +53,33 @@ bool AcceptsSamples(const prometheus::ReadRequest& request) {
                                        prometheus::ReadRequest::SAMPLES) != accepted.end();
 }
 
+/// Before anything is made of them: each query reads, each regular expression is compiled.
+Status CheckNumbers(const prometheus::ReadRequest& request) {
+  if (request.queries_size() > kReadQueriesMax) {
+    return Status::InvalidArgument("The request has " + std::to_string(request.queries_size()) +
+                                   " queries, at most " + std::to_string(kReadQueriesMax));
+  }
+  int matchers = 0;
+  ptrdiff_t patterns = 0;
+  for (const prometheus::Query& asked : request.queries()) {
+    matchers += asked.matchers_size();
+    patterns += std::count_if(asked.matchers().begin(), asked.matchers().end(), [](const auto& m) {
+      return m.type() == prometheus::LabelMatcher::MATCHES ||
+             m.type() == prometheus::LabelMatcher::MATCHES_NOT;
+    });
+  }
+  if (matchers > kReadMatchersMax) {
+    return Status::InvalidArgument("The queries have " + std::to_string(matchers) +
+                                   " matchers, at most " + std::to_string(kReadMatchersMax));
+  }
+  if (patterns > query::promql::kPatternsMax) {
+    return Status::InvalidArgument("The queries have " + std::to_string(patterns) +
+                                   " regular expressions, at most " +
+                                   std::to_string(query::promql::kPatternsMax));
+  }
+  return {};
+}
+
 /// Puts the head of an embedded message of that many bytes.
 void AppendEmbedded(int field, size_t size, std::string* out) {
   AppendVarint(out, WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
@@ -69,6 +97,7 @@ Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes) {
     return Status::InvalidArgument(
         "Only answers of samples are given (accepted_response_types), no streamed chunks");
   }
+  RETURN_IF_ERROR(CheckNumbers(request));
   std::vector<RemoteQuery> queries;
   for (const prometheus::Query& asked : request.queries()) {
     ASSIGN_OR_RETURN(RemoteQuery query, QueryOf(asked));

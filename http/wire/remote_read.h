@@ -17,6 +17,10 @@ namespace hg::http {
 
 /// Of a request, unpacked: taken apart, two bytes may become a hundred.
 inline constexpr size_t kReadRequestBytesMax = 1 << 20;
+/// Of a request: Prometheus sends one for each selector.
+inline constexpr int kReadQueriesMax = 1000;
+/// Of all queries of a request together.
+inline constexpr int kReadMatchersMax = 1000;
 
 struct RemoteQuery {
   query::promql::Matchers matchers;
@@ -24,7 +28,8 @@ struct RemoteQuery {
 };
 
 /// The queries of a ReadRequest. InvalidArgument: the bytes are none, a matcher is of no known kind
-/// or no regular expression, or no answer of samples is accepted.
+/// or no regular expression, there are too many of either or of queries, or no answer of samples is
+/// accepted.
 Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes);
 
 /// A ReadResponse while it is made: between BeginResult and EndResult it takes the samples of one

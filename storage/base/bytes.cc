@@ -6,11 +6,11 @@ namespace hg {
 namespace {
 
 Bytes Hex(ByteView bytes, const char* digits) {
-  Bytes out(bytes.size() * 2, '\0');
-  char* to = out.data();
+  Bytes out;
+  out.reserve(bytes.size() * 2);
   for (unsigned char c : bytes) {
-    *to++ = digits[c >> 4];
-    *to++ = digits[c & 15];
+    out.push_back(digits[c >> 4]);
+    out.push_back(digits[c & 15]);
   }
   return out;
 }

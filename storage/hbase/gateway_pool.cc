@@ -126,11 +126,19 @@ std::vector<HbaseStats::Connections> GatewayPool::Connections() {
   return all;
 }
 
+bool GatewayPool::AllAway() const {
+  return std::all_of(gateways_.begin(), gateways_.end(),
+                     [](const State& state) { return state.failures > 0; });
+}
+
+Status GatewayPool::Reachable() {
+  const std::lock_guard lock(mutex_);
+  return AllAway() ? away_ : Status();
+}
+
 GatewayPool::Entry GatewayPool::Enter() {
   const std::lock_guard lock(mutex_);
-  const bool away = std::all_of(gateways_.begin(), gateways_.end(),
-                                [](const State& state) { return state.failures > 0; });
-  if (!away) return {nullptr, {}};
+  if (!AllAway()) return {nullptr, {}};
   if (looking_ || steady_clock::now() < look_at_) return {nullptr, away_};
   looking_ = true;
   return {this, {}};

@@ -86,6 +86,9 @@ class GatewayPool {
   /// cannot be reached, or is none of ours; the message says which and why.
   Result<Lease> Take(std::optional<size_t> gateway, Deadline deadline);
 
+  /// Unavailable, with what was heard last, while every gateway is away; asks none of them.
+  [[nodiscard]] Status Reachable();
+
   [[nodiscard]] size_t gateway_count() const { return gateways_.size(); }
   [[nodiscard]] std::string Name(size_t gateway) const;
   [[nodiscard]] std::vector<HbaseStats::Connections> Connections();
@@ -101,6 +104,7 @@ class GatewayPool {
   };
 
   // All of these but Open expect mutex_ to be held.
+  [[nodiscard]] bool AllAway() const;
   size_t Choose(Deadline now);
   void Rest(State* state);
   std::vector<std::unique_ptr<Connection>> TakeStale(State* state, Deadline now);

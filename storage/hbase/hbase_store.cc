@@ -278,6 +278,12 @@ HbaseStats HbaseStore::Stats() const {
   return stats;
 }
 
+Status HbaseStore::TakesWrites() const {
+  const Status reachable = client_->pool.Reachable();
+  if (!spool_) return reachable;
+  return reachable.ok() && !spool_->holding() ? Status() : spool_->Room();
+}
+
 Status HbaseStore::Sync() { return spool_ ? spool_->Sync() : Status(); }
 
 Status HbaseStore::Flush() {

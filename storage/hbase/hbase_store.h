@@ -78,6 +78,9 @@ class HbaseStore : public Store {
   Status Sync() override;
 
   [[nodiscard]] HbaseStats Stats() const;
+  /// Whether points may be sent here, as far as is known without asking HBase. Unavailable: every
+  /// gateway is away and there is no spool, or its disk fails. Busy: the spool is full.
+  [[nodiscard]] Status TakesWrites() const;
 
  private:
   explicit HbaseStore(std::unique_ptr<Client> client);

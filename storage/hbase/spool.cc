@@ -194,12 +194,9 @@ Status Spool::Hold(SpoolRecord record) {
       return failure;
     }
     log = log_;
-    const uint64_t waiting = log_->End() - replayed_;
-    if (waiting + body.size() > options_.bytes_max) {
+    if (Status full = RoomFor(body.size()); !full.ok()) {
       stats_.rows_refused += record.rows.size();
-      return Status::Busy("HBase is away, and the spool of writes that wait for it is full: " +
-                          std::to_string(waiting) + " of " + std::to_string(options_.bytes_max) +
-                          " bytes");
+      return full;
     }
     end = log_->Add(static_cast<uint8_t>(record.kind), ++sequence_, body, crc);
     if (!holding_) oldest_ms_ = record.taken_ms;
@@ -219,6 +216,23 @@ Status Spool::Hold(SpoolRecord record) {
   });
   outcome->done.acquire();
   return outcome->status;
+}
+
+Status Spool::RoomFor(uint64_t bytes) const {
+  const uint64_t waiting = log_->End() - replayed_;
+  if (waiting + bytes <= options_.bytes_max) return {};
+  return Status::Busy("HBase is away, and the spool of writes that wait for it is full: " +
+                      std::to_string(waiting) + " of " + std::to_string(options_.bytes_max) +
+                      " bytes");
+}
+
+Status Spool::Room() const {
+  // About what a request of points takes; of a small spool less.
+  constexpr uint64_t kSomeBytes = 64 << 10;
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return Status::Unavailable("HBase is away, and the daemon is stopping");
+  RETURN_IF_ERROR(log_->Failure());
+  return RoomFor(std::min(kSomeBytes, options_.bytes_max / 16));
 }
 
 Status Spool::Sync() {

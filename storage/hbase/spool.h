@@ -78,6 +78,8 @@ class Spool {
   /// Busy: it is full. Unavailable: its disk fails; whether the write is kept is not known. The
   /// same write is taken once the disk is mended.
   Status Hold(SpoolRecord record);
+  /// Whether Hold would take some more, as its errors say. Changes nothing, waits for nothing.
+  [[nodiscard]] Status Room() const;
   /// Blocks until everything taken survives a power cut.
   Status Sync();
 
@@ -93,6 +95,8 @@ class Spool {
 
   Spool(FileSystem& files, SpoolOptions options, const Clock& clock);
   Status Recover();
+  /// Busy: so many bytes more are too many. With mutex_ held.
+  [[nodiscard]] Status RoomFor(uint64_t bytes) const;
   /// Reads what is left, and makes a log that goes on behind it.
   Status OpenLog();
   /// A new log in place of one that failed for good; nothing where it did not.

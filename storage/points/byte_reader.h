@@ -22,13 +22,8 @@ class ByteReader {
     in_ = {};
   }
   uint8_t U8() {
-    if (in_.empty()) {
-      Fail();
-      return 0;
-    }
-    const uint8_t b = ByteAt(in_, 0);
-    in_.remove_prefix(1);
-    return b;
+    const ByteView b = Take(1);
+    return b.empty() ? 0 : ByteAt(b, 0);
   }
   uint64_t Varint() {
     uint64_t v = 0;

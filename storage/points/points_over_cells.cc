@@ -121,6 +121,7 @@ Status PointsOverCells::PutPoints(std::span<const PointEntry> batch) {
 
 Result<LogPosition> PointsOverCells::Append(std::span<const PointEntry> batch) {
   RETURN_IF_ERROR(CheckBatch(batch));
+  if (batch.empty() && options_.takes_writes) RETURN_IF_ERROR(options_.takes_writes());
   const Status stored = options_.enable_appends ? AppendOperands(batch) : PutPoints(batch);
   // A table that is missing may be there again later: the points are good, and are to be kept by
   // whoever sends them.

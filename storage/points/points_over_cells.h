@@ -21,6 +21,8 @@ struct PointsOverCellsOptions {
       false;  // tsd.storage.enable_appends: points go to the append cell of their row
   /// The store is on another machine: it looks for series itself. (Append waits for it.)
   bool remote = false;
+  /// What a batch of nothing is answered with. May be empty: with ok.
+  std::function<Status()> takes_writes = {};
 };
 
 /// Thread-safe. The store outlives it.

@@ -8,7 +8,6 @@
 #include "storage/base/invariant.h"
 #include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
-#include "storage/points/match_series.h"
 
 namespace hg::points {
 namespace {
@@ -150,28 +149,15 @@ bool Registry::HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) co
 
 std::vector<uint32_t> Registry::Match(ByteView metric, const SeriesMatcher& matcher) const {
   std::vector<uint32_t> numbers;
-  if (!matcher.tsuids.empty()) {
-    // Each is looked up by itself, and the order is theirs.
-    std::vector<ByteView> listed;
-    listed.reserve(matcher.tsuids.size());
-    for (const Bytes& tsuid : matcher.tsuids) {
-      if (tsuid.starts_with(metric) && (listed.empty() || listed.back() != tsuid))
-        listed.push_back(tsuid);
-    }
-    numbers.resize(listed.size());
-    FindAll(listed, numbers.data());
-    const SeriesMatcher others{matcher.clauses, matcher.exact_tags, {}};
-    std::erase_if(numbers, [&](uint32_t number) {
-      return number == kUnknown || !MatchesTsuid(others, layout_, Tsuid(number));
-    });
-    return numbers;
-  }
   {
     std::shared_lock lock(mutex_);
     numbers = index_.Match(metric, matcher);
   }
   std::erase_if(numbers, [&](uint32_t number) {
-    return matcher.exact_tags && !HasOnlyNamedTags(Tsuid(number), matcher);
+    const ByteView tsuid = Tsuid(number);
+    if (matcher.exact_tags && !HasOnlyNamedTags(tsuid, matcher)) return true;
+    return !matcher.tsuids.empty() &&
+           !std::binary_search(matcher.tsuids.begin(), matcher.tsuids.end(), tsuid);
   });
   std::sort(numbers.begin(), numbers.end(),
             [this](uint32_t a, uint32_t b) { return Tsuid(a) < Tsuid(b); });
@@ -182,9 +168,7 @@ Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher) const {
   if (NoWait::Current() == nullptr) return {};
   std::shared_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return NoWait::MayWait();  // series are added: that may take long
-  const uint64_t most = matcher.tsuids.empty() ? index_.MatchesAtMost(metric, matcher)
-                                               : uint64_t{matcher.tsuids.size()};
-  return most > kFewSeries ? NoWait::MayWait() : Status();
+  return index_.MatchesAtMost(metric, matcher) > kFewSeries ? NoWait::MayWait() : Status();
 }
 
 std::vector<Bytes> Registry::Metrics() const {

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
 #include <memory>
 #include <random>
 #include <set>
@@ -17,6 +16,7 @@
 #include "storage/codec/annotation.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/embedded.h"
+#include "tests/query/same_answers.h"
 #include "tests/storage/points/embedded/temp_folder.h"
 
 namespace hg::query {
@@ -172,28 +172,6 @@ class Fixture {
   std::set<int64_t> written_[kHosts];
 };
 
-void CheckSame(const Answer& a, const Answer& b) {
-  REQUIRE(a.groups.size() == b.groups.size());
-  for (size_t i = 0; i < a.groups.size(); ++i) {
-    const Group& x = a.groups[i];
-    const Group& y = b.groups[i];
-    REQUIRE(x.tags == y.tags);
-    REQUIRE(x.aggregate_tags == y.aggregate_tags);
-    REQUIRE(x.tsuids == y.tsuids);
-    REQUIRE(x.annotations == y.annotations);
-    REQUIRE(x.points.time_ms == y.points.time_ms);
-    REQUIRE(x.points.bits == y.points.bits);
-    REQUIRE(x.points.kinds == y.points.kinds);
-    REQUIRE(x.points.all_double == y.points.all_double);
-  }
-  const SubQueryStats& x = a.queries[0].stats;
-  const SubQueryStats& y = b.queries[0].stats;
-  CHECK(x.rows_before == y.rows_before);
-  CHECK(x.points_before == y.points_before);
-  CHECK(x.rows_after == y.rows_after);
-  CHECK(x.points_after == y.points_after);
-}
-
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "a scan in parts answers as a whole one, bit for bit") {
@@ -296,46 +274,6 @@ TEST_CASE_FIXTURE(Fixture, "points filtered by value are the same with statistic
       }
     }
   }
-}
-
-TEST_CASE_FIXTURE(Fixture,
-                  "hundreds of groups are those of their hosts asked alone, and fail in order") {
-  constexpr size_t kMany = 600;
-  const Bytes tagk = Id(UidKind::kTagk, "host");
-  for (size_t i = 0; i < kMany; ++i) {
-    const Bytes pair = tagk + Id(UidKind::kTagv, "w" + std::to_string(i));
-    tsuids.push_back(codec::MakeTsuid(Id(UidKind::kMetric, "wide"), {pair}));
-    const auto at = static_cast<int64_t>(i);
-    Put(static_cast<int>(tsuids.size() - 1), at, PointValue::Int(at));
-    Put(static_cast<int>(tsuids.size() - 1), at + 60, PointValue::Double(0.5));
-  }
-  SubQuery query = Ask("sum", "", "wildcard", "host", "*", true);
-  query.metric = "wide";
-  const Result<Answer> all = Run(*in_parts, query);
-  REQUIRE(all.ok());
-  REQUIRE(all->groups.size() == kMany);
-  uint64_t emitted = 0;
-  for (size_t i = 0; i < kMany; ++i) {
-    SubQuery one = Ask("sum", "", "literal_or", "host", ("w" + std::to_string(i)).c_str(), true);
-    one.metric = "wide";
-    const Result<Answer> alone = Run(*in_parts, one);
-    REQUIRE(alone.ok());
-    REQUIRE(alone->groups.size() == 1);
-    CHECK(all->groups[i].tags == alone->groups[0].tags);
-    CHECK(all->groups[i].points.time_ms == alone->groups[0].points.time_ms);
-    CHECK(all->groups[i].points.bits == alone->groups[0].points.bits);
-    emitted += alone->queries[0].stats.emitted_points;
-  }
-  CHECK(all->queries[0].stats.emitted_points == emitted);
-
-  const size_t first = tsuids.size() - kMany;
-  for (const size_t host : {550, 299, 300}) {
-    Put(static_cast<int>(first + host), 5000 + static_cast<int64_t>(host),
-        PointValue::Double(std::numeric_limits<double>::infinity()));
-  }
-  const Result<Answer> failed = Run(*in_parts, query);
-  REQUIRE_FALSE(failed.ok());
-  CHECK(failed.status().message().ends_with(std::to_string((kStart + 5299) * 1000)));
 }
 
 TEST_CASE_FIXTURE(Fixture, "sub-queries of one request answer as each of them alone") {

@@ -91,6 +91,7 @@ TEST_CASE("the daemon acknowledges points while HBase is away, and writes them w
   cluster.gateway.Stop();
   const PointEntry entry = MakePointEntry(*series, Timestamp{1356998405}, PointValue::Int(7));
   REQUIRE(points.Append({&entry, 1}).ok());
+  CHECK(points.Append({}).ok());  // there is room for more
   const auto shown = [&](const std::string& wanted) {
     int64_t shown = -1;
     (*backend)->CollectStats([&](const std::string& name, const std::string&, int64_t value) {
@@ -118,6 +119,29 @@ TEST_CASE("the daemon acknowledges points while HBase is away, and writes them w
   CHECK((*backend)->Close().ok());
   backend->reset();
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("without a spool the daemon says, as nobody asks, that HBase is away") {
+  Cluster cluster;
+  cluster.config.Set("tsd.storage.hbase.spool.size", "0");
+  cluster.config.Set("tsd.storage.hbase.thrift.deadline", "50");
+  auto backend = OpenBackend(cluster.config, "", StoreUse::kServe);
+  REQUIRE(backend.ok());
+  Points& points = (*backend)->points();
+  const auto series = points.Register(kTsuid);
+  REQUIRE(series.ok());
+  CHECK(points.Append({}).ok());
+  hbase::GatewayOptions again;
+  again.port = cluster.gateway.port();
+  cluster.gateway.Stop();
+  const PointEntry entry = MakePointEntry(*series, Timestamp{1356998405}, PointValue::Int(7));
+  REQUIRE(points.Append({&entry, 1}).status().code() == StatusCode::kUnavailable);
+  const Status away = points.Append({}).status();
+  CHECK(away.code() == StatusCode::kUnavailable);
+  CHECK(away.message().find("cannot be reached") != std::string_view::npos);
+  const hbase::FakeGateway back([&]() -> Store& { return cluster.model; }, again);
+  while (!points.Append({&entry, 1}).ok()) std::this_thread::yield();
+  CHECK(points.Append({}).ok());
 }
 
 TEST_CASE("tables of others are taken as they are, unless a family is missing") {

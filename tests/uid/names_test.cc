@@ -305,6 +305,62 @@ TEST_CASE("suggestions come in byte order, of one kind, up to a number") {
   CHECK(names.Suggest(UidKind::kMetric, "ÿ", 25)->empty());  // the last byte: no end to the range
 }
 
+/// Counts scans and their fetches.
+class ScannedStore final : public ModelStore {
+ public:
+  ScannedStore() { REQUIRE(CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok()); }
+  Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override {
+    ++scans;
+    auto cursor = ModelStore::Scan(spec);
+    if (!cursor.ok()) return cursor;
+    return std::unique_ptr<ScanCursor>(std::make_unique<Cursor>(*this, std::move(*cursor)));
+  }
+  int scans = 0;
+  size_t rows = 0;
+
+ private:
+  class Cursor : public ScanCursor {
+   public:
+    Cursor(ScannedStore& store, std::unique_ptr<ScanCursor> cursor)
+        : store_(store), cursor_(std::move(cursor)) {}
+    Status Next(std::vector<Row>* rows) override {
+      Status status = cursor_->Next(rows);
+      store_.rows += rows->size();
+      return status;
+    }
+
+   private:
+    ScannedStore& store_;
+    const std::unique_ptr<ScanCursor> cursor_;
+  };
+};
+
+TEST_CASE("any number of names is visited by one scan, each once, until the visitor has enough") {
+  constexpr size_t kNames = 10'000;
+  ScannedStore store;
+  Names names(store, {});
+  for (size_t i = 0; i < kNames; ++i)
+    REQUIRE(names.FindOrAssign(UidKind::kMetric, "m" + std::to_string(kNames + i)).ok());
+  size_t seen = 0;
+  const auto count = [&](const std::string& name) -> Result<bool> {
+    CHECK(name == "m" + std::to_string(kNames + seen));
+    ++seen;
+    return true;
+  };
+  REQUIRE(names.ForEach(UidKind::kMetric, "m", count).ok());
+  CHECK(seen == kNames);
+  CHECK(store.scans == 1);
+  CHECK(store.rows == kNames);
+  seen = 0;
+  CHECK(names
+            .ForEach(UidKind::kMetric, "",
+                     [&](const std::string&) -> Result<bool> { return ++seen < 3; })
+            .ok());
+  CHECK(seen == 3);
+  const auto fail = [](const std::string&) -> Result<bool> { return Status::Busy("full"); };
+  CHECK(names.ForEach(UidKind::kMetric, "m", fail).code() == StatusCode::kBusy);
+}
+
 TEST_CASE("a rename puts both new mappings and then deletes the old one (§23.5)") {
   TracingStore store;
   Names names(store, {});

@@ -103,20 +103,15 @@ class Ingest::Resolver {
       return Status::InvalidArgument("Need at least one tag (metric=" + std::string(point.metric) +
                                      ", tags={})");
     }
-    if (point.tags.size() > static_cast<size_t>(options_.max_tags)) {
-      return Status::InvalidArgument("Too many tags: " + std::to_string(point.tags.size()) +
-                                     " maximum allowed: " + std::to_string(options_.max_tags) +
-                                     ", tags: " + TagsText(point.tags));
-    }
+    RETURN_IF_ERROR(CheckTagCount(point.tags));
     RETURN_IF_ERROR(rules_.Check("metric name", point.metric));
-    for (const TagText& tag : point.tags) {
-      const std::string_view value = tag.null_value ? std::string_view("null") : tag.value;
-      RETURN_IF_ERROR(rules_.Check("tag name with value [" + std::string(value) + "]", tag.key));
-      const std::string what = "tag value with key [" + std::string(tag.key) + "]";
-      if (tag.null_value) return Status::InvalidArgument("Invalid " + what + ": null");
-      RETURN_IF_ERROR(rules_.Check(what, tag.value));
-    }
-    return {};
+    return CheckTagNames(point.tags);
+  }
+
+  /// What speaks against tags whatever they are of.
+  [[nodiscard]] Status CheckTags(std::span<const TagText> tags) const {
+    RETURN_IF_ERROR(CheckTagCount(tags));
+    return CheckTagNames(tags);
   }
 
   Result<Bytes> CheckedTsuid(const NamedPoint& point) {
@@ -127,6 +122,23 @@ class Ingest::Resolver {
   }
 
  private:
+  [[nodiscard]] Status CheckTagCount(std::span<const TagText> tags) const {
+    if (tags.size() <= static_cast<size_t>(options_.max_tags)) return {};
+    return Status::InvalidArgument("Too many tags: " + std::to_string(tags.size()) +
+                                   " maximum allowed: " + std::to_string(options_.max_tags) +
+                                   ", tags: " + TagsText(tags));
+  }
+  [[nodiscard]] Status CheckTagNames(std::span<const TagText> tags) const {
+    for (const TagText& tag : tags) {
+      const std::string_view value = tag.null_value ? std::string_view("null") : tag.value;
+      RETURN_IF_ERROR(rules_.Check("tag name with value [" + std::string(value) + "]", tag.key));
+      const std::string what = "tag value with key [" + std::string(tag.key) + "]";
+      if (tag.null_value) return Status::InvalidArgument("Invalid " + what + ": null");
+      RETURN_IF_ERROR(rules_.Check(what, tag.value));
+    }
+    return {};
+  }
+
   Result<Bytes> Id(UidKind kind, bool create, std::string_view name) {
     if (create) return names_.FindOrAssign(kind, name);
     Result<Bytes> id = names_.Find(kind, name);
@@ -411,9 +423,21 @@ PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points,
   std::vector<PointEntry> entries;
   std::vector<size_t> places;  // of the entries among the points
   Status away;                 // Unavailable: waited for once, not once a point
+  // Fields of a line have its tags together: what speaks against these is put in words once.
+  std::span<const TagText> tags;
+  Status against_tags;
+  bool refused = false;  // a point with these tags was
   for (const NamedPoint& point : points) {
-    const Result<SeriesNumber> number = away.ok() ? resolver_->Resolve(point) : away;
+    if (point.tags.data() != tags.data() || point.tags.size() != tags.size()) {
+      tags = point.tags;
+      against_tags = {};
+    } else if (refused && against_tags.ok()) {
+      against_tags = resolver_->CheckTags(tags);
+    }
+    const Status known = away.ok() ? against_tags : away;
+    const Result<SeriesNumber> number = known.ok() ? resolver_->Resolve(point) : known;
     if (number.status().code() == StatusCode::kUnavailable) away = number.status();
+    refused = number.status().code() == StatusCode::kInvalidArgument;
     if (number.ok()) {
       places.push_back(results->size());
       entries.push_back(MakePointEntry(*number, point.time, point.value));

@@ -1,8 +1,11 @@
+#include "http/wire/remote_read.h"
+
 #include <doctest/doctest.h>
 #include <prometheus.pb.h>
 
 #include "http/wire/protobuf_message.h"
 #include "http/wire/snappy_block.h"
+#include "query/promql/parser.h"
 #include "tests/http/post_with.h"
 
 namespace hg::http {
@@ -143,6 +146,35 @@ TEST_CASE_FIXTURE(RemoteRead, "what cannot be answered is refused") {
   CHECK(PostWith(*this, kHeaders, "/api/v1/read", PackSnappy(std::string(2 << 20, 'x'))).status ==
         413);
   CHECK(Post("/api/v1/read", "x").status == 415);
+}
+
+TEST_CASE_FIXTURE(RemoteRead, "queries and matchers of a request are bounded, by number") {
+  Write("up", "a", 1, kTime);
+  const auto refusal = [&] {
+    const BufferResponse reply = Send();
+    CHECK(reply.status == 400);
+    return reply.body;
+  };
+  Ask("up");
+  for (int i = 1; i < kReadMatchersMax; ++i)
+    AddMatcher(message.mutable_queries(0), prometheus::LabelMatcher::EQUAL, "job", "a");
+  CHECK(Read() == "__name__=up,job=a, 0=1.000000; \n");
+  message.add_queries()->add_matchers()->set_name("one more");
+  CHECK(refusal().find("The queries have 1001 matchers, at most 1000") != std::string::npos);
+
+  message.Clear();
+  Ask("up");
+  for (int i = 0; i < query::promql::kPatternsMax; ++i)
+    AddMatcher(message.mutable_queries(0), prometheus::LabelMatcher::MATCHES, "job", "a|b");
+  CHECK(Send().status == 200);
+  message.add_queries();
+  AddMatcher(message.mutable_queries(1), prometheus::LabelMatcher::MATCHES_NOT, "job", "b");
+  CHECK(refusal().find("The queries have 101 regular expressions, at most 100") !=
+        std::string::npos);
+
+  message.Clear();
+  for (int i = 0; i <= kReadQueriesMax; ++i) message.add_queries();
+  CHECK(refusal().find("The request has 1001 queries, at most 1000") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(RemoteRead, "an answer beyond a query's memory is 413") {

@@ -81,7 +81,9 @@ TEST_CASE("calls that begin while every gateway is away fail at once with the re
   rig.options.rest_ms = 3'600'000;
   GatewayPool pool(rig.options);
   CHECK(pool.Enter().refusal().ok());
+  CHECK(pool.Reachable().ok());
   rig.GoAway(pool);
+  CHECK(pool.Reachable().message().find("cannot be reached") != std::string_view::npos);
   const Status refused = rig.Greet(pool);
   CHECK(refused.code() == StatusCode::kUnavailable);
   CHECK(refused.message().find("cannot be reached") != std::string_view::npos);
@@ -104,6 +106,7 @@ TEST_CASE("one call at a time looks whether a gateway is back, without waiting f
   again.port = rig.gateway.port();
   FakeGateway back([&]() -> Store& { return rig.model; }, again);
   CHECK(rig.Greet(pool).ok());
+  CHECK(pool.Reachable().ok());
   const auto open = pool.Enter();
   CHECK(open.refusal().ok());
   CHECK_FALSE(open.looks());

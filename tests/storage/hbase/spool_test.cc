@@ -141,6 +141,7 @@ TEST_CASE("a spool that is full refuses, and takes again when there is room") {
   SpoolOptions options = Options();
   options.bytes_max = 2000;
   auto spool = bench.Open(options);
+  CHECK(spool->Room().ok());
   Status status;
   int taken = 0;
   while ((status = spool->Hold(Record("k", std::to_string(taken)))).ok()) ++taken;
@@ -148,8 +149,12 @@ TEST_CASE("a spool that is full refuses, and takes again when there is room") {
   CHECK(status.message().find("full") != std::string_view::npos);
   CHECK(spool->Stats().rows_refused == 1);
   CHECK(spool->Stats().bytes <= 2000 + 29);
+  CHECK(spool->Room().code() == StatusCode::kBusy);
+  CHECK(spool->Room().message().find("full") != std::string_view::npos);
+  CHECK(spool->Stats().rows_refused == 1);
   bench.cluster.SetAway(false);
   Bench::WaitEmpty(*spool);
+  CHECK(spool->Room().ok());
   CHECK(bench.cluster.history() == Numbers(taken));
   bench.cluster.SetAway(true);
   CHECK(spool->Hold(Record("k", "again")).ok());

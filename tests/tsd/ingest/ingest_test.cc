@@ -268,6 +268,37 @@ TEST_CASE("the number of tags has its limit") {
   CHECK(Store(edge, Named("m", {})).message() == "Need at least one tag (metric=m, tags={})");
 }
 
+TEST_CASE("what speaks against the tags of a line is put in words once for its fields") {
+  EdgeFixture edge;
+  const std::vector<TagText> bad = {{"a", "1!"}}, good = {{"a", "1"}};
+  std::vector<NamedPoint> points;
+  for (const std::string_view metric : {"m.x", "m!", "m.y", "m.z"}) {
+    points.push_back(Named(metric, {}).point);
+    points.back().tags = bad;
+  }
+  points.push_back(Named("m.x", {}).point);
+  points.back().tags = good;
+  std::vector<Status> verdicts;
+  edge.ingest.AppendNamed(points, &verdicts);
+  REQUIRE(verdicts.size() == 5);
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(verdicts[i].code() == StatusCode::kInvalidArgument);
+    CHECK(verdicts[i].message() == verdicts[0].message());
+  }
+  // The same bytes, not others like them.
+  CHECK(verdicts[1].message().data() == verdicts[2].message().data());
+  CHECK(verdicts[2].message().data() == verdicts[3].message().data());
+  CHECK(verdicts[4].ok());
+
+  // A metric that is wrong says nothing of its tags.
+  points = {Named("m!", {}).point, Named("m.x", {}).point, Named("m?", {}).point};
+  for (NamedPoint& point : points) point.tags = good;
+  edge.ingest.AppendNamed(points, &verdicts);
+  CHECK(verdicts[0].message().find("m!") != std::string_view::npos);
+  CHECK(verdicts[1].ok());
+  CHECK(verdicts[2].message().find("m?") != std::string_view::npos);
+}
+
 TEST_CASE("a renamed metric's old spelling is not trusted once that was told") {
   EdgeFixture edge;
   REQUIRE(Store(edge, Named("m", {{"a", "1"}}, "{x}")).ok());

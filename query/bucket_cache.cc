@@ -1,0 +1,150 @@
+#include "query/bucket_cache.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "storage/model/key_layout.h"
+
+namespace hg::query {
+namespace {
+
+// An hour is old when so much time has gone by since its end: points come late by seconds or
+// minutes, and each that comes to an old hour costs the hour's buckets.
+constexpr int64_t kLateMs = 15 * 60 * 1000;
+// More hours than this are not looked for one by one.
+constexpr uint32_t kHoursMax = 2000;
+// What lists and tables take beside an hour, and beside a shape, roughly.
+constexpr int64_t kHourBytes = 160, kShapeBytes = 192;
+// Of one series, at least, and what one sub-query may keep.
+constexpr int64_t kRowBytes = 64;
+constexpr int64_t kShare = 4;
+
+}  // namespace
+
+BucketCache::BucketCache(int64_t bytes_max, WatchedPoints& watched, const Clock& clock)
+    : bytes_max_(bytes_max), watched_(watched), clock_(clock) {
+  stats_.bytes_max = bytes_max;
+}
+
+std::shared_ptr<BucketCache> BucketCache::Make(int64_t bytes_max, WatchedPoints& watched,
+                                               const Clock& clock) {
+  std::shared_ptr<BucketCache> cache(new BucketCache(bytes_max, watched, clock));
+  watched.Listen(cache);
+  return cache;
+}
+
+size_t BucketCache::SlotOf(ByteView metric, uint32_t base) {
+  const size_t hash = std::hash<ByteView>()(metric);
+  const size_t mixed = hash + base / kRowSpan * size_t{0x9E3779B97F4A7C15};
+  return (mixed >> 20) & (kGenerations - 1);
+}
+
+uint32_t BucketCache::RaiseHorizon() {
+  const int64_t late_s = std::max<int64_t>((clock_.NowMs() - kLateMs) / 1000, 0);
+  const auto horizon = static_cast<uint32_t>(std::min<int64_t>(late_s, UINT32_MAX));
+  watched_.RaiseHorizon(horizon - horizon % kRowSpan);
+  return horizon - horizon % kRowSpan;
+}
+
+size_t BucketCache::rows_max() const {
+  return static_cast<size_t>(bytes_max_ / kShare / kRowBytes);
+}
+
+// Nothing that changes from here on goes unnoticed: the horizon is above these hours before their
+// generations are read, and these before the scan.
+BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, const RowRange& rows) {
+  OldHours out;
+  const auto end = static_cast<uint32_t>(std::min<uint64_t>(RaiseHorizon(), rows.end));
+  if (rows.begin >= end || (end - rows.begin) / kRowSpan > kHoursMax) return out;
+  for (uint32_t base = rows.begin; base < end; base += kRowSpan) {
+    out.generations.push_back(generations_[SlotOf(metric, base)].load(std::memory_order_acquire));
+  }
+  uint32_t base = rows.begin;
+  std::vector<std::shared_ptr<const BucketHour>> gone;
+  {
+    std::lock_guard lock(mutex_);
+    const auto known = shapes_.find(shape);
+    for (; known != shapes_.end() && base < end; base += kRowSpan) {
+      const auto hour = known->second.hours.find(base);
+      if (hour == known->second.hours.end()) break;
+      const ByUse::iterator kept = hour->second;
+      if (kept->generation != out.generations[(base - rows.begin) / kRowSpan]) {
+        ++stats_.stale;
+        Erase(kept, &gone);  // and the shape, if it was its last hour
+        break;
+      }
+      by_use_.splice(by_use_.end(), by_use_, kept);
+      out.found.push_back(kept->hour);
+    }
+    stats_.hits += out.found.size();
+    stats_.misses += (end - base) / kRowSpan;
+  }
+  out.missing = {base, end};
+  out.generations.erase(out.generations.begin(),
+                        out.generations.begin() + static_cast<ptrdiff_t>(out.found.size()));
+  return out;
+}
+
+void BucketCache::Keep(const Bytes& shape, uint64_t generation, BucketHour hour) {
+  hour.ShrinkToFit();
+  const int64_t bytes = hour.bytes() + kHourBytes;
+  const int64_t shape_bytes = 2 * static_cast<int64_t>(shape.size()) + kShapeBytes;
+  if (bytes + shape_bytes > bytes_max_ / kShare) return;
+  auto kept = std::make_shared<const BucketHour>(std::move(hour));
+  std::vector<std::shared_ptr<const BucketHour>> gone;
+  std::lock_guard lock(mutex_);
+  const auto [known, first] = shapes_.try_emplace(shape);
+  Shape* const place = &known->second;
+  if (first) {
+    place->name = &known->first;
+    place->bytes = shape_bytes;
+    stats_.bytes += shape_bytes;
+  }
+  const uint32_t base = kept->base();
+  by_use_.push_back({place, generation, bytes, std::move(kept)});
+  stats_.bytes += bytes;
+  ++stats_.hours;
+  const auto newest = std::prev(by_use_.end());
+  const auto [hours, added] = place->hours.try_emplace(base, newest);
+  if (!added) {
+    const auto other = std::exchange(hours->second, newest);
+    stats_.bytes -= other->bytes;
+    --stats_.hours;
+    gone.push_back(std::move(other->hour));
+    by_use_.erase(other);
+  }
+  while (stats_.bytes > bytes_max_ && by_use_.begin() != newest) {
+    ++stats_.evicted;
+    Erase(by_use_.begin(), &gone);
+  }
+}
+
+void BucketCache::Erase(ByUse::iterator kept,
+                        std::vector<std::shared_ptr<const BucketHour>>* gone) {
+  Shape* const shape = kept->shape;
+  stats_.bytes -= kept->bytes;
+  --stats_.hours;
+  shape->hours.erase(kept->hour->base());
+  gone->push_back(std::move(kept->hour));
+  by_use_.erase(kept);
+  if (!shape->hours.empty()) return;
+  stats_.bytes -= shape->bytes;
+  shapes_.erase(shapes_.find(*shape->name));
+}
+
+void BucketCache::AfterChange(const ChangedRows& rows) {
+  generations_[SlotOf(rows.metric, rows.base)].fetch_add(1, std::memory_order_acq_rel);
+}
+
+void BucketCache::AfterAlteration() {
+  for (auto& generation : generations_) generation.fetch_add(1, std::memory_order_acq_rel);
+}
+
+BucketCacheStats BucketCache::Stats() const {
+  std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+}  // namespace hg::query

@@ -1,0 +1,450 @@
+// Old hours are kept as buckets. Nobody can tell from the answer.
+
+#include "query/bucket_cache.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <bit>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "query/engine.h"
+#include "query/filter.h"
+#include "query/validate.h"
+#include "storage/codec/annotation.h"
+#include "storage/codec/histogram.h"
+#include "storage/codec/row_key.h"
+#include "storage/points/embedded.h"
+#include "tests/query/same_answers.h"
+#include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kStart = 1'700'006'400;
+constexpr int64_t kHour = 3600;
+constexpr int kHosts = 40, kHours = 9;
+constexpr int64_t kNow = kStart + kHours * kHour + 20 * 60;  // kHours of them are old
+
+class Fixture {
+ public:
+  explicit Fixture(KeyLayout layout = {}) {
+    EmbeddedOptions options;
+    options.path = folder_.path();
+    options.layout = layout;
+    options.background = false;
+    auto opened = Embedded::Open(options, PosixFileSystem(), clock);
+    REQUIRE(opened.ok());
+    store = std::move(*opened);
+    names = std::make_unique<uid::Names>(store->cells(), uid::NamesOptions());
+    plain = MakeEngine(0);
+    cached = MakeEngine(8 << 20);
+  }
+
+  std::unique_ptr<Engine> MakeEngine(int64_t cache_bytes_max, int64_t cells_max = 0) {
+    Options options;
+    options.timezone = "UTC";
+    options.cells_max = cells_max;
+    std::shared_ptr<BucketCache> cache;
+    if (cache_bytes_max > 0) cache = BucketCache::Make(cache_bytes_max, store->watched(), clock);
+    return std::make_unique<Engine>(store->points(), *names, store->cells(), clock, options, cache);
+  }
+
+  Bytes Id(UidKind kind, const std::string& name) { return *names->FindOrAssign(kind, name); }
+
+  Bytes TsuidOf(const std::string& metric, int host) {
+    Bytes dc = Id(UidKind::kTagk, "dc");
+    dc += Id(UidKind::kTagv, "dc" + std::to_string(host % 3));
+    Bytes name = Id(UidKind::kTagk, "host");
+    name += Id(UidKind::kTagv, "h" + std::to_string(host));
+    return codec::MakeTsuid(Id(UidKind::kMetric, metric), {dc, name});
+  }
+
+  // Points of one host are of one kind and width: the same instant again overwrites.
+  Status Put(int host, int64_t time_s, int value, const std::string& metric = "m") {
+    const PointValue number =
+        host % 2 == 0 ? PointValue::Double(value / 7.0) : PointValue::Int(value % 100);
+    const PointEntry entry =
+        MakePointEntry(*store->points().Register(TsuidOf(metric, host)), Timestamp{time_s}, number);
+    return store->points().Append({&entry, 1}).status();
+  }
+
+  void Fill(int hosts = kHosts, int64_t step_s = 97) {
+    for (int host = 0; host < hosts; ++host) {
+      for (int64_t at = host; at < kNow - kStart; at += step_s + host)
+        REQUIRE(Put(host, kStart + at, Random(1000)).ok());
+    }
+  }
+
+  Bytes Key(int host, int64_t time_s) {
+    return codec::MakeRowKey(store->points().layout(), TsuidOf("m", host),
+                             static_cast<uint32_t>(time_s - time_s % kHour));
+  }
+  void Change(const Bytes& key, const CellChange& change) {
+    REQUIRE(store->cells().Mutate("tsdb", {{key, {change}}}).ok());
+  }
+  void Note(int host, int64_t time_s) {
+    codec::Annotation note;
+    note.tsuid = ToHexUpper(TsuidOf("m", host));
+    note.start_time = time_s;
+    note.description = "note " + std::to_string(Random(1000));
+    const codec::AnnotationPlace place = codec::PlaceAnnotation(note.start_time);
+    Change(Key(host, place.base), PutCell("t", place.qualifier, codec::EncodeAnnotation(note)));
+  }
+  void PutHistogram(int host, int64_t time_s) {
+    Change(Key(host, time_s), PutCell("t", codec::HistogramQualifier(Timestamp{time_s}),
+                                      *codec::EncodeSimpleHistogram({0, {{0, 1, 5}}, 0, 0})));
+  }
+  void DeleteHours(int64_t from_s, int64_t hours) {
+    PointScanSpec spec;
+    spec.metric = Id(UidKind::kMetric, "m");
+    spec.rows.begin = static_cast<uint32_t>(from_s - from_s % kHour);
+    spec.rows.end = spec.rows.begin + static_cast<uint64_t>(hours * kHour);
+    REQUIRE(store->points().DeleteRows(spec).ok());
+  }
+
+  static SubQuery Ask(const std::string& aggregator, const std::string& downsample,
+                      const char* type = "", const char* tagk = "", const char* filter = "",
+                      bool group_by = false) {
+    SubQuery query;
+    query.aggregator = aggregator;
+    query.metric = "m";
+    if (!downsample.empty()) query.downsample = downsample;
+    if (type[0] != '\0') query.filters.push_back({type, tagk, filter, group_by});
+    return query;
+  }
+
+  static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s, int64_t end_s) {
+    Request request;
+    request.start = std::to_string(start_s);
+    request.end = std::to_string(end_s);
+    request.queries.push_back(query);
+    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
+    return engine.Run(valid, {});
+  }
+
+  /// Asks both, which must say the same.
+  void Compare(const SubQuery& query, int64_t start_s = kStart, int64_t end_s = kNow) {
+    const Result<Answer> a = Run(*cached, query, start_s, end_s);
+    const Result<Answer> b = Run(*plain, query, start_s, end_s);
+    REQUIRE(a.status().ToString() == b.status().ToString());
+    if (a.ok()) CheckSame(*a, *b);
+  }
+
+  [[nodiscard]] BucketCacheStats Stats() const { return cached->cache()->Stats(); }
+  int Random(int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); }
+
+  std::mt19937 random{7};
+  ManualClock clock{kNow * 1000};
+
+ private:
+  TempFolder folder_;
+
+ public:
+  std::unique_ptr<Embedded> store;
+  std::unique_ptr<uid::Names> names;
+  std::unique_ptr<Engine> plain, cached;
+};
+
+class SaltedFixture : public Fixture {
+ public:
+  SaltedFixture() : Fixture({.salt_width = 1, .salt_buckets = 4}) {}
+};
+
+class History {
+ public:
+  explicit History(Fixture& on) : on_(on) {}
+
+  /// Points of now and late ones, deletes, new names, and whatever else changes old hours.
+  void Step() {
+    const int host = on_.Random(kHosts);
+    const int64_t now_s = on_.clock.NowMs() / 1000;
+    const int64_t some_time = kStart + on_.Random(static_cast<int>(now_s - kStart));
+    switch (on_.Random(16)) {
+      case 0:
+        on_.clock.AdvanceMs(on_.Random(600'000));
+        return;
+      case 1:
+        on_.Note(host, some_time);
+        return;
+      case 2:
+        on_.Change(on_.Key(host, some_time), {CellChange::Kind::kDeleteFamily, "t", {}, {}, {}});
+        return;
+      case 3:
+        on_.PutHistogram(host, some_time);
+        return;
+      case 4:
+        if (on_.Random(4) == 0) on_.DeleteHours(some_time, 1 + on_.Random(2));
+        return;
+      case 5:
+        if (on_.Random(3) == 0) REQUIRE(on_.store->cells().Flush().ok());
+        if (on_.Random(3) == 0) REQUIRE(on_.store->cells().Compact().ok());
+        return;
+      case 6:  // a series of its own, at least for now
+        REQUIRE(on_.Put(kHosts + on_.Random(10), some_time, on_.Random(1000)).ok());
+        return;
+      case 7: {
+        const std::string name = "h" + std::to_string(host);
+        (void)on_.names->Rename(UidKind::kTagv, name, "x" + name);
+        (void)on_.names->Rename(UidKind::kTagv, "x" + std::to_string(on_.Random(kHosts)), name);
+        return;
+      }
+      case 8:
+        REQUIRE(on_.Put(host, some_time, on_.Random(1000), "another").ok());
+        return;
+      case 9:
+        for (int i = 0; i < 30; ++i)
+          REQUIRE(on_.Put(on_.Random(kHosts), now_s - on_.Random(4000), on_.Random(1000)).ok());
+        return;
+      default:
+        REQUIRE(on_.Put(host, some_time, on_.Random(1000)).ok());
+    }
+  }
+
+  void AskSome() {
+    static constexpr const char* kDownsample[] = {
+        "1m-avg",   "1m-avg-nan", "5m-max-zero", "20m-p95",     "1h-first", "30s-count",
+        "10m-last", "1h-dev",     "15m-sum",     "2m-min-null", "1h-avg",   "7m-sum"};
+    static constexpr const char* kAggregators[] = {"sum", "avg", "none", "zimsum", "dev"};
+    struct Filter {
+      const char *type, *tagk, *text;
+    };
+    static constexpr Filter kFilters[] = {{"", "", ""},
+                                          {"wildcard", "host", "*"},
+                                          {"wildcard", "host", "h1*"},
+                                          {"literal_or", "dc", "dc0|dc2"}};
+    const int64_t now_s = on_.clock.NowMs() / 1000;
+    const Filter& filter = kFilters[on_.Random(4)];
+    SubQuery query = Fixture::Ask(kAggregators[on_.Random(5)], kDownsample[on_.Random(12)],
+                                  filter.type, filter.tagk, filter.text, on_.Random(2) == 0);
+    query.rate = on_.Random(3) == 0;
+    CAPTURE(*query.downsample);
+    CAPTURE(filter.text);
+    const int64_t hours = 3 + on_.Random(6);
+    const int64_t until = now_s - (on_.Random(3) == 0 ? on_.Random(4) * kHour : 0);
+    on_.Compare(query, until - hours * kHour - on_.Random(100), until);
+  }
+
+ private:
+  Fixture& on_;
+};
+
+void CheckHistory(Fixture& on, int steps) {
+  on.Fill();
+  History history(on);
+  for (int i = 0; i < steps; ++i) {
+    CAPTURE(i);
+    history.Step();
+    history.AskSome();
+    if (i % 4 == 0) history.AskSome();
+  }
+  const BucketCacheStats stats = on.Stats();
+  CHECK(stats.hits > 100);
+  CHECK(stats.stale > 10);
+  CHECK(stats.hours > 0);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "whatever changes, answers are those without the cache, bit for bit") {
+  CheckHistory(*this, 600);
+}
+
+TEST_CASE_FIXTURE(SaltedFixture, "so they are where series are salted") {
+  CheckHistory(*this, 300);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a second query reads the newest hours only") {
+  Fill();
+  const SubQuery query = Ask("sum", "1m-avg", "wildcard", "host", "h*", true);
+  Compare(query);
+  CHECK(Stats().hits == 0);
+  CHECK(Stats().misses == kHours);
+  CHECK(Stats().hours == kHours);
+  Compare(query);
+  CHECK(Stats().hits == kHours);
+  CHECK(Stats().misses == kHours);
+  clock.AdvanceMs(kHour * 1000);  // the next hour is old, and was not kept yet
+  Compare(query, kStart + 2 * kHour, kNow + kHour);
+  CHECK(Stats().hits == 2 * kHours - 2);
+  CHECK(Stats().misses == kHours + 1);
+  Compare(query, kStart + 3 * kHour, kStart + 5 * kHour - 120);  // nothing is left to be read
+  CHECK(Stats().hits == 2 * kHours);
+}
+
+TEST_CASE_FIXTURE(Fixture, "filling, rates and groups come after what is kept") {
+  Fill();
+  Compare(Ask("sum", "5m-avg"));
+  for (const char* downsample : {"5m-avg-nan", "5m-avg-zero", "5m-avg-null", "300s-avg"})
+    Compare(Ask("max", downsample));
+  SubQuery rate = Ask("none", "5m-avg");
+  rate.rate = true;
+  Compare(rate);
+  CHECK(Stats().misses == kHours);
+  CHECK(Stats().hits == 5 * kHours);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a late point is in the next answer") {
+  Fill();
+  const SubQuery query = Ask("zimsum", "1m-count");
+  const auto count = [&] {
+    double sum = 0;
+    const Result<Answer> answer = Run(*cached, query, kStart, kNow);
+    REQUIRE(answer.ok());
+    for (const uint64_t bits : answer->groups.at(0).points.bits) sum += std::bit_cast<double>(bits);
+    return sum;
+  };
+  const double before = count();
+  CHECK(count() == before);
+  CHECK(Put(0, kStart + 3 * kHour + 1, 5).ok());
+  CHECK(count() == before + 1);
+  CHECK(Stats().stale == 1);
+  CHECK(Stats().hits == kHours + 3);   // those before it were good
+  CHECK(Put(99, kStart + 1, 5).ok());  // of a new series
+  CHECK(count() == before + 2);
+  Compare(query);
+}
+
+TEST_CASE_FIXTURE(Fixture, "points of another metric cost nothing") {
+  Fill();
+  const SubQuery query = Ask("sum", "1m-avg");
+  Compare(query);
+  CHECK(Put(0, kStart + 5, 5, "another").ok());
+  Compare(query);
+  CHECK(Stats().hits == kHours);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what buckets of hours cannot answer is not kept") {
+  Fill();
+  for (const char* downsample : {"", "1h-sum", "2h-p95", "7m-avg", "0all-sum", "1dc-sum"})
+    Compare(Ask("sum", downsample));
+  SubQuery values = Ask("sum", "1m-avg");
+  values.value_filter = "> 5";
+  Compare(values);
+  SubQuery histograms = Ask("sum", "1m-sum");
+  histograms.percentiles = {50.0};
+  PutHistogram(1, kStart + 5);
+  Compare(histograms);
+  CHECK(Stats().hits + Stats().misses == 0);
+  const auto limited = MakeEngine(8 << 20, 1'000'000);
+  CHECK(Run(*limited, Ask("sum", "1m-avg"), kStart, kNow).ok());
+  CHECK(limited->cache()->Stats().misses == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "where rows expire nothing is kept") {
+  Fill();
+  const SubQuery query = Ask("sum", "1m-avg");
+  const auto set_ttl = [this](int64_t ttl_s) {
+    TableDescriptor table = *store->cells().DescribeTable("tsdb");
+    table.families[0].ttl_s = ttl_s;
+    REQUIRE(store->cells().AlterTable(table).ok());
+  };
+  Compare(query);
+  set_ttl(4 * kHour);
+  Compare(query);
+  clock.AdvanceMs(kHour * 1000);
+  Compare(query, kStart, kNow + kHour);
+  REQUIRE(store->cells().Compact().ok());  // what has expired is gone
+  set_ttl(kTtlForever);
+  Compare(query, kStart, kNow + kHour);
+  CHECK(Stats().hits == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a point behind the end of its hour is where it is without the cache") {
+  Fill();
+  const Bytes qualifier("\xE7\x40", 2);  // 3700 s after the base, one byte
+  const SubQuery query = Ask("none", "1m-sum");
+  Compare(query);
+  Change(Key(1, kStart + 2 * kHour), PutCell("t", qualifier, Bytes("\5", 1)));
+  Compare(query);
+  Compare(query);
+  Compare(query, kStart + 3 * kHour, kNow);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a row that cannot be read fails each query that meets it") {
+  Fill();
+  const SubQuery query = Ask("sum", "1m-sum");
+  Compare(query);
+  // The same instant by two widths.
+  Change(Key(1, kStart + 4 * kHour), PutCell("t", Bytes("\0\x20", 2), Bytes("\5", 1)));
+  Change(Key(1, kStart + 4 * kHour), PutCell("t", Bytes("\0\x21", 2), Bytes("\0\6", 2)));
+  CHECK_FALSE(Run(*cached, query, kStart, kNow).ok());
+  Compare(query);
+  DeleteHours(kStart + 4 * kHour, 1);
+  CHECK(Run(*cached, query, kStart, kNow).ok());
+  Compare(query);
+  // A key that is no series'.
+  Change(Key(1, kStart + 5 * kHour) + "x", PutCell("t", Bytes("\0\0", 2), Bytes("\5", 1)));
+  CHECK_FALSE(Run(*cached, query, kStart, kNow).ok());
+  Compare(query);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the cache keeps to its bytes") {
+  Fill();
+  constexpr int64_t kBytes = 200'000;
+  cached = MakeEngine(kBytes);
+  const char* const functions[] = {"avg", "sum", "min", "max", "count", "first", "last", "dev"};
+  for (int round = 0; round < 2; ++round) {
+    for (const char* function : functions) {
+      Compare(Ask("none", std::string("5m-") + function));
+      CHECK(Stats().bytes <= kBytes);
+    }
+  }
+  CHECK(Stats().evicted > 0);
+  CHECK(Stats().hours > 0);
+  Compare(Ask("none", "5m-dev"));
+  CHECK(Stats().hits > 0);
+  cached = MakeEngine(1);  // nothing has room
+  Compare(Ask("none", "5m-dev"));
+  CHECK(Stats().hours == 0);
+  CHECK(Stats().bytes == 0);
+}
+
+// Each reader sees what was acknowledged before it asked, while others are late in the same hours.
+TEST_CASE_FIXTURE(Fixture, "who asks behind an acknowledgement finds the point, beside writers") {
+  constexpr int kWriters = 2, kReaders = 2, kPoints = 300;
+  std::atomic<int> acknowledged[kWriters] = {};
+  std::atomic<int> writing{kWriters}, asked{0};
+  std::vector<std::thread> threads;
+  for (int w = 0; w < kWriters; ++w) {
+    const SeriesNumber series = *store->points().Register(TsuidOf("m", w));
+    threads.emplace_back([&, w, series] {
+      while (asked == 0) std::this_thread::yield();  // there is something to become stale
+      for (int i = 0; i < kPoints; ++i) {
+        const int64_t time_s = kStart + (i % kHours) * kHour + i;
+        const PointEntry entry = MakePointEntry(series, Timestamp{time_s}, PointValue::Int(1));
+        CHECK(store->points().Append({&entry, 1}).ok());
+        acknowledged[w] = i + 1;
+      }
+      --writing;
+    });
+  }
+  for (int r = 0; r < kReaders; ++r) {
+    threads.emplace_back([&] {
+      for (bool last = false; !last;) {
+        last = writing == 0;
+        const int least = acknowledged[0] + acknowledged[1];
+        const Result<Answer> answer = Run(*cached, Ask("zimsum", "1m-count"), kStart, kNow);
+        double points = 0;
+        if (answer.ok() && !answer->groups.empty()) {
+          for (const uint64_t bits : answer->groups[0].points.bits)
+            points += std::bit_cast<double>(bits);
+        }
+        CHECK(answer.ok());
+        CHECK(points >= least);
+        if (last) CHECK(points == kWriters * kPoints);
+        ++asked;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(Stats().stale > 0);
+}
+
+}  // namespace hg::query

@@ -1,0 +1,33 @@
+#pragma once
+// Two answers to one request, which must not differ.
+
+#include <doctest/doctest.h>
+
+#include "query/answer.h"
+
+namespace hg::query {
+
+/// To the last bit; of the statistics, those that do not tell times. Of a request of one sub-query.
+inline void CheckSame(const Answer& a, const Answer& b) {
+  REQUIRE(a.groups.size() == b.groups.size());
+  for (size_t i = 0; i < a.groups.size(); ++i) {
+    const Group& x = a.groups[i];
+    const Group& y = b.groups[i];
+    REQUIRE(x.tags == y.tags);
+    REQUIRE(x.aggregate_tags == y.aggregate_tags);
+    REQUIRE(x.tsuids == y.tsuids);
+    REQUIRE(x.annotations == y.annotations);
+    REQUIRE(x.points.time_ms == y.points.time_ms);
+    REQUIRE(x.points.bits == y.points.bits);
+    REQUIRE(x.points.kinds == y.points.kinds);
+    REQUIRE(x.points.all_double == y.points.all_double);
+  }
+  const SubQueryStats& x = a.queries[0].stats;
+  const SubQueryStats& y = b.queries[0].stats;
+  CHECK(x.rows_before == y.rows_before);
+  CHECK(x.points_before == y.points_before);
+  CHECK(x.rows_after == y.rows_after);
+  CHECK(x.points_after == y.points_after);
+}
+
+}  // namespace hg::query
