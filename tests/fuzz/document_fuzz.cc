@@ -1,6 +1,7 @@
 // Documents, files and lines that are not points or queries: objects about ids, series, trees and
 // annotations as they are sent and as they are stored, histograms, files of settings, lines of the
-// tools. What is taken is written and read again without a change.
+// tools, the file of users, what clients say of themselves. What is taken is written and read again
+// without a change.
 
 #include <unistd.h>
 #include <zlib.h>
@@ -13,6 +14,9 @@
 #include <string>
 #include <string_view>
 
+#include "http/access/credentials.h"
+#include "http/access/user_file.h"
+#include "http/influx_target.h"
 #include "http/wire/annotation_json.h"
 #include "http/wire/histogram_text.h"
 #include "http/wire/json_value.h"
@@ -109,7 +113,35 @@ void Histograms(std::string_view text) {
   (void)http::AddBucket(text, 1, &histogram);
 }
 
+/// What is taken is written and read again; the names are what they must be.
+void Users(std::string_view text) {
+  const auto users = http::ParseUserFile(text);
+  if (!Read(users)) return;
+  for (const http::User& user : *users) INVARIANT(http::CheckUserName(user.name).ok());
+  const std::string written = http::UserFileText(*users);
+  const auto again = http::ParseUserFile(written);
+  INVARIANT(again.ok() && again->size() == users->size());
+  INVARIANT(http::UserFileText(*again) == written);
+}
+
+/// What a client says of itself. Names end at the first colon, or blank.
+void Said(std::string_view text) {
+  using Kind = http::Credentials::Kind;
+  const http::Credentials field = http::ReadAuthorization(text);
+  INVARIANT((field.kind == Kind::kNone) == text.empty());
+  INVARIANT(field.kind != Kind::kPassword || field.name.find(':') == std::string::npos);
+  const std::string line = "auth " + std::string(text);
+  INVARIANT(http::IsAuthLine(line));
+  const http::Credentials by_line = http::ReadAuthLine(line);
+  INVARIANT(by_line.kind != Kind::kNone);
+  INVARIANT(by_line.name.find(' ') == std::string::npos);
+  (void)http::ReadAuthLine(text);
+  (void)http::InfluxCredentials("/write?" + std::string(text));
+  INVARIANT(http::InfluxCredentials("/api/put?" + std::string(text)).kind == Kind::kNone);
+}
+
 void Lines(std::string_view text) {
+  Said(text);
   (void)Read(http::ParseSeriesExpression(text));
   if (const auto line = tsd::ParseImportLine(text); Read(line)) {
     INVARIANT(line->time.raw > 0 && !line->metric.empty() && !line->value.empty());
@@ -182,6 +214,7 @@ void PackedSource(std::string_view bytes) {
 }
 
 void Files(std::string_view text) {
+  Users(text);
   (void)Read(tsd::ParseRollupConfig(text));
   (void)Read(query::ParseLimitsFile(text));
   (void)tsd::ParseProperties(text);
