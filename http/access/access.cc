@@ -15,10 +15,7 @@ bool Holds(const std::vector<std::string>& list, const std::string& item) {
 
 }  // namespace
 
-Access::Access() : users_(std::make_shared<Users>()) {
-  if (Result<std::string> hash = HashPassword(MakeToken()); hash.ok())
-    nobodys_hash_ = std::move(*hash);
-}
+Access::Access() : users_(std::make_shared<Users>()) {}
 
 size_t Access::HashOfDigest::operator()(const Digest& digest) const {
   size_t hash;
@@ -37,6 +34,9 @@ Status Access::Load(std::string_view text) {
     }
     const std::string name = user.name;
     users->by_name.emplace(name, std::move(user));
+  }
+  if (nobodys_hash_.empty()) {
+    ASSIGN_OR_RETURN(nobodys_hash_, HashPassword(MakeToken()));
   }
   std::lock_guard lock(mutex_);
   users_ = std::move(users);

@@ -30,7 +30,8 @@ using IdentityPtr = std::shared_ptr<const Identity>;
 /// next Load.
 class Access {
  public:
-  /// Nobody is known yet.
+  /// Nobody is known yet. What costs anything is done by the first Load, which no other call may
+  /// run beside.
   Access();
 
   /// Takes the users of a file's text for all that come from now on, and forgets what was proved.
@@ -62,7 +63,7 @@ class Access {
   [[nodiscard]] Digest KeyOf(const Credentials& said) const;
 
   const Digest key_ = RandomDigest();  // of proved_
-  std::string nobodys_hash_;           // as dear as a user's; constant
+  std::string nobodys_hash_;           // as dear as a user's; constant from the first Load on
   std::atomic<uint64_t> generation_{0};
 
   mutable std::mutex mutex_;
