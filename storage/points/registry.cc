@@ -8,6 +8,7 @@
 #include "storage/base/invariant.h"
 #include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
+#include "storage/points/match_series.h"
 
 namespace hg::points {
 namespace {
@@ -148,20 +149,31 @@ bool Registry::HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) co
 }
 
 std::vector<uint32_t> Registry::Match(ByteView metric, const SeriesMatcher& matcher) const {
+  if (!matcher.tsuids.empty()) return MatchListed(metric, matcher);
   std::vector<uint32_t> numbers;
   {
     std::shared_lock lock(mutex_);
     numbers = index_.Match(metric, matcher);
   }
-  std::erase_if(numbers, [&](uint32_t number) {
-    const ByteView tsuid = Tsuid(number);
-    if (matcher.exact_tags && !HasOnlyNamedTags(tsuid, matcher)) return true;
-    return !matcher.tsuids.empty() &&
-           !std::binary_search(matcher.tsuids.begin(), matcher.tsuids.end(), tsuid);
-  });
+  if (matcher.exact_tags) {
+    std::erase_if(numbers,
+                  [&](uint32_t number) { return !HasOnlyNamedTags(Tsuid(number), matcher); });
+  }
   std::sort(numbers.begin(), numbers.end(),
             [this](uint32_t a, uint32_t b) { return Tsuid(a) < Tsuid(b); });
   return numbers;
+}
+
+std::vector<uint32_t> Registry::MatchListed(ByteView metric, const SeriesMatcher& matcher) const {
+  const std::vector<ByteView> tsuids(matcher.tsuids.begin(), matcher.tsuids.end());
+  std::vector<uint32_t> numbers(tsuids.size());
+  FindAll(tsuids, numbers.data());
+  std::erase_if(numbers, [&](uint32_t number) {
+    return number == kUnknown || !Tsuid(number).starts_with(metric) ||
+           !MatchesTsuid(matcher, layout_, Tsuid(number));
+  });
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;  // in the order of the list, which is sorted
 }
 
 Status Registry::MayMatch(ByteView metric, const SeriesMatcher& matcher) const {

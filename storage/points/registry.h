@@ -58,6 +58,9 @@ class Registry {
     uint32_t number = 0;  // and 1; 0 = free
   };
   [[nodiscard]] static uint32_t Hash(ByteView tsuid);
+  /// Those that the matcher lists are looked up one by one, however many the metric has.
+  [[nodiscard]] std::vector<uint32_t> MatchListed(ByteView metric,
+                                                  const SeriesMatcher& matcher) const;
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
   [[nodiscard]] std::optional<uint32_t> FindNext(ByteView tsuid) const;
   [[nodiscard]] std::optional<uint32_t> FindLocked(ByteView tsuid, uint32_t hash) const;

@@ -3,12 +3,30 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
 #include <random>
 #include <set>
 #include <span>
 #include <vector>
 
 #include "storage/points/match_series.h"
+
+namespace {
+std::atomic<size_t> allocated_bytes{0};
+}  // namespace
+
+void* operator new(size_t bytes) {
+  allocated_bytes += bytes;
+  if (void* p = std::malloc(bytes)) return p;
+  std::abort();
+}
+void* operator new[](size_t bytes) { return operator new(bytes); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+void operator delete[](void* p, size_t) noexcept { std::free(p); }
 
 namespace hg::points {
 namespace {
@@ -67,7 +85,13 @@ TEST_CASE("the series that match are those that pass one by one, in the order of
   for (const Bytes& tsuid : known) REQUIRE(registry.Tsuid(*registry.Find(tsuid)) == tsuid);
   size_t found = 0;
   for (int i = 0; i < 400; ++i) {
-    const SeriesMatcher matcher = RandomMatcher(random);
+    SeriesMatcher matcher = RandomMatcher(random);
+    if (i % 2 == 0) {  // some are listed, known ones and others
+      for (int n = 0; n < 200; ++n) matcher.tsuids.push_back(RandomTsuid(random));
+      std::sort(matcher.tsuids.begin(), matcher.tsuids.end());
+      const auto twice = std::unique(matcher.tsuids.begin(), matcher.tsuids.end());
+      matcher.tsuids.erase(twice, matcher.tsuids.end());
+    }
     const Bytes metric = random() % 4 == 0 ? Bytes() : Id(1 + random() % 8);
     std::vector<Bytes> expected;
     for (const Bytes& tsuid : known) {
@@ -81,6 +105,21 @@ TEST_CASE("the series that match are those that pass one by one, in the order of
     found += matched.size();
   }
   CHECK(found > 1000);
+}
+
+// A walk keeps the numbers of all series of the metric, four bytes each.
+TEST_CASE("a series that is listed is looked up, however many its metric has") {
+  constexpr uint32_t kSeries = 50'000;
+  Registry registry(kLayout);
+  for (uint32_t i = 0; i < kSeries; ++i) registry.Add(Id(1) + Id(1) + Id(i));
+  SeriesMatcher one;
+  one.tsuids = {Id(1) + Id(1) + Id(777)};
+  const size_t before = allocated_bytes;
+  const std::vector<uint32_t> found = registry.Match(Id(1), one);
+  CHECK(allocated_bytes - before < 1024);
+  CHECK(found == std::vector<uint32_t>{777});
+  CHECK(registry.Match(Id(2), one).empty());
+  CHECK(registry.Match("", one) == found);
 }
 
 TEST_CASE("series that are added together are those that are added one by one") {
