@@ -411,8 +411,9 @@ bool TakesStatistics(const DownsampleSpec& spec) {
   }
 }
 
-bool Downsampler::AddStatistics(int64_t base_ms, const RowStatistics& row) {
+bool Downsampler::AddStatistics(int64_t base_ms, const RowStatistics& row, bool any_order) {
   const int64_t first = base_ms + row.first_offset_ms, last = base_ms + row.last_offset_ms;
+  if (any_order && last < grid_->first_point_ms()) return true;
   if (!TakesStatistics(grid_->spec()) || first < grid_->first_point_ms() ||
       last >= grid_->end_point_ms())
     return false;
@@ -423,7 +424,7 @@ bool Downsampler::AddStatistics(int64_t base_ms, const RowStatistics& row) {
   const double magnitude =
       (opens ? 0 : magnitude_) + (row.all_double ? kInfinity : row.magnitude());
   const bool sums = function == Function::kSum || function == Function::kAvg;
-  if (sums && !opens && magnitude > kExactIntegerMax) return false;
+  if (sums && !opens && !any_order && magnitude > kExactIntegerMax) return false;
   if (opens) Open(bucket);
   magnitude_ = magnitude;
   const bool first_run = running_.count == 0;

@@ -97,7 +97,9 @@ class Downsampler {
   /// The same of a row-hour's statistics. False, with nothing done: only its points will give what
   /// adding them one by one does, since they fall into several buckets, or are not the first
   /// numbers of a bucket whose sum they may round.
-  bool AddStatistics(int64_t base_ms, const RowStatistics& row);
+  /// `any_order`: sums may be rounded as they come, and the row may be one of a rollup, which
+  /// stands for its whole time.
+  bool AddStatistics(int64_t base_ms, const RowStatistics& row, bool any_order = false);
   /// What it holds, and the most that it will hold after `points` more, or at Finish.
   [[nodiscard]] int64_t MemoryBytes() const;
   [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;

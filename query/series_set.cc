@@ -221,7 +221,7 @@ Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
   Downsampler& downsampler = downsamplers_[index];
   const int64_t most = downsampler.MemoryBytesAfter(1);
   RETURN_IF_ERROR(memory_.Add(most - downsampler.MemoryBytes()));
-  const bool added = downsampler.AddStatistics(base_ms, statistics);
+  const bool added = downsampler.AddStatistics(base_ms, statistics, any_order_);
   memory_.Remove(most - downsampler.MemoryBytes());
   if (!added) return false;
   Series& series = series_[index];

@@ -53,6 +53,9 @@ class SeriesSet {
   /// Before Read, if there is a grid of fixed buckets that divide an hour, and nobody fills them:
   /// rows that the record wants are put down in it. It outlives the set.
   void Record(RowRecord* record) { record_ = record; }
+  /// Before Read: sums of rows may be added as they are, though that may round them otherwise than
+  /// adding their points one by one.
+  void AllowAnyOrder() { any_order_ = true; }
   /// Reads the scan to its end. A row with a damaged annotation fails, as does what the counter or
   /// the watch says.
   Status Read(PointScan* scan, LimitCounter* counter);
@@ -100,6 +103,7 @@ class SeriesSet {
   SeriesFilter* filter_;
   MemoryTally memory_;
   bool histograms_ = false;
+  bool any_order_ = false;
   const ValueFilter* values_ = nullptr;  // null = all
   RowRecord* record_ = nullptr;          // null = nothing is recorded
   RowRecord::Row recorded_;              // of the row at hand

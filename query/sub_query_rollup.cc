@@ -26,6 +26,7 @@ Status SubQueryRun::PlanTables() {
   if (sub_.histograms) return {};
   pre_aggregates_ = AsksForPreAggregates(sub_.text, options.aggregate_key, options.raw_aggregate);
   if (tables_ == Tables::kRaw || sub_.values) return {};  // rollups do not tell single points
+  if (RolledHoursOf(context_.points) != nullptr && !pre_aggregates_) return {};  // sub_query_rolled
   ASSIGN_OR_RETURN(rollups_, PlanRollup(*options.rollups, sub_.text,
                                         sub_.downsample ? &*sub_.downsample : nullptr));
   if (tables_ == Tables::kAny) PlanSplit();

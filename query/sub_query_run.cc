@@ -142,6 +142,14 @@ SeriesSet& SubQueryRun::AddSet() {
 }
 
 Status SubQueryRun::OpenScan() {
+  cached_.reset();
+  PlanPieces();
+  if (pieces_.empty()) return OpenRawScan();
+  OpenPieces();
+  return {};
+}
+
+Status SubQueryRun::OpenRawScan() {
   PointScanSpec spec = spec_;
   cached_.reset();
   if (MayCache()) FindCached(&spec);
@@ -154,6 +162,11 @@ Status SubQueryRun::OpenScan() {
 }
 
 Status SubQueryRun::Read() {
+  if (!pieces_.empty()) {
+    ASSIGN_OR_RETURN(const bool read, ReadPieces());
+    if (read) return {};
+    RETURN_IF_ERROR(OpenRawScan());
+  }
   if (scan_ != nullptr) RETURN_IF_ERROR(ReadRows());
   if (cached_) KeepRead();
   TakeSeries();

@@ -14,6 +14,7 @@
 #include "query/name_memo.h"
 #include "query/options.h"
 #include "query/plan.h"
+#include "query/rolled_hours.h"
 #include "query/rollup.h"
 #include "query/series_filter.h"
 #include "query/series_set.h"
@@ -93,6 +94,12 @@ class SubQueryRun {
   Status OpenScan();
   Status Read();
   Status ReadRows();
+  Status OpenRawScan();
+  // sub_query_rolled.cc: whole hours from rollups of our own making, where that changes no answer.
+  void PlanPieces();
+  void OpenPieces();
+  /// False: the buckets do not begin where the rollups do; nothing is read then.
+  Result<bool> ReadPieces();
   /// Reads the parts of a long scan on several threads.
   Status ReadParts(std::span<const std::unique_ptr<PointScan>> parts);
   /// A set for one more scan.
@@ -153,6 +160,8 @@ class SubQueryRun {
   RollupPlan rollups_;
   bool pre_aggregates_ = false;
   std::optional<int64_t> split_ms_;  // rollups before, raw data from here
+  std::vector<HoursPiece> pieces_;   // what scan_ reads; empty: raw points alone
+  uint32_t kept_before_s_ = 0;       // as these were planned
   bool opened_ = false;
   bool chosen_ = false;              // spec_ names nothing but series that the filter admits
   std::unique_ptr<PointScan> scan_;  // opened and not read yet; nullptr: there is none to read

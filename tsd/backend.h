@@ -10,6 +10,7 @@
 #include "storage/base/status.h"
 #include "storage/maintenance.h"
 #include "storage/points/points.h"
+#include "storage/points/watched_points.h"
 #include "storage/store.h"
 #include "tsd/config.h"
 
@@ -37,6 +38,8 @@ class Backend {
   virtual void ListenForWrittenRows(std::function<void(ByteView key, uint32_t base)> listener) {
     (void)listener;
   }
+  /// Its engine, if that tells of changes to old rows; nullptr: others may change them, too.
+  virtual WatchedPoints* watched() { return nullptr; }
   /// The engine's own numbers. Thread-safe.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
   /// The last failure of work behind the scenes, such as a flush; ok if there was none.

@@ -28,6 +28,7 @@
 #include "tsd/open_files.h"
 #include "tsd/query_log.h"
 #include "tsd/retention/retention.h"
+#include "tsd/rollup/rollup_maker.h"
 #include "tsd/service_manager.h"
 #include "tsd/settings.h"
 #include "tsd/signals.h"
@@ -148,7 +149,7 @@ class Daemon {
         rollup_ingest_(ingest_, session.cells(), session.layout(),
                        options_.rollups.value_or(RollupIngestOptions())),
         no_rollups_(ingest_),
-        queries_(session.points(), session.names(), session.cells(), clock, options_.query,
+        queries_(session.read_points(), session.names(), session.cells(), clock, options_.query,
                  MakeCache(session.points(), options_.cache_bytes, clock)),
         annotations_(session.cells(), options_.annotations),
         metadata_(session.cells(), session.names(), options_.metadata),
@@ -186,9 +187,25 @@ class Daemon {
           [this](ByteView key, uint32_t base) { row_queue_->Written(key, base); });
       row_queue_->PauseWhile([&session] { return session.backend().WritesWait(); });
     }
+    if (session.rollups() != nullptr && options_.http.mode != http::Mode::kReadOnly) {
+      const AutomaticRollups& automatic = session.automatic_rollups();
+      rollup_maker_ = std::make_unique<RollupMaker>(
+          session.points(), *session.backend().watched(), session.cells(), *session.rollups(),
+          clock,
+          RollupMakerOptions{.ids = automatic.ids,
+                             .reconcile = options_.query.reconcile,
+                             .delay_s = automatic.delay_s,
+                             .report = [](const std::string& text) { LogInfo(text); }});
+    }
     if (options_.retention) {
+      RetentionOptions retention = *options_.retention;
+      if (RollupState* const rollups = session.rollups(); rollups != nullptr) {
+        retention.may_delete = [rollups](const Bytes& metric, uint32_t end_s) {
+          return rollups->KeepBefore(metric, end_s);
+        };
+      }
       retention_ = std::make_unique<Retention>(session.points(), session.names(), clock,
-                                               *options_.retention);
+                                               std::move(retention));
     }
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
@@ -209,6 +226,7 @@ class Daemon {
     fold_.Start();
     if (row_queue_) row_queue_->Start();
     if (retention_) retention_->Start();
+    if (rollup_maker_) rollup_maker_->Start();
     ServeTools();
     return {};
   }
@@ -219,6 +237,7 @@ class Daemon {
     AnnounceStop();
     server_.Stop();
     graphite_.Stop();
+    if (rollup_maker_) rollup_maker_->Stop();
     if (retention_) retention_->Stop();
     tools_.reset();
     if (row_queue_) row_queue_->Stop();
@@ -343,6 +362,7 @@ class Daemon {
     visit("retention.rounds", "", static_cast<int64_t>(retention.rounds));
     visit("retention.failures", "", static_cast<int64_t>(retention.failures));
     CollectCacheStats(visit);
+    CollectRollupStats(visit);
     // Points and the scans of queries have a door of their own.
     const bool appends = session_.config().Bool("tsd.storage.enable_appends");
     StoreCalls calls = session_.store_calls();
@@ -376,6 +396,16 @@ class Daemon {
     show("limit", static_cast<uint64_t>(stats.bytes_max));
   }
 
+  void CollectRollupStats(const StatVisitor& visit) {
+    const RollupStats stats = rollup_maker_ ? rollup_maker_->Stats() : RollupStats();
+    visit("rollups.rows", "", static_cast<int64_t>(stats.rows_written));
+    visit("rollups.repaired", "", static_cast<int64_t>(stats.repaired));
+    visit("rollups.failures", "", static_cast<int64_t>(stats.failures));
+    visit("rollups.marks", "", static_cast<int64_t>(stats.marks));
+    visit("rollups.lag", "", stats.lag_s);
+    visit("rollups.metrics_left", "", static_cast<int64_t>(stats.metrics_left));
+  }
+
   static DaemonOptions CountingMerges(DaemonOptions options, MergeCounters* merges) {
     options.query.reconcile.counters = options.fold.reconcile.counters = merges;
     return options;
@@ -388,6 +418,7 @@ class Daemon {
   compaction::RowFold fold_;
   std::unique_ptr<compaction::RowQueue> row_queue_;  // null: rows wait for queries to meet them
   std::unique_ptr<Retention> retention_;             // null: points stay
+  std::unique_ptr<RollupMaker> rollup_maker_;        // null: rollups are others' business
   MetricLimits metric_limits_;
   Ingest ingest_;
   uid::SeriesTracker tracker_;

@@ -147,6 +147,7 @@ class EmbeddedBackend : public Backend {
   Store& cells() override { return store_->cells(); }
   Points& points() override { return append_mode_ ? *append_mode_ : store_->points(); }
   [[nodiscard]] bool native_points() const override { return true; }
+  WatchedPoints* watched() override { return &store_->watched(); }
 
   void CollectStats(const StatVisitor& visit) override {
     const EmbeddedStats stats = store_->Stats();

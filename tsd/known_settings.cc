@@ -156,6 +156,11 @@ constexpr KnownSetting kSettings[] = {
 
     {"tsd.rollups.enable", "false", "Rollups and pre-aggregates are taken and read."},
     {"tsd.rollups.config", "", "Their intervals and tables: JSON, or a path that ends in `.json`."},
+    {"tsd.rollups.automatic", "false",
+     "They are made here, from the points, and kept right ([rollups](rollups.md)). Embedded store "
+     "only."},
+    {"tsd.rollups.automatic.delay", "600",
+     "Seconds that an interval must be over before its rollups are made."},
     {"tsd.rollups.tag_raw", "false", "Rollups of one series carry the tag below, too."},
     {"tsd.rollups.agg_tag_key", "_aggregate",
      "Key of the tag that names the function of a pre-aggregate."},

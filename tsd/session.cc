@@ -1,6 +1,7 @@
 #include "tsd/session.h"
 
 #include "storage/base/clock.h"
+#include "tsd/rollup/rolled_points.h"
 #include "tsd/settings.h"
 #include "uid/metadata.h"
 
@@ -17,7 +18,13 @@ Status Session::Open(StoreUse use) {
       return name_filter_->Allows(kind, name);
     };
   }
+  ASSIGN_OR_RETURN(automatic_, ReadAutomaticRollups(config_));
   ASSIGN_OR_RETURN(backend_, opener_(config_, words_, use));
+  if (const Status opened = OpenRollups(use); !opened.ok()) {
+    (void)backend_->Close();
+    backend_.reset();
+    return opened;
+  }
   cells_ = std::make_unique<CountedStore>(backend_->cells());
   if (config_.Bool("tsd.core.meta.enable_realtime_uid")) {
     // The id is good without its object, so a failure here fails nobody.
@@ -29,12 +36,40 @@ Status Session::Open(StoreUse use) {
   return {};
 }
 
+Status Session::OpenRollups(StoreUse use) {
+  WatchedPoints* const watched = backend_->watched();
+  if (!automatic_) {
+    const std::string table = RollupStateTable(data_table());
+    const bool were_made = watched != nullptr && backend_->cells().DescribeTable(table).ok();
+    return were_made && use != StoreUse::kLook ? RollupState::TellMissed(backend_->cells(), table)
+                                               : Status();
+  }
+  // Beside a daemon what it knows is read, and it is told of what is written.
+  if (watched == nullptr && !backend_->beside_daemon()) {
+    return Status::Unsupported(
+        "tsd.rollups.automatic: this store does not tell of changes to old points");
+  }
+  std::vector<const codec::RollupLevel*> levels;
+  for (const codec::RollupLevel& level : automatic_->tables.levels)
+    if (!level.is_default) levels.push_back(&level);
+  ASSIGN_OR_RETURN(
+      rollups_, RollupState::Open(backend_->cells(), automatic_->state_table, std::move(levels)));
+  if (watched != nullptr) {
+    watched->Listen(rollups_);
+    watched->RaiseHorizon(rollups_->horizon());
+  }
+  rolled_points_ = std::make_unique<RolledPoints>(backend_->points(), *rollups_);
+  return {};
+}
+
 Status Session::Close() {
   if (!backend_) return {};
   names_.reset();
   cells_.reset();
+  rolled_points_.reset();
   Status closed = backend_->Close();
   backend_.reset();
+  rollups_.reset();
   return closed;
 }
 

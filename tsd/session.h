@@ -3,6 +3,7 @@
 // its names.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "storage/base/status.h"
@@ -10,6 +11,8 @@
 #include "tsd/backend.h"
 #include "tsd/config.h"
 #include "tsd/counted_store.h"
+#include "tsd/rollup/automatic_rollups.h"
+#include "tsd/rollup/rollup_state.h"
 #include "uid/name_filter.h"
 #include "uid/names.h"
 
@@ -40,7 +43,13 @@ class Session {
   /// What was asked of it so far.
   [[nodiscard]] StoreCalls store_calls() const { return cells_->calls(); }
   Points& points() { return backend_->points(); }
+  /// The same for query engines: hours may come from rollups there, which changes no answer.
+  Points& read_points() { return rolled_points_ ? *rolled_points_ : points(); }
   uid::Names& names() { return *names_; }
+  /// What this process knows of the rollups that it, or another before it, makes; its options.
+  /// nullptr: they are not made.
+  RollupState* rollups() { return rollups_.get(); }
+  [[nodiscard]] const AutomaticRollups& automatic_rollups() const { return *automatic_; }
   /// Null: no filter is set.
   [[nodiscard]] const uid::NameFilter* name_filter() const { return name_filter_.get(); }
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
@@ -48,14 +57,21 @@ class Session {
   [[nodiscard]] const std::string& uid_table() const;
 
  private:
+  /// Points that tools write change rollups, too: whoever has the store, but not beside a daemon,
+  /// is told of them.
+  Status OpenRollups(StoreUse use);
+
   const Config& config_;
   const BackendOpener& opener_;
   const std::string words_;
   KeyLayout layout_;
+  std::optional<AutomaticRollups> automatic_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<CountedStore> cells_;
   std::unique_ptr<uid::NameFilter> name_filter_;
   std::unique_ptr<uid::Names> names_;
+  std::shared_ptr<RollupState> rollups_;
+  std::unique_ptr<Points> rolled_points_;
 };
 
 }  // namespace hg::tsd

@@ -17,6 +17,7 @@
 #include "tsd/ingest/rollup_ingest.h"
 #include "tsd/log.h"
 #include "tsd/retention/retention.h"
+#include "tsd/rollup/automatic_rollups.h"
 #include "uid/annotations.h"
 #include "uid/metadata.h"
 #include "uid/name_filter.h"
@@ -69,6 +70,8 @@ Result<std::optional<RetentionOptions>> ReadRetentionOptions(const Config& confi
                                                              const query::Options& query);
 /// How long a daemon that starts waits for a store on another machine; 0 where there is none.
 Result<int64_t> ReadStartPatienceMs(const Config& config);
+/// None: rollups are made by others, if there are any.
+Result<std::optional<AutomaticRollups>> ReadAutomaticRollups(const Config& config);
 /// None: rollups are not configured.
 Result<std::optional<RollupIngestOptions>> ReadRollupOptions(const Config& config);
 

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "tsd/rollup/automatic_rollups.h"
+
 namespace hg::tsd {
 namespace {
 
@@ -39,6 +41,9 @@ Result<std::vector<TableDescriptor>> DescribeTables(const Config& config) {
   };
   ASSIGN_OR_RETURN(const std::set<std::string> rollups, RollupTables(config));
   for (const std::string& name : rollups) tables.push_back({name, {{"t"}}, false});
+  if (config.Bool("tsd.rollups.automatic"))
+    tables.push_back(
+        {RollupStateTable(config.String("tsd.storage.hbase.data_table")), {{"t"}}, false});
   return tables;
 }
 

@@ -9,7 +9,8 @@
 
 namespace hg::tsd {
 
-/// Data, ids, metadata and trees; with rollups enabled their tables too. InvalidArgument:
+/// Data, ids, metadata and trees; with rollups enabled their tables too, and where they are made
+/// here what is known of them. InvalidArgument:
 /// tsd.rollups.config cannot be understood.
 Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 

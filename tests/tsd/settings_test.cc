@@ -352,5 +352,61 @@ TEST_CASE("settings in JSON may stand in a file") {
   CHECK(gone.message().find(path.string()) != std::string_view::npos);
 }
 
+Config Automatic(const std::string& intervals) {
+  Config config;
+  config.Set("tsd.rollups.enable", "true");
+  config.Set("tsd.rollups.automatic", "true");
+  config.Set("tsd.rollups.config",
+             R"({"aggregationIds":{"sum":0,"count":1,"min":2,"max":3},"intervals":[)" + intervals +
+                 R"({"table":"tsdb","preAggregationTable":"p","interval":"1m","rowSpan":"1h",)" +
+                 R"("defaultInterval":true}]})");
+  return config;
+}
+std::string Interval(const std::string& interval, const std::string& span) {
+  return R"({"table":"t)" + interval + R"(","preAggregationTable":"p","interval":")" + interval +
+         R"(","rowSpan":")" + span + R"("},)";
+}
+
+TEST_CASE("rollups are made where they can be, and a setting that cannot be says why") {
+  CHECK_FALSE(ReadAutomaticRollups(Config())->has_value());
+  Config good = Automatic(Interval("10m", "6h") + Interval("1h", "1d") + Interval("1d", "1n"));
+  good.Set("tsd.rollups.automatic.delay", "60");
+  const auto rollups = ReadAutomaticRollups(good);
+  REQUIRE(rollups.ok());
+  CHECK((*rollups)->delay_s == 60);
+  CHECK((*rollups)->ids.max == 3);
+  CHECK((*rollups)->state_table == "tsdb-rollups");
+  const auto described = DescribeTables(good);
+  REQUIRE(described.ok());
+  CHECK(described->back().name == "tsdb-rollups");
+
+  const auto refusal = [](Config config, const char* key = nullptr, const char* value = nullptr) {
+    if (key != nullptr) config.Set(key, value);
+    return std::string(ReadAutomaticRollups(config).status().message());
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    CAPTURE(text);
+    CHECK(text.find(part) != std::string::npos);
+  };
+  has(refusal(good, "tsd.rollups.enable", "false"), "tsd.rollups.enable");
+  has(refusal(good, "tsd.storage.backend", "hbase"), "hbase");
+  has(refusal(good, "tsd.storage.ttl", "86400"), "86400");
+  has(refusal(good, "tsd.rollups.automatic.delay", "-1"), "-1");
+  has(refusal(Automatic("")), "beside the default");
+  has(refusal(Automatic(Interval("7m", "6h"))), "\"7m\"");
+  has(refusal(Automatic(Interval("90m", "1d"))), "\"90m\"");
+  has(refusal(Automatic(Interval("4h", "50h"))), "\"4h\"");
+  has(refusal(Automatic(Interval("1h", "1d") + R"({"table":"t1h","preAggregationTable":"p",)" +
+                        R"("interval":"1d","rowSpan":"1n"},)")),
+      "another's");
+  Config without = good;
+  without.Set("tsd.rollups.config",
+              R"({"aggregationIds":{"sum":0,"count":1,"min":2},"intervals":[)"
+              R"({"table":"t","preAggregationTable":"p","interval":"1h","rowSpan":"1d"},)"
+              R"({"table":"tsdb","preAggregationTable":"p","interval":"1m","rowSpan":"1h",)"
+              R"("defaultInterval":true}]})");
+  has(refusal(without), "\"max\"");
+}
+
 }  // namespace
 }  // namespace hg::tsd

@@ -90,6 +90,11 @@ Result<RollupIngest::Place> RollupIngest::Find(const NamedRollup& rollup) const 
   }
   ASSIGN_OR_RETURN(const uint8_t id, IdOf(rollup.aggregator));
   if (blocked) return DerivedRollup(rollup);
+  if (options_.automatic && !grouped) {
+    return Status::InvalidArgument("Rollups of interval " + std::string(rollup.interval) +
+                                   " are made from the points themselves "
+                                   "(tsd.rollups.automatic) and not taken");
+  }
   ASSIGN_OR_RETURN(const codec::RollupQualifier qualifier,
                    codec::MakeRollupQualifier(id, time_s, rollup.value.flags, level->interval));
   place.table = grouped ? level->pre_aggregate_table : level->table;

@@ -17,6 +17,7 @@ struct RollupIngestOptions {
   std::string aggregate_key = "_aggregate";  // tsd.rollups.agg_tag_key
   std::string raw_value;      // tsd.rollups.raw_agg_tag_value with tsd.rollups.tag_raw, else ""
   bool block_derived = true;  // tsd.rollups.block_derived
+  bool automatic = false;     // tsd.rollups.automatic: rollups of one series are made, not taken
 };
 
 /// Thread-safe.

@@ -82,6 +82,11 @@ Status Retention::DeleteOld(const RetentionRule& rule, const std::string& metric
   };
   if (!id.ok()) return unless_unknown(id.status());
   spec.metric = std::move(*id);
+  if (options_.may_delete) {
+    ASSIGN_OR_RETURN(spec.rows.end,
+                     options_.may_delete(spec.metric, static_cast<uint32_t>(spec.rows.end)));
+    if (spec.rows.end == 0) return {};
+  }
 
   query::ValidSubQuery wanted;
   wanted.text.metric = metric;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -24,6 +25,9 @@ struct RetentionOptions {
   std::vector<RetentionRule> rules;
   int64_t interval_s = 3600;  // between rounds
   query::Options query;       // how filters find names
+  /// Asked for a metric before rows of hours before `end_s` go: before what they may, at most that.
+  /// Empty: all may.
+  std::function<Result<uint32_t>(const Bytes& metric, uint32_t end_s)> may_delete = {};
 };
 
 struct RetentionStats {

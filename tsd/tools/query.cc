@@ -91,7 +91,8 @@ Status RunQueries(Invocation& call, const WordQueries& queries, const query::Opt
   RETURN_IF_ERROR(CheckNames(queries, session.names()));
   // An end beyond 2^32 s (query_words.h): OpenTSDB's scans are empty then.
   if (queries.end_s && *queries.end_s <= queries.start_s) return {};
-  query::Engine engine(session.points(), session.names(), session.cells(), call.clock, options);
+  query::Engine engine(session.read_points(), session.names(), session.cells(), call.clock,
+                       options);
   for (const WordQuery& words : queries.queries) {
     ASSIGN_OR_RETURN(query::ValidQuery valid, engine.Validate(ToRequest(queries, words)));
     // Over HTTP times count in milliseconds, which adds a second to the range; here they count in

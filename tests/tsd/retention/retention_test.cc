@@ -104,6 +104,30 @@ TEST_CASE_FIXTURE(RetentionFixture, "points that come late are deleted by the ne
   CHECK(retention.Stats().rounds == 2);
 }
 
+TEST_CASE_FIXTURE(RetentionFixture, "only what may go does: whoever keeps rollups says how far") {
+  Put("m", {{"host", "a"}}, kNow - 4 * kDay, 1);
+  Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
+  RetentionOptions options{*ParseRetentionRules(R"([{"metric":"m","keep":"1d"}])"), 3600,
+                           UtcOptions()};
+  Result<uint32_t> allowed = 0U;
+  uint32_t asked = 0;
+  options.may_delete = [&](const Bytes& metric, uint32_t end_s) {
+    CHECK(metric == Id(UidKind::kMetric, "m"));
+    asked = end_s;
+    return allowed;
+  };
+  Retention retention(points, names, clock, options);
+  CHECK(retention.Round().ok());
+  CHECK(Ages("m") == "a 345600 172800");
+  CHECK(int64_t{asked} == kNow - kNow % 3600 - kDay);
+  allowed = static_cast<uint32_t>(kNow - 3 * kDay);
+  CHECK(retention.Round().ok());
+  CHECK(Ages("m") == "a 172800");
+  allowed = Status::IoError("the table cannot be read");
+  CHECK_FALSE(retention.Round().ok());
+  CHECK(Ages("m") == "a 172800");
+}
+
 TEST_CASE_FIXTURE(RetentionFixture, "who is stopped deletes nothing more") {
   Put("m", {{"host", "a"}}, kNow - 2 * kDay, 1);
   Retention retention(

@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "query/rolled_scan.h"
+#include "query/sub_query_run.h"
+
+namespace hg::query {
+
+// What else is asked for (other functions, single values, rows to be deleted) only raw points tell.
+void SubQueryRun::PlanPieces() {
+  pieces_.clear();
+  RolledHoursSource* const source = RolledHoursOf(context_.points);
+  if (source == nullptr || !sub_.downsample || sub_.downsample->run_all || sub_.histograms ||
+      sub_.values || context_.query.request.delete_rows || !TakesStatistics(*sub_.downsample) ||
+      RollupUsageName(sub_.text.rollup_usage.value_or("")) == "ROLLUP_RAW")
+    return;
+  // A bucket of a calendar begins with a day of its zone; where none begins inside of an interval
+  // at the window's begin, none mostly does later (ReadPieces).
+  int64_t interval_s = sub_.downsample->interval_ms() / 1000;
+  if (sub_.downsample->interval_ms() % 1000 != 0) return;
+  if (sub_.downsample->calendar)
+    interval_s = std::gcd(interval_s, sub_.downsample->zone.OffsetAt(window_.begin_ms()) / 1000);
+  const RolledHours rolled = source->Of(spec_.metric, spec_.rows);
+  kept_before_s_ = rolled.kept_before_s;
+  pieces_ = CoverHours(rolled, spec_.rows, interval_s);
+  if (std::all_of(pieces_.begin(), pieces_.end(),
+                  [](const HoursPiece& piece) { return piece.level == nullptr; }))
+    pieces_.clear();
+}
+
+void SubQueryRun::OpenPieces() {
+  const RolledSources sources{&context_.cells, &context_.points, &*context_.options.rollups};
+  scan_ = ScanPieces(sources, pieces_, spec_, context_.options.reconcile,
+                     sub_.downsample->function->function);
+}
+
+// Raw points of a piece may have been rolled up and deleted since it was planned: then it is
+// planned anew.
+Result<bool> SubQueryRun::ReadPieces() {
+  for (;;) {
+    const std::unique_ptr<PointScan> scan = std::move(scan_);
+    SeriesSet& set = AddSet();
+    set.AllowAnyOrder();
+    const Status read = ReadInto(scan.get(), &set);
+    if (read.code() == StatusCode::kConflict) {  // a zone's clocks were put back by less than that
+      sets_.clear();
+      return false;
+    }
+    RETURN_IF_ERROR(read);
+    const uint32_t kept_before_s =
+        RolledHoursOf(context_.points)->Of(spec_.metric, spec_.rows).kept_before_s;
+    if (kept_before_s == kept_before_s_) break;
+    sets_.clear();
+    PlanPieces();
+    if (pieces_.empty()) return false;
+    OpenPieces();
+  }
+  uint32_t longest_s = 0;
+  for (const HoursPiece& piece : pieces_) {
+    if (piece.level == nullptr || piece.level->interval.interval_s <= longest_s) continue;
+    longest_s = piece.level->interval.interval_s;
+    info_.rollup_table = piece.level->name;
+  }
+  TakeSeries();
+  return true;
+}
+
+}  // namespace hg::query

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""A daemon makes rollups of points that it has and gets, answers from them what it answers from raw points, whether they come
+late, while it is away or it is killed, and goes on answering when the points are gone. The last line reads "N passed, N failed"."""
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/support"))
+sys.dont_write_bytecode = True
+import daemon  # noqa: E402
+
+DAY = 86_400
+CONFIG = {"aggregationIds": {"sum": 0, "count": 1, "min": 2, "max": 3},
+          "intervals": [{"interval": "1m", "rowSpan": "1h", "table": "tsdb", "preAggregationTable": "pre", "defaultInterval": True},
+                        {"interval": "1h", "rowSpan": "1d", "table": "tsdb-1h", "preAggregationTable": "pre-1h"},
+                        {"interval": "1d", "rowSpan": "1n", "table": "tsdb-1d", "preAggregationTable": "pre-1d"}]}
+DOWNSAMPLES = ("1h-sum", "1d-sum", "1d-avg", "1d-min", "2h-max", "1d-count", "1d-p95")
+
+
+def post(server, path, body):
+    connection = server.connection()
+    connection.request("POST", path, json.dumps(body))
+    reply = connection.getresponse()
+    return reply.status, reply.read()
+
+
+def put(server, points):
+    status, text = post(server, "/api/put", points)
+    if status != 204:
+        raise RuntimeError(f"put: {status} {text[:300]!r}")
+
+
+def ask(server, start, end, downsample, **more):
+    """(answers by host, the table that was read)"""
+    query = {"aggregator": "sum", "metric": "m", "downsample": downsample, **more,
+             "filters": [{"type": "wildcard", "tagk": "host", "filter": "*", "groupBy": True}]}
+    status, text = post(server, "/api/query", {"start": start, "end": end, "showQuery": True, "queries": [query]})
+    if status != 200:
+        return status, text
+    series = json.loads(text)
+    return {s["tags"]["host"]: s["dps"] for s in series}, {s["query"]["rollupTable"] for s in series}
+
+
+def stat(server, name):
+    return next(int(float(s["value"])) for s in server.get("/api/stats") if s["metric"] == "tsd." + name)
+
+
+def waited(question, wanted, patience_s=60):
+    end = time.monotonic() + patience_s
+    while question() != wanted and time.monotonic() < end:
+        time.sleep(0.2)
+    return question()
+
+
+def main():
+    passed, failed = 0, []
+
+    def check(what, got, wanted):
+        nonlocal passed
+        if got == wanted:
+            passed += 1
+        else:
+            failed.append(what)
+            print(f"FAIL {what}: {str(got)[:300]}, not {str(wanted)[:300]}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        tsdb = Path(sys.argv[1]).resolve()
+        server = daemon.Daemon(tsdb, folder)
+        server.start()
+        today = int(time.time()) // DAY * DAY
+        start, end = today - 5 * DAY, today - 1
+        put(server, [{"metric": "m", "timestamp": start + minute * 60, "value": minute % 97, "tags": {"host": host}}
+                     for minute in range(0, 5 * 1440, 7) for host in ("a", "b")])
+        server.stop()
+
+        def same(when):
+            for downsample in DOWNSAMPLES:
+                rolled, _ = ask(server, start, end, downsample)
+                raw, tables = ask(server, start, end, downsample, rollupUsage="ROLLUP_RAW")
+                check(f"{when}: {downsample}", rolled, raw)
+                check(f"{when}: raw points on demand", tables, {"raw"})
+
+        server.settings.update({"tsd.rollups.enable": "true", "tsd.rollups.automatic": "true",
+                                "tsd.rollups.config": json.dumps(CONFIG), "tsd.core.auto_create_tagvs": "true"})
+        server.start()
+        same("while they are made")
+        check("all are made", waited(lambda: ask(server, start, end, "1d-sum")[1], {"1d"}), {"1d"})
+        same("made")
+        check("rollups of single series are not taken",
+              post(server, "/api/rollup", [{"metric": "m", "timestamp": start, "value": 1, "tags": {"host": "a"}, "interval": "1h",
+                                            "aggregator": "sum"}])[0], 400)
+
+        put(server, [{"metric": "m", "timestamp": start + 7200 + s, "value": 5, "tags": {"host": "late"}} for s in range(100)])
+        check("late points leave one mark, until they are rolled up", stat(server, "rollups.marks") <= 1, True)
+        same("late points")
+        put(server, [{"metric": "m", "timestamp": start + DAY + 1, "value": 5, "tags": {"host": "late"}}])
+        server.kill()
+        server.start()
+        same("after a kill")
+        check("marks are gone", waited(lambda: stat(server, "rollups.marks"), 0), 0)
+        check("days are read again", ask(server, start, end, "1d-sum")[1], {"1d"})
+        same("made anew")
+
+        server.stop()
+        (Path(folder) / "points").write_text("".join(f"m {start + 2 * DAY + s} 3 host=a\n" for s in range(50)))
+        done = subprocess.run([tsdb, "import", f"--config={folder}/tsd.conf", f"{folder}/points"], cwd=folder, capture_output=True)
+        check("an import", done.returncode, 0)
+        server.start()
+        same("after an import")
+
+        before = ask(server, start, end, "1d-sum")[0]
+        server.stop()
+        server.settings.update({"tsd.retention.config": '[{"metric": "m", "keep": "2d"}]', "tsd.retention.interval": 1})
+        server.start()
+        raw_hosts = lambda: set(ask(server, start, start + DAY - 1, "1d-sum", rollupUsage="ROLLUP_RAW")[0])  # noqa: E731
+        check("raw points go", waited(raw_hosts, set()), set())
+        check("rollups stay", ask(server, start, end, "1d-sum")[0], before)
+        server.kill()
+        server.start()
+        check("after a kill, too", ask(server, start, end, "1d-sum")[0], before)
+        check("stops in good order", server.stop(), 0)
+
+        server.settings["tsd.storage.ttl"] = DAY
+        try:
+            server.start(10)
+            check("a daemon whose points go unseen", "started", "refused")
+            server.stop()
+        except RuntimeError as refused:
+            check("the message names the setting", "tsd.storage.ttl" in str(refused), True)
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

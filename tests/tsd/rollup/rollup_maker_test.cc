@@ -1,0 +1,484 @@
+#include "tsd/rollup/rollup_maker.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <limits>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "tests/tsd/rollup/rollup_world.h"
+
+namespace hg::tsd {
+namespace {
+
+struct Opened {
+  Opened() { REQUIRE(world.Open().ok()); }
+  FaultyFileSystem disk{1};
+  ManualClock clock{kMidnight * 1000};
+  RollupWorld world{disk, clock};
+
+  void AdvanceTo(int64_t seconds) { clock.SetMs(seconds * 1000); }
+  void Round() {
+    const Status round = world.maker->Round();
+    CAPTURE(round.ToString());
+    REQUIRE(round.ok());
+  }
+  std::string Compare(const std::string& downsample, int64_t start, int64_t end) {
+    return world.Compare(RollupWorld::Query(downsample, true), start, end);
+  }
+};
+
+TEST_CASE_FIXTURE(Opened, "an interval is made once it is over, and read from then on") {
+  Round();
+  for (int minute = 0; minute < 150; ++minute)
+    REQUIRE(world.PutInt("a", kMidnight + minute * 60, minute).ok());
+  AdvanceTo(kMidnight + kHourS + 599);
+  Round();
+  CHECK(Compare("1h-sum", kMidnight, kMidnight + 3 * kHourS) == "raw");
+  AdvanceTo(kMidnight + kHourS + 600);
+  Round();
+  CHECK(Compare("1h-sum", kMidnight, kMidnight + 3 * kHourS) == "1h");
+  CHECK(Compare("10m-avg", kMidnight, kMidnight + 3 * kHourS) == "10m");
+  CHECK(Compare("1d-max", kMidnight, kMidnight + 3 * kHourS) == "1h");
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  CHECK(Compare("1d-max", kMidnight, kMidnight + 3 * kHourS) == "1d");
+  CHECK(world.maker->Stats().lag_s == 0);
+  AdvanceTo(kMidnight + 3 * kDayS);
+  CHECK(world.maker->Stats().lag_s == 2 * kDayS - kHourS);
+}
+
+TEST_CASE_FIXTURE(Opened, "what only raw points tell is read from them") {
+  for (int minute = 0; minute < 150; ++minute)
+    REQUIRE(world.PutInt("a", kMidnight + minute * 60, minute).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  const int64_t end = kMidnight + kDayS - 1;
+  CHECK(Compare("1h-sum", kMidnight, end) == "1h");
+  for (const char* other : {"1h-p95", "1h-first", "1h-dev", "7m-sum", "0all-sum"}) {
+    CAPTURE(other);
+    CHECK(Compare(other, kMidnight, end) == "raw");
+  }
+  query::SubQuery query = RollupWorld::Query("1h-sum");
+  query.rollup_usage = "ROLLUP_RAW";
+  CHECK(world.Compare(query, kMidnight, end) == "raw");
+  query.rollup_usage = "ROLLUP_NOFALLBACK";
+  CHECK(world.Compare(query, kMidnight, end) == "1h");
+  query.value_filter = "> 5";
+  CHECK(world.Compare(query, kMidnight, end) == "raw");
+}
+
+TEST_CASE_FIXTURE(Opened, "cells are what OpenTSDB's reader expects of a rollup") {
+  REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS, 300).ok());
+  REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS + 1, -1).ok());
+  REQUIRE(world.Put("m", "b", kMidnight + 5 * kHourS, PointValue::Double(0.1)).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS);
+  Round();
+  const auto cells = [&](const std::string& host) {
+    const Bytes key = codec::MakeRowKey(world.store->points().layout(), *world.Tsuid("m", host),
+                                        static_cast<uint32_t>(kMidnight));
+    std::string out;
+    const auto row = world.store->cells().Get("tsdb-1h", key);
+    REQUIRE(row.ok());
+    for (const Cell& cell : row->cells)
+      out += ToHexUpper(cell.qualifier) + "=" + ToHexUpper(cell.value) + " ";
+    return out;
+  };
+  CHECK(cells("a") == "000051=012B 010050=02 020050=FF 030051=012C ");
+  CHECK(cells("b") ==
+        "00005F=3FB999999999999A 010050=01 02005F=3FB999999999999A 03005F=3FB999999999999A ");
+}
+
+TEST_CASE_FIXTURE(Opened, "points of before the first start are rolled up, too, years apart") {
+  for (const int64_t days : {4000, 2500, 2499, 40, 2, 1})
+    for (int hour = 0; hour < 30; ++hour)
+      REQUIRE(world.PutInt("a", kMidnight - days * kDayS + hour * kHourS, days + hour).ok());
+  REQUIRE(world.Put("other", "a", kMidnight - kDayS, PointValue::Int(1)).ok());
+  Round();
+  CHECK(world.state->complete());
+  CHECK(Compare("1d-sum", kMidnight - 4001 * kDayS, kMidnight) == "1d");
+  CHECK(Compare("1h-avg", kMidnight - 4001 * kDayS, kMidnight) == "1h");
+}
+
+TEST_CASE_FIXTURE(Opened, "sums of integers beyond 2^53 are exact, and beyond 2^63 doubles") {
+  constexpr int64_t kLarge = (int64_t{1} << 53) + 1;
+  REQUIRE(world.PutInt("a", kMidnight, kLarge).ok());
+  REQUIRE(world.PutInt("a", kMidnight + 1, kLarge).ok());
+  REQUIRE(world.PutInt("b", kMidnight, INT64_MAX).ok());
+  REQUIRE(world.PutInt("b", kMidnight + 1, INT64_MAX).ok());
+  Round();
+  AdvanceTo(kMidnight + 2 * kHourS);
+  Round();
+  const auto sum = [&](const std::string& host) {
+    const Bytes key = codec::MakeRowKey(world.store->points().layout(), *world.Tsuid("m", host),
+                                        static_cast<uint32_t>(kMidnight));
+    const auto row = world.store->cells().Get("tsdb-1h", key);
+    return ToHexUpper(row->cells[0].qualifier) + "=" + ToHexUpper(row->cells[0].value);
+  };
+  CHECK(sum("a") == "000007=0040000000000002");
+  CHECK(sum("b") == "00000B=5F800000");  // 2^64
+}
+
+TEST_CASE_FIXTURE(Opened, "doubles of an hour are added as a query of raw points adds them") {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> any(-1, 1e6);
+  for (int i = 0; i < 700; ++i)
+    REQUIRE(world.Put("m", "a", kMidnight + i * 10, PointValue::Double(any(random))).ok());
+  Round();
+  AdvanceTo(kMidnight + 3 * kHourS);
+  SUBCASE("from memory") {}
+  SUBCASE("from files, which have statistics") { REQUIRE(world.store->cells().Flush().ok()); }
+  Round();
+  CHECK(Compare("1h-sum", kMidnight, kMidnight + 2 * kHourS) == "1h");
+  CHECK(Compare("10m-avg", kMidnight, kMidnight + 2 * kHourS) == "10m");
+}
+
+TEST_CASE_FIXTURE(Opened, "a late point costs one mark an hour, and is in the answer at once") {
+  for (int hour = 0; hour < 24; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 0);
+  for (int i = 1; i < 50; ++i) {
+    REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS + i, 1).ok());
+    REQUIRE(world.PutInt("late", kMidnight + 5 * kHourS + i, 1).ok());
+  }
+  CHECK(world.state->marks() == 1);
+  const int64_t end = kMidnight + kDayS - 1;
+  CHECK(Compare("1d-sum", kMidnight, end) == "1h");
+  CHECK(Compare("1h-count", kMidnight, end) == "1h");
+  Round();
+  CHECK(world.state->marks() == 0);
+  CHECK(world.maker->Stats().repaired == 1);
+  CHECK(Compare("1d-sum", kMidnight, end) == "1d");
+  CHECK(Compare("1h-count", kMidnight, end) == "1h");
+  CHECK(world.Delete("late", kMidnight, kMidnight + kDayS).ok());
+  CHECK(world.Delete("a", kMidnight + 7 * kHourS, kMidnight + 9 * kHourS).ok());
+  CHECK(world.state->marks() == 3);
+  CHECK(Compare("1d-min", kMidnight, end) == "1h");
+  Round();
+  CHECK(world.state->marks() == 0);
+  CHECK(Compare("1d-min", kMidnight, end) == "1d");
+}
+
+TEST_CASE_FIXTURE(Opened, "marks outlive the process") {
+  REQUIRE(world.PutInt("a", kMidnight, 1).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  REQUIRE(world.PutInt("a", kMidnight + 1, 5).ok());
+  REQUIRE(world.Reopen().ok());
+  CHECK(world.state->marks() == 1);
+  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1h");
+  REQUIRE(world.PutInt("a", kMidnight + kHourS, 7).ok());
+  CHECK(world.state->marks() == 2);
+  Round();
+  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
+}
+
+TEST_CASE_FIXTURE(Opened, "of more late hours than there may be marks all is made anew") {
+  for (int hour = 0; hour < 24; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  world.marks_max = 5;
+  REQUIRE(world.Reopen().ok());
+  for (int hour = 0; hour < 9; ++hour) {
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS + 1, 1).ok());
+    Compare("1h-sum", kMidnight, kMidnight + kDayS - 1);
+  }
+  CHECK(world.state->marks() == 0);
+  CHECK_FALSE(world.state->start());
+  SUBCASE("by this process") {}
+  SUBCASE("by the next one") { REQUIRE(world.Reopen().ok()); }
+  CHECK(Compare("1h-sum", kMidnight, kMidnight + kDayS - 1) == "raw");
+  Round();
+  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
+}
+
+TEST_CASE_FIXTURE(Opened, "who wrote without telling has everything made anew") {
+  for (int hour = 0; hour < 24; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
+  REQUIRE(world.Reopen().ok());
+  REQUIRE(world.PutInt("a", kMidnight + 1, 100).ok());  // as if the other had
+  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "raw");
+  Round();
+  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
+}
+
+TEST_CASE_FIXTURE(Opened, "an hour with an infinity has no rollups, and does not keep others") {
+  REQUIRE(world.PutInt("a", kMidnight, 1).ok());
+  REQUIRE(world
+              .Put("m", "b", kMidnight + kHourS,
+                   PointValue::Double(std::numeric_limits<double>::infinity()))
+              .ok());
+  REQUIRE(world.PutInt("b", kMidnight + 2 * kHourS, 2).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 1);
+  CHECK(Compare("1h-min", kMidnight, kMidnight + kDayS - 1) == "1h");
+  CHECK(Compare("1d-min", kMidnight, kMidnight + kDayS - 1) == "1h");
+  Round();
+  CHECK(world.state->marks() == 1);
+  CHECK(world.Delete("b", kMidnight + kHourS, kMidnight + 2 * kHourS).ok());
+  Round();
+  CHECK(world.state->marks() == 0);
+  CHECK(Compare("1d-min", kMidnight, kMidnight + kDayS - 1) == "1d");
+}
+
+TEST_CASE_FIXTURE(Opened, "annotations of series are in the answer") {
+  for (int hour = 0; hour < 24; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  const auto note = [&](int hour) {
+    const Bytes key = codec::MakeRowKey(world.store->points().layout(), *world.Tsuid("m", "a"),
+                                        static_cast<uint32_t>(kMidnight + hour * kHourS));
+    const Bytes text = R"({"startTime":1700006400,"description":"x"})";
+    REQUIRE(world.store->cells()
+                .Mutate("tsdb", {{key, {PutCell("t", Bytes("\x01\x00\x05", 3), text)}}})
+                .ok());
+  };
+  note(3);
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  note(7);
+  Round();
+  CHECK(world.state->marks() == 2);
+  query::Request request;
+  request.start = std::to_string(kMidnight);
+  request.end = std::to_string(kMidnight + kDayS - 1);
+  request.queries = {RollupWorld::Query("1h-sum")};
+  const auto answer = world.rolled->Run(*world.rolled->Validate(request), {});
+  REQUIRE(answer.ok());
+  CHECK(answer->queries[0].rollup_table == "1h");
+  CHECK(answer->groups[0].annotations.size() == 2);
+}
+
+TEST_CASE_FIXTURE(Opened, "calendars are read from rollups that their buckets are made of") {
+  for (int hour = 0; hour < 24 * 20; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + 21 * kDayS);
+  Round();
+  const int64_t end = kMidnight + 20 * kDayS;
+  CHECK(Compare("1dc-sum", kMidnight, end) == "1d");
+  CHECK(Compare("1wc-sum", kMidnight, end) == "1d");
+  CHECK(Compare("1nc-sum", kMidnight, end) == "1d");
+  const auto in_zone = [&](const char* zone) {
+    const auto ask = [&](query::Engine& engine) {
+      query::Request request;
+      request.start = std::to_string(kMidnight);
+      request.end = std::to_string(end);
+      request.timezone = zone;
+      request.use_calendar = true;
+      request.queries = {RollupWorld::Query("1d-sum")};
+      const auto valid = engine.Validate(request);
+      REQUIRE(valid.ok());
+      const auto answer = engine.Run(*valid, {});
+      REQUIRE(answer.ok());
+      return std::make_pair(query::Text(answer->groups[0].points), answer->queries[0].rollup_table);
+    };
+    CHECK(ask(*world.rolled).first == ask(*world.raw).first);
+    return ask(*world.rolled).second;
+  };
+  CHECK(in_zone("Europe/Berlin") == "1h");
+  CHECK(in_zone("Asia/Kolkata") == "10m");
+}
+
+TEST_CASE_FIXTURE(Opened, "raw points that go for their age leave rollups that answer") {
+  for (int hour = 0; hour < 48; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  const Bytes metric = world.Tsuid("m", "a")->substr(0, 3);
+  CHECK(*world.state->KeepBefore(metric, kMidnight + kDayS) == 0);
+  Round();
+  AdvanceTo(kMidnight + 2 * kDayS + 600);
+  Round();
+  const int64_t end = kMidnight + 2 * kDayS - 1;
+  const auto query = RollupWorld::Query("1d-sum");
+  const std::string before = RollupWorld::Ask(*world.raw, query, kMidnight, end).text;
+  SUBCASE("a changed hour must be made anew first") {
+    REQUIRE(world.PutInt("a", kMidnight + kDayS - 1, 1).ok());
+    CHECK(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight);
+    Round();
+    CHECK(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight + kDayS);
+  }
+  SUBCASE("what was deleted stays in the answer, and late points are in none") {
+    REQUIRE(*world.state->KeepBefore(metric, kMidnight + kDayS + 5 * kHourS) == kMidnight + kDayS);
+    REQUIRE(world.Delete("a", 0, kMidnight + kDayS).ok());
+    CHECK(world.state->marks() == 0);
+    Round();
+    REQUIRE(world.PutInt("a", kMidnight + 7, 1000).ok());
+    Round();
+    CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
+    REQUIRE(world.Reopen().ok());
+    REQUIRE(world.PutInt("a", kMidnight + 8, 1000).ok());
+    CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
+    REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
+    REQUIRE(world.Reopen().ok());
+    Round();
+    CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
+  }
+}
+
+TEST_CASE("random writes, late writes and deletes: rollups answer as raw points do") {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    const auto upto = [&random](int64_t n) {
+      return static_cast<int64_t>(random() % static_cast<uint64_t>(n));
+    };
+    FaultyFileSystem disk(seed);
+    ManualClock clock{kMidnight * 1000};
+    RollupWorld world(disk, clock);
+    REQUIRE(world.Open().ok());
+    const std::vector<std::string> hosts = {"a", "b", "c"};
+    const std::vector<std::string> functions = {"sum",    "avg",    "min", "max",  "count",
+                                                "zimsum", "mimmax", "p50", "first"};
+    const std::vector<std::string> intervals = {"10m", "30m", "1h", "90m", "2h", "1d",
+                                                "1dc", "7h",  "2d", "1w",  "6h", "5m"};
+    const std::vector<std::string> fills = {"", "-nan", "-zero"};
+    const int64_t first = kMidnight - 3 * kDayS;
+    const auto now = [&clock] { return clock.NowMs() / 1000; };
+    std::map<std::string, int> tables;
+    for (int step = 0; step < 400; ++step) {
+      const std::string& host = hosts[static_cast<size_t>(upto(3))];
+      const int64_t at = first + upto(now() - first);
+      switch (upto(12)) {
+        case 0:
+          clock.AdvanceMs(upto(3 * kHourS) * 1000);
+          break;
+        case 1:
+        case 2:
+          REQUIRE(world.maker->Round().ok());
+          break;
+        case 3:
+          REQUIRE(world.Delete(host, at - at % kHourS, at + upto(5 * kHourS)).ok());
+          break;
+        case 4:
+          if (upto(4) == 0) REQUIRE(world.store->cells().Flush().ok());
+          break;
+        case 5:
+          if (upto(6) == 0) REQUIRE(world.Reopen().ok());
+          break;
+        case 6:
+          for (int i = 0; i < 200; ++i)
+            REQUIRE(world.PutInt(host, now() - 600 + i, upto(100)).ok());
+          break;
+        default:
+          for (int i = 0; i < 20; ++i) {
+            // Quarters add up to the same in any order.
+            const PointValue value = upto(3) == 0
+                                         ? PointValue::Double(static_cast<double>(upto(4000)) / 4)
+                                         : PointValue::Int(upto(1000) - 500);
+            REQUIRE(world.Put("m", host, at + upto(7200), value).ok());
+          }
+      }
+      for (int i = 0; i < 3; ++i) {
+        query::SubQuery query = RollupWorld::Query(intervals[static_cast<size_t>(upto(12))] + "-" +
+                                                       functions[static_cast<size_t>(upto(9))] +
+                                                       fills[static_cast<size_t>(upto(3))],
+                                                   upto(2) == 0, upto(2) == 0 ? "sum" : "max");
+        query.rate = upto(4) == 0;
+        const int64_t start = first - kDayS + upto(6 * kDayS);
+        ++tables[world.Compare(query, start, start + 1 + upto(4 * kDayS))];
+      }
+    }
+    CHECK(tables["10m"] > 10);
+    CHECK(tables["1h"] > 10);
+    CHECK(tables["1d"] > 10);
+  }
+}
+
+TEST_CASE_FIXTURE(Opened, "late points that race with their repair are not lost to the rollups") {
+  for (int hour = 0; hour < 24; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  std::atomic<bool> over{false};
+  std::thread writer([&] {
+    for (int i = 0; i < 3000; ++i) {
+      const int64_t hour = i % 26;  // the last ones are not over yet
+      if (!world.PutInt(i % 3 == 0 ? "b" : "a", kMidnight + hour * kHourS + i / 26 + 1, 1).ok())
+        break;
+    }
+    over = true;
+  });
+  while (!over) Round();
+  writer.join();
+  Compare("1h-sum", kMidnight, kMidnight + 2 * kDayS);
+  Round();
+  CHECK(world.state->marks() == 0);
+  CHECK(Compare("1h-sum", kMidnight, kMidnight + kDayS - 1) == "1h");
+  CHECK(Compare("1d-count", kMidnight, kMidnight + kDayS - 1) == "1d");
+}
+
+/// What happens between two deaths. Ends with the first failure, as the process does.
+Status Live(RollupWorld& world, ManualClock& clock) {
+  RETURN_IF_ERROR(world.Open());
+  for (int hour = -2; hour < 4; ++hour) {
+    RETURN_IF_ERROR(world.PutInt("a", kMidnight + hour * kHourS, hour));
+    RETURN_IF_ERROR(world.PutInt("b", kMidnight + hour * kHourS + 1, 2 * hour));
+  }
+  clock.SetMs((kMidnight + 2 * kHourS) * 1000);
+  RETURN_IF_ERROR(world.maker->Round());
+  RETURN_IF_ERROR(world.PutInt("a", kMidnight - kHourS + 5, 10));
+  RETURN_IF_ERROR(world.PutInt("a", kMidnight + 5, 100));
+  RETURN_IF_ERROR(world.maker->Round());
+  RETURN_IF_ERROR(world.PutInt("b", kMidnight + 6, 1000));
+  RETURN_IF_ERROR(world.store->cells().Flush());
+  RETURN_IF_ERROR(world.Delete("b", kMidnight - kDayS, kMidnight));
+  clock.SetMs((kMidnight + kDayS + 700) * 1000);
+  RETURN_IF_ERROR(world.maker->Round());
+  RETURN_IF_ERROR(world.PutInt("c", kMidnight + 3 * kHourS + 9, 7));
+  RETURN_IF_ERROR(world.store->cells().Flush());
+  return world.maker->Round();
+}
+
+TEST_CASE("wherever the process ends, the next one reads rollups that are right, or raw points") {
+  for (const bool power_cut : {false, true}) {
+    bool lived = false;
+    for (uint64_t call = 1; !lived; ++call) {
+      CAPTURE(power_cut);
+      CAPTURE(call);
+      FaultyFileSystem disk(call);
+      ManualClock clock{kMidnight * 1000};
+      RollupWorld world(disk, clock, power_cut ? Durability::kSynced : Durability::kLogged);
+      disk.DieAtCall(call);
+      lived = Live(world, clock).ok();
+      world.Die();
+      if (power_cut) disk.PowerCut();
+      disk.FailCall(0);
+      REQUIRE(world.Open().ok());
+      const auto compare = [&world] {
+        std::string last;
+        for (const char* downsample : {"10m-sum", "1h-count", "2h-avg", "1d-max"})
+          last = world.Compare(RollupWorld::Query(downsample, true), kMidnight - 2 * kDayS,
+                               kMidnight + kDayS - 1);
+        return last;
+      };
+      // A death before the first name was written: nothing can be asked for.
+      REQUIRE(world.Tsuid("m", "a").ok());
+      compare();
+      REQUIRE(world.PutInt("a", kMidnight + kHourS + 17, 3).ok());
+      compare();
+      clock.SetMs((kMidnight + kDayS + 700) * 1000);
+      REQUIRE(world.maker->Round().ok());
+      CHECK(world.state->marks() == 0);
+      CHECK(compare() == "1d");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hg::tsd

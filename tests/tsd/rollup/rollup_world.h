@@ -1,0 +1,185 @@
+#pragma once
+// The embedded engine on a disk in memory with rollups made of its points, and two query engines
+// over it: one that reads them and one that does not.
+
+#include <doctest/doctest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "query/engine.h"
+#include "query/validate.h"
+#include "storage/codec/row_key.h"
+#include "storage/points/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/query/columns.h"
+#include "tests/support/manual_clock.h"
+#include "tsd/rollup/rolled_points.h"
+#include "tsd/rollup/rollup_maker.h"
+#include "uid/names.h"
+
+namespace hg::tsd {
+
+constexpr int64_t kMidnight = 1'700'006'400;
+constexpr int64_t kHourS = 3600;
+constexpr int64_t kDayS = 86'400;
+
+inline codec::RollupTables TestTables() {
+  codec::RollupTables tables;
+  tables.aggregator_ids = {{"sum", 0}, {"count", 1}, {"min", 2}, {"max", 3}};
+  using Unit = codec::RollupSpanUnit;
+  tables.levels = {{"1m", "tsdb", "pre", {60, Unit::kHours, 1, 60}, true, 0},
+                   {"10m", "tsdb-10m", "pre", {600, Unit::kHours, 6, 36}, false, 0},
+                   {"1h", "tsdb-1h", "pre", {3600, Unit::kDays, 1, 24}, false, 0},
+                   {"1d", "tsdb-1d", "pre", {86400, Unit::kMonths, 1, 32}, false, 0}};
+  return tables;
+}
+
+class RollupWorld {
+ public:
+  explicit RollupWorld(FaultyFileSystem& disk, ManualClock& clock,
+                       Durability durability = Durability::kLogged)
+      : disk_(disk), clock_(clock), durability_(durability) {}
+
+  Status Open() {
+    EmbeddedOptions options;
+    options.path = "data";
+    options.durability = durability_;
+    options.background = false;
+    options.log_file_bytes = 64 << 10;
+    for (const char* name : {"tsdb-10m", "tsdb-1h", "tsdb-1d", "tsdb-rollups"})
+      options.tables.push_back({name, {{"t"}}, false});
+    ASSIGN_OR_RETURN(store, Embedded::Open(options, disk_, clock_));
+    names = std::make_unique<uid::Names>(store->cells(), uid::NamesOptions());
+    std::vector<const codec::RollupLevel*> levels;
+    for (const codec::RollupLevel& level : tables.levels)
+      if (!level.is_default) levels.push_back(&level);
+    ASSIGN_OR_RETURN(state, RollupState::Open(store->cells(), "tsdb-rollups", levels, marks_max));
+    store->watched().Listen(state);
+    store->watched().RaiseHorizon(state->horizon());
+    RollupMakerOptions making;
+    making.ids = *RollupIds::Of(tables);
+    making.reconcile.fix_duplicates = true;
+    making.busy_share = 1;
+    maker = std::make_unique<RollupMaker>(store->points(), store->watched(), store->cells(), *state,
+                                          clock_, making);
+    query::Options reading;
+    reading.timezone = "UTC";
+    reading.reconcile = making.reconcile;
+    raw = MakeEngine(store->points(), reading);
+    reading.rollups = tables;
+    rolled_points = std::make_unique<RolledPoints>(store->points(), *state);
+    rolled = MakeEngine(*rolled_points, reading);
+    return {};
+  }
+  /// The process ends, whatever it was at.
+  void Die() {
+    raw.reset();
+    rolled.reset();
+    maker.reset();
+    names.reset();
+    rolled_points.reset();
+    store.reset();
+    state.reset();
+  }
+  Status Reopen() {
+    Die();
+    return Open();
+  }
+
+  Result<Bytes> Tsuid(const std::string& metric, const std::string& host) {
+    ASSIGN_OR_RETURN(const Bytes m, names->FindOrAssign(UidKind::kMetric, metric));
+    ASSIGN_OR_RETURN(const Bytes k, names->FindOrAssign(UidKind::kTagk, "host"));
+    ASSIGN_OR_RETURN(const Bytes v, names->FindOrAssign(UidKind::kTagv, host));
+    return codec::MakeTsuid(m, {k + v});
+  }
+  /// Ok: acknowledged.
+  Status Put(const std::string& metric, const std::string& host, int64_t seconds,
+             PointValue value) {
+    ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid(metric, host));
+    ASSIGN_OR_RETURN(const SeriesNumber series, store->points().Register(tsuid));
+    const PointEntry entry = MakePointEntry(series, Timestamp{seconds}, value);
+    ASSIGN_OR_RETURN(const LogPosition position, store->points().Append({&entry, 1}));
+    std::promise<Status> done;
+    store->points().Commit(position, [&done](Status status) { done.set_value(std::move(status)); });
+    return done.get_future().get();
+  }
+  Status PutInt(const std::string& host, int64_t seconds, int64_t value) {
+    return Put("m", host, seconds, PointValue::Int(value));
+  }
+  /// Rows of hours [begin, end).
+  Status Delete(const std::string& host, int64_t begin_s, int64_t end_s) {
+    PointScanSpec spec;
+    ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid("m", host));
+    spec.metric = tsuid.substr(0, 3);
+    spec.matcher.tsuids = {tsuid};
+    spec.rows = {static_cast<uint32_t>(begin_s), static_cast<uint64_t>(end_s)};
+    return store->points().DeleteRows(spec);
+  }
+
+  struct Found {
+    std::string text;   // groups, or the error
+    std::string table;  // that it was read from
+  };
+  static Found Ask(query::Engine& engine, const query::SubQuery& query, int64_t start,
+                   int64_t end) {
+    query::Request request;
+    request.start = std::to_string(start);
+    request.end = std::to_string(end);
+    request.queries = {query};
+    const auto valid = engine.Validate(request);
+    if (!valid.ok()) return {valid.status().ToString(), ""};
+    const auto answer = engine.Run(*valid, {});
+    if (!answer.ok()) return {answer.status().ToString(), ""};
+    Found found;
+    for (const query::Group& group : answer->groups) {
+      found.text += "|";
+      for (const auto& [key, value] : group.tags) found.text += " " + key + "=" + value;
+      for (const Bytes& tag : group.aggregate_tags) found.text += " /" + tag;
+      found.text += " " + query::Text(group.points);
+    }
+    found.table = answer->queries[0].rollup_table;
+    return found;
+  }
+  static query::SubQuery Query(const std::string& downsample, bool by_host = false,
+                               const std::string& aggregator = "sum") {
+    query::SubQuery query;
+    query.aggregator = aggregator;
+    query.metric = "m";
+    query.downsample = downsample;
+    if (by_host) query.filters.push_back({"wildcard", "host", "*", true});
+    return query;
+  }
+  /// Checks that both engines agree; the table that the rolled one read.
+  std::string Compare(const query::SubQuery& query, int64_t start, int64_t end) {
+    const Found with = Ask(*rolled, query, start, end), without = Ask(*raw, query, start, end);
+    CAPTURE(*query.downsample);
+    CAPTURE(start);
+    CAPTURE(end);
+    CHECK(with.text == without.text);
+    return with.table;
+  }
+
+  const codec::RollupTables tables = TestTables();
+  size_t marks_max = RollupState::kMarksMax;
+  std::unique_ptr<Embedded> store;
+  std::unique_ptr<uid::Names> names;
+  std::shared_ptr<RollupState> state;
+  std::unique_ptr<Points> rolled_points;
+  std::unique_ptr<RollupMaker> maker;
+  std::unique_ptr<query::Engine> raw, rolled;
+
+ private:
+  std::unique_ptr<query::Engine> MakeEngine(Points& points, const query::Options& options) {
+    return std::make_unique<query::Engine>(points, *names, store->cells(), clock_, options);
+  }
+
+  FaultyFileSystem& disk_;
+  ManualClock& clock_;
+  const Durability durability_;
+};
+
+}  // namespace hg::tsd

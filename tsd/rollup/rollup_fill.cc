@@ -1,0 +1,195 @@
+#include "tsd/rollup/rollup_fill.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "storage/codec/cell_class.h"
+#include "storage/codec/row_key.h"
+#include "storage/codec/value.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr size_t kRowsPerWrite = 256;
+
+size_t IntervalsOf(const RollupSpan& span, const codec::RollupLevel& level) {
+  return (span.end_s - span.begin_s) / level.interval.interval_s;
+}
+
+/// Rollups do not tell all of it.
+bool IsOdd(const RowHour& row) {
+  for (const Cell& cell : row.objects)
+    if (!cell.qualifier.empty() && cell.qualifier[0] == codec::kAnnotationPrefix) return true;
+  for (size_t i = 0; i < row.value.size(); ++i)
+    if (row.double_at(i) && !std::isfinite(std::bit_cast<double>(row.value[i]))) return true;
+  return false;
+}
+
+/// Adds a row to the intervals it falls into.
+void AddRow(const RowHour& row, const RollupSpan& span, uint32_t interval_s,
+            std::vector<RollupSum>* sums) {
+  const uint32_t from = row.base - span.begin_s;
+  if (row.statistics != nullptr) return (*sums)[from / interval_s].Add(*row.statistics);
+  size_t begin = 0;
+  while (begin < row.points()) {
+    const size_t at = (from + row.offset_ms[begin] / 1000) / interval_s;
+    const int64_t stop_ms = (static_cast<int64_t>(at + 1) * interval_s - from) * 1000;
+    size_t end = begin + 1;
+    while (end < row.points() && row.offset_ms[end] < stop_ms) ++end;
+    (*sums)[at].Add(row, begin, end);
+    begin = end;
+  }
+}
+
+/// The cells of one interval, as they stand in a row.
+struct Stored {
+  std::vector<const Cell*> cells;
+  uint64_t count = 0;
+};
+
+/// What must change for the row to hold the wanted cells and, of `ids`, no others in [first, stop).
+std::vector<CellChange> Difference(const Row& row, const RollupIds& ids, uint16_t first,
+                                   uint32_t stop, RollupMissing missing,
+                                   std::map<uint16_t, std::vector<Cell>> wanted,
+                                   const std::map<uint16_t, uint64_t>& counts) {
+  std::map<uint16_t, Stored> stored;
+  for (const Cell& cell : row.cells) {
+    const auto qualifier = codec::DecodeRollupQualifier(cell.qualifier);
+    if (!qualifier.ok() || !ids.Has(qualifier->aggregator_id) || qualifier->index < first ||
+        qualifier->index >= stop)
+      continue;
+    Stored& interval = stored[qualifier->index];
+    interval.cells.push_back(&cell);
+    if (qualifier->aggregator_id == ids.count &&
+        cell.value.size() == static_cast<size_t>(ValueWidth(qualifier->flags)))
+      interval.count = codec::ReadValueBits(cell.value.data(), qualifier->flags);
+  }
+  std::vector<CellChange> changes;
+  for (const auto& [index, interval] : stored) {
+    const auto fresh = wanted.find(index);
+    if (missing == RollupMissing::kKeep &&
+        (fresh == wanted.end() || counts.at(index) < interval.count)) {
+      if (fresh != wanted.end()) wanted.erase(fresh);
+      continue;
+    }
+    for (const Cell* cell : interval.cells) {
+      if (fresh == wanted.end()) {
+        changes.push_back(DeleteColumn("t", cell->qualifier));
+        continue;
+      }
+      const auto same = [cell](const Cell& c) { return c.qualifier == cell->qualifier; };
+      const auto kept = std::find_if(fresh->second.begin(), fresh->second.end(), same);
+      if (kept == fresh->second.end()) {
+        changes.push_back(DeleteColumn("t", cell->qualifier));
+      } else if (kept->value == cell->value) {
+        fresh->second.erase(kept);
+      }
+    }
+  }
+  for (auto& [index, cells] : wanted)
+    for (Cell& cell : cells)
+      changes.push_back(PutCell("t", std::move(cell.qualifier), std::move(cell.value)));
+  return changes;
+}
+
+}  // namespace
+
+Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& levels,
+                        RollupMissing missing, std::set<uint32_t>* odd) {
+  std::vector<Bytes> tsuids;
+  RETURN_IF_ERROR(points_.ListSeries(metric, {}, [&tsuids](ByteView tsuid) {
+    tsuids.emplace_back(tsuid);
+    return true;
+  }));
+  for (size_t at = 0; at < tsuids.size(); at += kSeriesMax) {
+    const size_t count = std::min(kSeriesMax, tsuids.size() - at);
+    RETURN_IF_ERROR(
+        FillSeries(std::span(tsuids).subspan(at, count), metric, span, levels, missing, odd));
+    RETURN_IF_ERROR(pause_());
+  }
+  return {};
+}
+
+Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
+                              const RollupSpan& span, const Levels& levels, RollupMissing missing,
+                              std::set<uint32_t>* odd) {
+  std::vector<std::vector<std::vector<RollupSum>>> sums(levels.size());  // of level and series
+  PointScanSpec spec;
+  spec.metric = Bytes(metric);
+  spec.matcher.tsuids.assign(tsuids.begin(), tsuids.end());
+  spec.rows = {span.begin_s, span.end_s};
+  spec.statistics = true;
+  spec.objects = true;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    sums[i].resize(tsuids.size());
+    spec.statistics &= levels[i]->interval.interval_s >= kRowSpan;
+  }
+  ASSIGN_OR_RETURN(const auto scan, points_.Scan(spec, reconcile_));
+  RowHour row;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
+    if (!more) break;
+    const auto known = std::lower_bound(tsuids.begin(), tsuids.end(), row.tsuid);
+    if (known == tsuids.end() || *known != row.tsuid) continue;
+    if (IsOdd(row)) odd->insert(row.base);
+    if (row.points() == 0) continue;
+    const auto series = static_cast<size_t>(known - tsuids.begin());
+    for (size_t i = 0; i < levels.size(); ++i) {
+      std::vector<RollupSum>& of = sums[i][series];
+      of.resize(IntervalsOf(span, *levels[i]));
+      AddRow(row, span, levels[i]->interval.interval_s, &of);
+    }
+  }
+  for (size_t i = 0; i < levels.size(); ++i)
+    RETURN_IF_ERROR(WriteLevel(tsuids, span, *levels[i], missing, sums[i]));
+  return {};
+}
+
+Status RollupFill::WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& span,
+                              const codec::RollupLevel& level, RollupMissing missing,
+                              const std::vector<std::vector<RollupSum>>& sums) {
+  const uint32_t interval_s = level.interval.interval_s;
+  CellSelection whole;
+  whole.family = "t";
+  for (uint32_t begin = span.begin_s; begin < span.end_s;) {
+    // The intervals of one row of the table.
+    const uint32_t base = codec::RollupBase(begin, level.interval);
+    uint32_t end = begin + interval_s;
+    while (end < span.end_s && codec::RollupBase(end, level.interval) == base) end += interval_s;
+    const auto first = static_cast<uint16_t>((begin - base) / interval_s);
+    const uint32_t stop = (end - base) / interval_s;
+    std::vector<Bytes> keys;
+    keys.reserve(tsuids.size());
+    for (const Bytes& tsuid : tsuids)
+      keys.push_back(codec::MakeRowKey(points_.layout(), tsuid, base));
+    const std::vector<Result<Row>> rows = store_.GetRows(level.table, keys, whole);
+    std::vector<RowMutation> writes;
+    for (size_t s = 0; s < tsuids.size(); ++s) {
+      RETURN_IF_ERROR(rows[s].status());
+      std::map<uint16_t, std::vector<Cell>> wanted;
+      std::map<uint16_t, uint64_t> counts;
+      for (uint32_t index = first; !sums[s].empty() && index < stop; ++index) {
+        const RollupSum& sum = sums[s][(begin - span.begin_s) / interval_s + index - first];
+        if (sum.empty() || !sum.finite()) continue;
+        const auto short_index = static_cast<uint16_t>(index);
+        sum.AppendCells(short_index, ids_, &wanted[short_index]);
+        counts[short_index] = sum.count();
+      }
+      std::vector<CellChange> changes =
+          Difference(*rows[s], ids_, first, stop, missing, std::move(wanted), counts);
+      if (!changes.empty()) writes.push_back({keys[s], std::move(changes)});
+    }
+    for (size_t at = 0; at < writes.size(); at += kRowsPerWrite) {
+      const size_t count = std::min(kRowsPerWrite, writes.size() - at);
+      const auto from = writes.begin() + static_cast<ptrdiff_t>(at);
+      RETURN_IF_ERROR(store_.Mutate(level.table, {from, from + static_cast<ptrdiff_t>(count)}));
+      rows_written_ += count;
+    }
+    begin = end;
+  }
+  return {};
+}
+
+}  // namespace hg::tsd

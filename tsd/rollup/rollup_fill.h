@@ -1,0 +1,72 @@
+#pragma once
+// Makes the rollups of some hours of a metric anew from its raw points, and writes what differs
+// from what the tables hold. Done twice it changes nothing.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "storage/base/status.h"
+#include "storage/base/work_watch.h"
+#include "storage/codec/rollup_tables.h"
+#include "storage/points/points.h"
+#include "storage/store.h"
+#include "tsd/rollup/rollup_sum.h"
+
+namespace hg::tsd {
+
+/// Some hours: of each level that is filled both ends are multiples of its interval.
+struct RollupSpan {
+  uint32_t begin_s = 0, end_s = 0;
+};
+
+enum class RollupMissing : uint8_t {
+  kDelete,  // cells that no raw points are there for go
+  kKeep,  // they stay, as do those of more points than there are: raw points may have been deleted
+};
+
+/// One thread at a time, but for rows_written.
+class RollupFill {
+ public:
+  using Levels = std::vector<const codec::RollupLevel*>;
+
+  /// Series whose rollups are held in memory at once.
+  static constexpr size_t kSeriesMax = 256;
+
+  /// The references outlive it. `pause` is called between two batches: it may wait, or end the
+  /// work.
+  RollupFill(Points& points, Store& store, const RollupIds& ids, ReconcileOptions reconcile,
+             std::function<Status()> pause)
+      : points_(points),
+        store_(store),
+        ids_(ids),
+        reconcile_(reconcile),
+        pause_(std::move(pause)) {}
+
+  /// Fails as storage does, or as `pause` says, some of it done. `odd`: hours are put in that
+  /// rollups do not tell all of: a series has an annotation there, or a NaN or an infinity, and
+  /// then no rollup.
+  Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, RollupMissing missing,
+              std::set<uint32_t>* odd);
+
+  [[nodiscard]] uint64_t rows_written() const { return rows_written_; }
+
+ private:
+  Status FillSeries(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
+                    const Levels& levels, RollupMissing missing, std::set<uint32_t>* odd);
+  Status WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& span,
+                    const codec::RollupLevel& level, RollupMissing missing,
+                    const std::vector<std::vector<RollupSum>>& sums);
+
+  Points& points_;
+  Store& store_;
+  const RollupIds ids_;
+  const ReconcileOptions reconcile_;
+  const std::function<Status()> pause_;
+  std::atomic<uint64_t> rows_written_{0};
+};
+
+}  // namespace hg::tsd

@@ -1,0 +1,268 @@
+#include "tsd/rollup/rollup_maker.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace hg::tsd {
+namespace {
+
+constexpr uint32_t kDay = 86'400;
+constexpr uint32_t kYear = 366 * kDay;
+constexpr auto kBetweenRounds = std::chrono::seconds(10);
+/// While the past is filled.
+constexpr int64_t kRepairIntervalNs = 10'000'000'000;
+constexpr int kNice = 10;
+/// Of one series in memory, while the past is filled.
+constexpr uint32_t kIntervalsAtOnce = 1024;
+
+bool IsOfData(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
+}
+
+}  // namespace
+
+RollupMaker::RollupMaker(Points& points, WatchedPoints& watched, Store& store, RollupState& state,
+                         const Clock& clock, RollupMakerOptions options)
+    : points_(points),
+      watched_(watched),
+      state_(state),
+      clock_(clock),
+      options_(options),
+      finest_s_(kDay),
+      fill_(points, store, options.ids, options.reconcile, [this] { return Pause(); }) {
+  for (const codec::RollupLevel* level : state.levels()) {
+    by_step_[std::max(kRowSpan, level->interval.interval_s)].push_back(level);
+    finest_s_ = std::min(finest_s_, level->interval.interval_s);
+  }
+}
+
+void RollupMaker::Start() {
+  worker_ = std::thread([this] { Work(); });
+}
+
+void RollupMaker::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    stop_.notify_all();
+  }
+  if (worker_.joinable()) worker_.join();
+}
+
+void RollupMaker::Work() {
+  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
+  std::string last_failure;
+  while (!stopped_) {
+    const Status round = Round();
+    if (stopped_) return;
+    if (!round.ok()) {
+      ++failures_;
+      if (round.message() != last_failure) Report(round.ToString() + "; trying again");
+    }
+    last_failure = round.message();
+    if (round.ok() && !state_.Repairable(1).empty() && !stopped_ && state_.marks() > kMarksPerRound)
+      continue;
+    std::unique_lock lock(mutex_);
+    stop_.wait_for(lock, kBetweenRounds, [this] { return stopped_.load(); });
+  }
+}
+
+Status RollupMaker::Pause() {
+  if (options_.busy_share < 1) {
+    constexpr int64_t kPauseMaxNs = 1'000'000'000;
+    const int64_t busy_ns = std::max<int64_t>(0, clock_.MonotonicNs() - resumed_ns_);
+    const auto rest_ns =
+        static_cast<int64_t>(static_cast<double>(busy_ns) * (1 / options_.busy_share - 1));
+    std::unique_lock lock(mutex_);
+    stop_.wait_for(lock, std::chrono::nanoseconds(std::min(rest_ns, kPauseMaxNs)),
+                   [this] { return stopped_.load(); });
+  }
+  resumed_ns_ = clock_.MonotonicNs();
+  return stopped_ ? Status::Unavailable("stopping") : Status();
+}
+
+// First what is told leaves marks, then all below is told of.
+void RollupMaker::Raise(uint32_t horizon) {
+  state_.RaiseHorizon(horizon);
+  watched_.RaiseHorizon(horizon);
+}
+
+Status RollupMaker::Round() {
+  resumed_ns_ = clock_.MonotonicNs();
+  if (stopped_) return Status::Unavailable("stopping");
+  if (watched_.RowsExpire()) {
+    return Status::Unsupported(
+        "the table of points has a TTL, by which points go unseen: none are made. Let "
+        "tsd.retention.config say what is kept how long");
+  }
+  if (!state_.start()) {
+    const auto start = static_cast<uint32_t>(now_s() - now_s() % kDay);
+    RETURN_IF_ERROR(state_.Begin(start));
+    Raise(start);
+    Report("made from now on, and of older points metric by metric");
+  }
+  RETURN_IF_ERROR(GoForward());
+  RETURN_IF_ERROR(Repair());
+  return FillPast();
+}
+
+Result<std::set<Bytes>> RollupMaker::Metrics() {
+  std::set<Bytes> metrics;
+  const auto width = static_cast<size_t>(points_.layout().metric_width);
+  Bytes last;
+  RETURN_IF_ERROR(points_.ListSeries("", {}, [&](ByteView tsuid) {
+    if (tsuid.substr(0, width) == last) return true;
+    last.assign(tsuid.substr(0, width));
+    metrics.insert(last);
+    return true;
+  }));
+  return metrics;
+}
+
+Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels,
+                               RollupMissing missing) {
+  std::set<uint32_t> odd;
+  const Status filled = fill_.Fill(metric, span, levels, missing, &odd);
+  if (IsOfData(filled)) {
+    Report("metric " + ToHexUpper(metric) + ", hours [" + std::to_string(span.begin_s) + ", " +
+           std::to_string(span.end_s) + ") are read as raw points: " + filled.ToString());
+    for (uint32_t hour = span.begin_s; hour < span.end_s; hour += kRowSpan) odd.insert(hour);
+  } else {
+    RETURN_IF_ERROR(filled);
+  }
+  for (const uint32_t hour : odd) RETURN_IF_ERROR(state_.MarkOdd(metric, hour));
+  return {};
+}
+
+Status RollupMaker::GoForward() {
+  for (const auto& [step, levels] : by_step_) {
+    for (;;) {
+      const uint32_t whole = state_.WholeUpTo(*levels.front());
+      if (whole == 0) return {};  // all was forgotten: the next round begins anew
+      const RollupSpan span{whole, whole + step};
+      if (now_s() < int64_t{span.end_s} + options_.delay_s) break;
+      Raise(span.end_s);
+      ASSIGN_OR_RETURN(const std::set<Bytes> metrics, Metrics());
+      for (const Bytes& metric : metrics)
+        RETURN_IF_ERROR(FillOrMark(metric, span, levels, RollupMissing::kDelete));
+      RETURN_IF_ERROR(state_.Advance(levels, span.end_s));
+    }
+  }
+  return {};
+}
+
+Status RollupMaker::Repair() {
+  repaired_ns_ = clock_.MonotonicNs();
+  const std::vector<RollupState::Marked> marks = state_.Repairable(kMarksPerRound);
+  std::vector<RollupState::Marked> day;
+  for (size_t i = 0; i < marks.size(); ++i) {
+    day.push_back(marks[i]);
+    if (i + 1 < marks.size() && marks[i + 1].metric == marks[i].metric &&
+        marks[i + 1].base / kDay == marks[i].base / kDay)
+      continue;
+    RETURN_IF_ERROR(RepairDay(day));
+    day.clear();
+  }
+  return {};
+}
+
+Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
+  const Bytes& metric = marks.front().metric;
+  std::set<uint32_t> odd;
+  for (const auto& [step, levels] : by_step_) {
+    const uint32_t whole = state_.WholeUpTo(*levels.front());
+    uint32_t done = 0;
+    for (const RollupState::Marked& mark : marks) {
+      const RollupSpan span{mark.base - mark.base % step, mark.base - mark.base % step + step};
+      if (span.end_s > whole || span.end_s <= done) continue;  // that is made when it is over
+      done = span.end_s;
+      const Status filled = fill_.Fill(metric, span, levels, RollupMissing::kDelete, &odd);
+      if (IsOfData(filled)) {
+        odd.insert(mark.base);
+      } else {
+        RETURN_IF_ERROR(filled);
+      }
+    }
+  }
+  for (const uint32_t hour : odd) RETURN_IF_ERROR(state_.MarkOdd(metric, hour));
+  for (const RollupState::Marked& mark : marks) {
+    if (odd.contains(mark.base)) {
+      state_.GiveUp(mark);
+      continue;
+    }
+    ASSIGN_OR_RETURN(const bool gone, state_.Unmark(mark));
+    repaired_ += gone ? 1 : 0;
+  }
+  return {};
+}
+
+Status RollupMaker::FillPast() {
+  const std::optional<uint32_t> end = state_.start();
+  if (state_.complete() || !end) return {};
+  ASSIGN_OR_RETURN(std::set<Bytes> metrics, Metrics());
+  std::erase_if(metrics, [this](const Bytes& metric) { return state_.Filled(metric); });
+  metrics_left_ = metrics.size();
+  for (const Bytes& metric : metrics) {
+    RETURN_IF_ERROR(FillMetric(metric, *end));
+    if (!state_.start()) return {};
+    RETURN_IF_ERROR(state_.SetFilled(metric));
+    --metrics_left_;
+  }
+  RETURN_IF_ERROR(state_.SetComplete());
+  Report("those of all older points are made: " + std::to_string(fill_.rows_written()) +
+         " rows were written since the start");
+  return {};
+}
+
+// Before what retention has been told of only rollups may be left.
+Status RollupMaker::FillMetric(const Bytes& metric, uint32_t end) {
+  const uint32_t days = std::clamp(finest_s_ * kIntervalsAtOnce / kDay, 1U, 32U);
+  Levels levels;
+  for (const auto& [step, of_step] : by_step_)
+    levels.insert(levels.end(), of_step.begin(), of_step.end());
+  for (uint32_t year = state_.KeptBefore(metric); year < end;) {
+    const uint32_t year_end = end - year > kYear ? year + kYear : end;
+    ASSIGN_OR_RETURN(const bool any, HasPoints(metric, {year, year_end}));
+    for (uint32_t at = year; any && at < year_end;) {
+      const uint32_t stop = std::min(year_end, at + days * kDay);
+      RETURN_IF_ERROR(FillOrMark(metric, {at, stop}, levels, RollupMissing::kKeep));
+      RETURN_IF_ERROR(GoForward());
+      if (clock_.MonotonicNs() - repaired_ns_ > kRepairIntervalNs) RETURN_IF_ERROR(Repair());
+      if (!state_.start()) return {};
+      at = stop;
+    }
+    year = year_end;
+  }
+  return {};
+}
+
+Result<bool> RollupMaker::HasPoints(const Bytes& metric, const RollupSpan& span) {
+  PointScanSpec spec;
+  spec.metric = metric;
+  spec.rows = {span.begin_s, span.end_s};
+  spec.statistics = true;
+  ASSIGN_OR_RETURN(const auto scan, points_.Scan(spec, options_.reconcile));
+  RowHour row;
+  Result<bool> any = scan->Next(&row);
+  if (!any.ok() && IsOfData(any.status())) return true;
+  return any;
+}
+
+RollupStats RollupMaker::Stats() const {
+  RollupStats stats;
+  stats.rows_written = fill_.rows_written();
+  stats.repaired = repaired_;
+  stats.failures = failures_;
+  stats.marks = state_.marks();
+  stats.metrics_left = metrics_left_;
+  if (!state_.start()) return stats;
+  for (const auto& [step, levels] : by_step_) {
+    const int64_t due = now_s() - step;
+    stats.lag_s = std::max<int64_t>(stats.lag_s, due - state_.WholeUpTo(*levels.front()));
+  }
+  return stats;
+}
+
+}  // namespace hg::tsd
