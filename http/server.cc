@@ -47,16 +47,20 @@ class Server::Impl {
 
   ~Impl() { Stop(); }
 
-  Status Start() {
+  Status Start(std::optional<ListeningSocket> plain, const std::vector<int>& connections) {
     const TlsOptions& tls = options_.tls;
     const bool speaks_tls = !tls.certificate_file.empty();
     if (speaks_tls) RETURN_IF_ERROR(tls_.Load());
-    if (!speaks_tls || tls.port) RETURN_IF_ERROR(Open(options_.bind, options_.port, nullptr));
+    if (SpeaksPlain(options_)) {
+      RETURN_IF_ERROR(plain ? Adopt(std::move(*plain))
+                            : Open(options_.bind, options_.port, nullptr));
+    }
     if (speaks_tls) {
       RETURN_IF_ERROR(Open(tls.bind.empty() ? options_.bind : tls.bind,
                            tls.port.value_or(options_.port), &tls_));
     }
     for (auto& listener : listeners_) Accept(*listener);
+    for (const int fd : connections) TakeOver(fd);
     for (auto& loop : loops_) {
       guards_.push_back(asio::make_work_guard(loop->io()));
       asio::post(loop->io(), [&loop] { loop->Start(); });
@@ -151,6 +155,28 @@ class Server::Impl {
     return {};
   }
 
+  Status Adopt(ListeningSocket socket) {
+    auto listener = std::make_unique<Listener>(loops_[0]->io(), nullptr);
+    boost::system::error_code error;
+    listener->acceptor.assign(socket.v6() ? tcp::v6() : tcp::v4(), socket.fd(), error);
+    if (error) return Status::IoError("cannot accept on the socket: " + error.message());
+    listener->port = socket.port();
+    (void)socket.Release();  // the acceptor closes it
+    reached_from_outside_ |= !listener->acceptor.local_endpoint(error).address().is_loopback();
+    listeners_.push_back(std::move(listener));
+    return {};
+  }
+
+  /// Of the plain port, as if it had been accepted now.
+  void TakeOver(int fd) {
+    const bool v6 = listeners_[0]->acceptor.local_endpoint().address().is_v6();
+    Loop& loop = *loops_[static_cast<size_t>(fd) % loops_.size()];
+    tcp::socket socket(loop.io());
+    boost::system::error_code error;
+    socket.assign(v6 ? tcp::v6() : tcp::v4(), fd, error);
+    if (!error) Admit(*listeners_[0], loop, std::move(socket));
+  }
+
   void Accept(Listener& listener) {
     // One acceptor that hands out, instead of one per loop: the kernel's SO_REUSEPORT spreads by
     // hash, so that a few busy agents often share one loop, and it would let a second daemon listen
@@ -220,7 +246,9 @@ Server::Server(const Options& options, Services& services)
 
 Server::~Server() = default;
 
-Status Server::Start() { return impl_->Start(); }
+Status Server::Start(std::optional<ListeningSocket> plain, const std::vector<int>& connections) {
+  return impl_->Start(std::move(plain), connections);
+}
 
 uint16_t Server::port() const { return impl_->port(); }
 

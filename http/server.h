@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "http/listening_socket.h"
 #include "http/options.h"
 #include "http/services.h"
 #include "storage/base/status.h"
@@ -20,7 +23,9 @@ class Server {
   ~Server();
 
   /// Listens and returns; IoError names the address if it cannot, InvalidArgument a file of TLS.
-  Status Start();
+  /// `plain`: the socket of the plain port, where somebody has had it (waiting_room.h), with the
+  /// connections that he leaves, which are this object's from now on.
+  Status Start(std::optional<ListeningSocket> plain = {}, const std::vector<int>& connections = {});
 
   /// The port that is listened on: Options::port, or the one the system chose for 0.
   [[nodiscard]] uint16_t port() const;

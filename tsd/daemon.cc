@@ -16,6 +16,7 @@
 #include "http/api/health.h"
 #include "http/graphite_server.h"
 #include "http/server.h"
+#include "http/waiting_room.h"
 #include "query/engine.h"
 #include "storage/base/file.h"
 #include "storage/local/local_server.h"
@@ -214,13 +215,19 @@ class Daemon {
     });
   }
 
-  Status Start() {
+  /// Answers from then on in place of the waiting room, if there is one, on its socket.
+  Status Start(std::optional<http::WaitingRoom>* waiting_room,
+               std::optional<http::ListeningSocket>&& plain) {
     if (highest_ids_) highest_ids_->Start();
-    if (options_.preloaded_rows)
-      RETURN_IF_ERROR(Prepend(session_.names().Preload(*options_.preloaded_rows),
-                              "tsd.core.preload_uid_cache"));
-    RETURN_IF_ERROR(LoadUsers());
-    RETURN_IF_ERROR(server_.Start());
+    Status prepared;
+    if (options_.preloaded_rows) {
+      prepared =
+          Prepend(session_.names().Preload(*options_.preloaded_rows), "tsd.core.preload_uid_cache");
+    }
+    if (prepared.ok()) prepared = LoadUsers();
+    RETURN_IF_ERROR(prepared);
+    const std::vector<int> lines = *waiting_room ? (*waiting_room)->Stop() : std::vector<int>();
+    RETURN_IF_ERROR(server_.Start(std::move(plain), lines));
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
     WarnIfOpen();
     fold_.Start();
@@ -481,6 +488,13 @@ Status RunDaemon(Invocation& call) {
   LogInfo("up to " + std::to_string(options.http.connections_max) + " connections, of " +
           std::to_string(open_files_max) + " open files");
   ASSIGN_OR_RETURN(const int64_t patience_ms, ReadStartPatienceMs(call.session.config()));
+  std::optional<http::ListeningSocket> plain;
+  std::optional<http::WaitingRoom> waiting_room;
+  if (http::SpeaksPlain(options.http)) {
+    ASSIGN_OR_RETURN(auto opened, http::ListeningSocket::Open(options.http));
+    plain.emplace(std::move(opened));
+    waiting_room.emplace(*plain);
+  }
   manager.Say("Opening the store");
   ASSIGN_OR_RETURN(const bool is_open, OpenPatiently(call, signals, patience_ms));
   if (!is_open) return {};
@@ -489,7 +503,7 @@ Status RunDaemon(Invocation& call) {
   options.ingest.append_blocks = call.session.backend().remote();
   if (options.ingest.append_blocks) options.http.write_threads = kRemoteWriteThreads;
   Daemon daemon(call.session, call.clock, std::move(options));
-  RETURN_IF_ERROR(daemon.Start());
+  RETURN_IF_ERROR(daemon.Start(&waiting_room, std::move(plain)));
   LogInfo("Ready to serve on " + daemon.Address());
   manager.Ready();
   std::string last_failure;

@@ -37,19 +37,27 @@ class Daemon:
         if not os.access(self.tsdb, os.X_OK):
             raise SystemExit(f"there is no program {tsdb}")
 
-    def start(self, patience_s=60):
-        """Seconds until it answered."""
+    def launch(self):
+        """Without waiting for it."""
         config = self.folder / "tsd.conf"
         config.write_text("".join(f"{key} = {value}\n" for key, value in
                                   {**self.settings, "tsd.network.port": self.port}.items()))
-        began = time.monotonic()
         with open(self.folder / "tsd.log", "ab") as log:
             self.process = subprocess.Popen([self.tsdb, "tsd", f"--config={config}"], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, cwd=self.folder)
+
+    def start(self, patience_s=60):
+        """Seconds until it answered."""
+        began = time.monotonic()
+        self.launch()
         while time.monotonic() - began < patience_s and self.process.poll() is None:
             try:
                 self.get("/api/version", timeout=5)
                 return time.monotonic() - began
+            except Refused as refused:
+                if refused.status != 503:  # it is starting
+                    raise
+                time.sleep(0.02)
             except OSError:
                 time.sleep(0.02)
         self.kill()

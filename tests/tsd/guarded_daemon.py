@@ -93,10 +93,12 @@ class Guarded(daemons.Daemon):
             "tsd.network.tls.authorities": folder / "authority.pem", **(settings or {})})
 
     def get(self, path, timeout=60):
-        # What the support's start waits for: an answer, of whatever kind.
+        # What the support's start waits for: an answer, of whatever kind, but that it is starting.
         try:
             return super().get(path, timeout)
         except daemons.Refused as refused:
+            if refused.status == 503:
+                raise
             return refused.status
 
     def context(self, own=None):

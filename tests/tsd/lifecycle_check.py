@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A daemon's life as a service manager and a load balancer see it: readiness told over NOTIFY_SOCKET, a reload, a stop that
+"""A daemon's life as a service manager and a load balancer see it: what it answers while it starts, readiness told over NOTIFY_SOCKET, a reload, a stop that
 first says no at /readyz and serves on, what a stop leaves for the next start.
     lifecycle_check.py build/release/tsdb
 The last line reads "N passed, N failed"."""
@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +60,23 @@ def metric(server, name):
     return int(re.search(rf"^{name} (\d+)$", server.text("/metrics"), re.MULTILINE)[1])
 
 
+def answers_while_it_starts(tsdb, folder):
+    """A store that cannot be opened yet: HBase's gateway is not there."""
+    server = daemon.Daemon(tsdb, folder, {"tsd.storage.backend": "hbase", "tsd.storage.hbase.start_patience": 600_000,
+                                          "tsd.storage.hbase.thrift": f"127.0.0.1:{daemon.free_port()}"})
+    server.launch()
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        try:
+            check(status_of(server, "/healthz") == (200, "ok\n"), "it is healthy before it has a store")
+            break
+        except OSError:
+            time.sleep(0.02)
+    check(status_of(server, "/readyz") == (503, "starting: the store is opened\n"), "and not ready")
+    check(status_of(server, "/api/put", point(1))[0] == 503, "points are to be sent again")
+    check(server.stop() == 0, "told to stop it ends")
+
+
 def told_and_drained(tsdb, folder):
     manager = Manager(folder)
     server = daemon.Daemon(tsdb, folder, {"tsd.core.stop.drain": 600_000})
@@ -93,7 +111,7 @@ def replayed(tsdb, folder, flush):
 
 def main():
     tsdb = sys.argv[1]
-    for run in (told_and_drained,
+    for run in (answers_while_it_starts, told_and_drained,
                 lambda tsdb, folder: check(replayed(tsdb, folder, "true") == 0, "a stop leaves nothing to replay"),
                 lambda tsdb, folder: check(replayed(tsdb, folder, "false") > 0, "a quick stop leaves the log")):
         with tempfile.TemporaryDirectory() as folder:

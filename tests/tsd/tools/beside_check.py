@@ -194,7 +194,7 @@ def alone_only(server, tools):
     """What needs the directory alone says so."""
     data = server.folder / "data"
     tools.refused("in use by process", "repair")
-    tools.refused("in use by process", "tsd")
+    tools.refused("in use by process", "tsd", "--port", daemon.free_port())
     tools.refused("in use by a daemon; stop it first", "migrate", f"--from=dir://{data}", f"--to=dir://{server.folder}/new")
     tools.refused("in use by a daemon; stop it first", "migrate", f"--from=dir://{server.folder}/restored",
                   f"--to=dir://{data}")

@@ -1,0 +1,104 @@
+#include "http/waiting_room.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/http/running_server.h"
+
+namespace hg::http {
+namespace {
+
+ListeningSocket AnySocket() {
+  Options options;
+  options.port = 0;
+  auto listener = ListeningSocket::Open(options);
+  REQUIRE(listener.ok());
+  return std::move(*listener);
+}
+
+std::string AnswerTo(uint16_t port, std::string_view request) {
+  ClientSocket client(port);
+  client.Send(request);
+  return client.ReadAll();
+}
+
+TEST_CASE("while the store opens the process is healthy and not ready") {
+  const ListeningSocket listener = AnySocket();
+  WaitingRoom room(listener);
+  const uint16_t port = listener.port();
+  CHECK(AnswerTo(port, "GET /healthz HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nok\n"));
+  CHECK(AnswerTo(port, "GET /healthz?x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 OK\r\n"));
+  const std::string head = AnswerTo(port, "HEAD /healthz HTTP/1.1\r\n\r\n");
+  CHECK(head.starts_with("HTTP/1.1 200 OK\r\n"));
+  CHECK(head.ends_with("\r\n\r\n"));
+  for (const char* request :
+       {"GET /readyz HTTP/1.1\r\n\r\n", "GET /healthzz HTTP/1.1\r\n\r\n",
+        "POST /healthz HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "GET /api/version HTTP/1.0\r\n\r\n",
+        "POST /api/put HTTP/1.1\r\nContent-Length: 2\r\n\r\n[]"}) {
+    CAPTURE(request);
+    const std::string answer = AnswerTo(port, request);
+    CHECK(answer.starts_with("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"));
+  }
+}
+
+TEST_CASE("slow clients keep nobody up") {
+  const ListeningSocket listener = AnySocket();
+  WaitingRoom room(listener);
+  ClientSocket slow(listener.port());
+  slow.Send("GET /rea");
+  CHECK(AnswerTo(listener.port(), "GET /readyz HTTP/1.1\r\n\r\n").ends_with("is opened\n"));
+  slow.Send("dyz HTTP/1.1\r\n\r\n");
+  CHECK(slow.ReadAll().starts_with("HTTP/1.1 503 "));
+}
+
+TEST_CASE("lines wait until there is who stores them") {
+  ListeningSocket listener = AnySocket();
+  const uint16_t port = listener.port();
+  WaitingRoom room(listener);
+  ClientSocket lines(port);
+  lines.Send("put m 1700000000 1 a=b\nversion\n");
+  // Behind an answer to another one the first has been looked at.
+  CHECK(AnswerTo(port, kGetVersion).starts_with("HTTP/1.1 503 "));
+  const std::vector<int> waiting = room.Stop();
+  REQUIRE(waiting.size() == 1);
+  CHECK(room.Stop().empty());
+
+  EdgeFixture edge;
+  Server server(edge.options, edge.services);
+  REQUIRE(server.Start(std::move(listener), waiting).ok());
+  CHECK(lines.Read(1).size() == 1);  // "version" is answered behind the point
+  CHECK(edge.Cells().size() == 1);
+  server.Stop();
+}
+
+TEST_CASE("who comes when the waiting room is closed is answered by the server") {
+  ListeningSocket listener = AnySocket();
+  const uint16_t port = listener.port();
+  WaitingRoom room(listener);
+  CHECK(AnswerTo(port, kGetVersion).starts_with("HTTP/1.1 503 "));
+  CHECK(room.Stop().empty());
+  ClientSocket between(port);
+  between.Send(kGetVersion);
+
+  EdgeFixture edge;
+  Server server(edge.options, edge.services);
+  REQUIRE(server.Start(std::move(listener)).ok());
+  CHECK(server.port() == port);
+  CHECK(between.ReadResponse().status() == 200);
+  server.Stop();
+}
+
+TEST_CASE("an address that cannot be is named") {
+  Options options;
+  options.bind = "no such host.invalid";
+  CHECK(ListeningSocket::Open(options).status().code() == StatusCode::kInvalidArgument);
+  const ListeningSocket taken = AnySocket();
+  options.bind = "127.0.0.1";
+  options.port = taken.port();
+  const Status refused = ListeningSocket::Open(options).status();
+  CHECK(refused.code() == StatusCode::kIoError);
+  CHECK(refused.message().find("127.0.0.1:" + std::to_string(taken.port())) !=
+        std::string_view::npos);
+}
+
+}  // namespace
+}  // namespace hg::http
