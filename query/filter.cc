@@ -39,6 +39,7 @@ bool AnyCase(const NamedKind& kind, const FilterSpec& spec) {
 // Items between bars; trailing empty ones do not count, as in Java's String.split.
 std::vector<std::string> SplitBars(std::string_view text) {
   std::vector<std::string> out;
+  out.reserve(static_cast<size_t>(std::count(text.begin(), text.end(), '|')) + 1);
   for (size_t at = 0; at <= text.size();) {
     size_t bar = std::min(text.find('|', at), text.size());
     out.emplace_back(text.substr(at, bar - at));
@@ -110,10 +111,9 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
     case FilterKind::kNotLiteralOrAnyCase:
       if (spec.filter == "|")
         return Status::InvalidArgument("Filter must contain more than just a pipe");
-      for (const std::string& item :
-           SplitBars(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter)) {
+      for (std::string& item : SplitBars(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter)) {
         auto& all = out->literals_;
-        if (std::find(all.begin(), all.end(), item) == all.end()) all.push_back(item);
+        if (std::find(all.begin(), all.end(), item) == all.end()) all.push_back(std::move(item));
       }
       if (out->literals_.size() > kFewLiterals) RETURN_IF_ERROR(NoWait::MayWait());
       break;

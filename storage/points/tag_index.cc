@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <roaring/roaring.hh>
+
+#include "storage/points/match_series.h"
 
 namespace hg::points {
 namespace {
@@ -39,6 +42,15 @@ void Postings::AddTo(Roaring* set) const {
     *set |= *bitmap_;
   } else {
     set->addMany(list_.size(), list_.data());
+  }
+}
+
+template <typename Visit>
+void Postings::ForEach(Visit&& visit) const {
+  if (bitmap_ != nullptr) {
+    for (const uint32_t number : *bitmap_) visit(number);
+  } else {
+    for (const uint32_t number : list_) visit(number);
   }
 }
 
@@ -123,9 +135,44 @@ void TagIndex::Rehash() {
 }
 
 void TagIndex::AddOneOf(const TagClause& clause, Roaring* set) const {
+  for (const Postings* list : ListsOf(clause)) list->AddTo(set);
+}
+
+std::vector<const Postings*> TagIndex::ListsOf(const TagClause& clause) const {
+  std::vector<const Postings*> lists;
+  lists.reserve(clause.values.size());
+  Bytes name;
   for (const Bytes& value : clause.values) {
-    if (auto pair = pairs_.find(clause.tagk + value); pair != pairs_.end()) pair->second.AddTo(set);
+    name.assign(clause.tagk).append(value);
+    if (const auto pair = pairs_.find(name); pair != pairs_.end()) lists.push_back(&pair->second);
   }
+  return lists;
+}
+
+// Bitmaps cost more than some sets that are looked at one by one, as those of some hosts.
+std::optional<std::vector<uint32_t>> TagIndex::MatchFewSets(
+    const std::vector<TagClause>& clauses) const {
+  constexpr uint64_t kFewSets = 256, kFewValues = 256;
+  for (const TagClause& clause : clauses) {
+    if (clause.kind != TagClause::Kind::kOneOf || clause.values.size() > kFewValues) continue;
+    const std::vector<const Postings*> lists = ListsOf(clause);
+    uint64_t count = 0;
+    for (const Postings* list : lists) count += list->size();
+    if (count > kFewSets) continue;
+    std::vector<uint32_t> sets;
+    sets.reserve(count);
+    for (const Postings* list : lists) list->ForEach([&](uint32_t set) { sets.push_back(set); });
+    std::sort(sets.begin(), sets.end());
+    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+    if (clauses.size() > 1) {
+      SeriesMatcher named;
+      named.clauses = clauses;
+      std::erase_if(
+          sets, [&](uint32_t set) { return !MatchesSeries(named, layout_, {}, sets_[set].pairs); });
+    }
+    return sets;
+  }
+  return std::nullopt;
 }
 
 // The tag sets that hold to all clauses. Begins with those of some values, which mostly are few.
@@ -157,46 +204,56 @@ Roaring TagIndex::MatchSets(const std::vector<TagClause>& clauses) const {
   return result;
 }
 
-std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matcher) const {
-  const auto of_metric = metrics_.find(metric);
-  if (!metric.empty() && of_metric == metrics_.end()) return {};
-  const Postings* const postings = metric.empty() ? nullptr : &of_metric->second;
-  const auto all = [&] {
-    Roaring numbers;
-    if (postings != nullptr) {
-      postings->AddTo(&numbers);
-    } else {
-      numbers.addRange(0, series_.size());
-    }
-    return numbers;
-  };
+// Walks the smaller side: the series of the sets, or those of the metric.
+template <typename Sets, typename Has>
+std::vector<uint32_t> TagIndex::SeriesOf(const Sets& sets, const Postings* metric,
+                                         Has&& has) const {
   std::vector<uint32_t> numbers;
-  if (matcher.clauses.empty()) {
-    const Roaring found = all();
-    numbers.resize(found.cardinality());
-    if (!numbers.empty()) found.toUint32Array(numbers.data());
-    return numbers;
-  }
-  const Roaring sets = MatchSets(matcher.clauses);
-  // The smaller side is walked: the series of the sets, or those of the metric.
-  const uint64_t most = postings != nullptr ? postings->size() : series_.size();
+  const uint64_t most = metric != nullptr ? metric->size() : series_.size();
   uint64_t in_sets = 0;
   for (auto set = sets.begin(); set != sets.end() && in_sets <= most; ++set) {
     in_sets += sets_[*set].series;
   }
-  if (in_sets <= most) {
-    for (const uint32_t set : sets) {
-      for (uint32_t n = sets_[set].last; n != kNone; n = series_[n].before) {
-        if (postings == nullptr || postings->Has(n)) numbers.push_back(n);
-      }
+  if (in_sets > most) {
+    const auto take = [&](uint32_t number) {
+      if (has(series_[number].set)) numbers.push_back(number);
+    };
+    if (metric != nullptr) {
+      metric->ForEach(take);
+    } else {
+      for (uint32_t number = 0; number < series_.size(); ++number) take(number);
     }
-    std::sort(numbers.begin(), numbers.end());
     return numbers;
   }
-  for (const uint32_t n : all()) {
-    if (sets.contains(series_[n].set)) numbers.push_back(n);
+  for (const uint32_t set : sets) {
+    for (uint32_t n = sets_[set].last; n != kNone; n = series_[n].before) {
+      if (metric == nullptr || metric->Has(n)) numbers.push_back(n);
+    }
   }
+  std::sort(numbers.begin(), numbers.end());
   return numbers;
+}
+
+std::vector<uint32_t> TagIndex::Match(ByteView metric, const SeriesMatcher& matcher) const {
+  const auto of_metric = metrics_.find(metric);
+  if (!metric.empty() && of_metric == metrics_.end()) return {};
+  const Postings* const postings = metric.empty() ? nullptr : &of_metric->second;
+  if (matcher.clauses.empty()) {
+    std::vector<uint32_t> numbers(postings != nullptr ? 0 : series_.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    if (postings != nullptr) {
+      numbers.reserve(postings->size());
+      postings->ForEach([&](uint32_t number) { numbers.push_back(number); });
+    }
+    return numbers;
+  }
+  if (const auto few = MatchFewSets(matcher.clauses)) {
+    return SeriesOf(*few, postings, [&](uint32_t set) {
+      return std::binary_search(few->begin(), few->end(), set);
+    });
+  }
+  const Roaring sets = MatchSets(matcher.clauses);
+  return SeriesOf(sets, postings, [&](uint32_t set) { return sets.contains(set); });
 }
 
 uint64_t TagIndex::MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) const {
@@ -208,16 +265,14 @@ uint64_t TagIndex::MatchesAtMost(ByteView metric, const SeriesMatcher& matcher) 
   }
   for (const TagClause& clause : matcher.clauses) {
     if (clause.kind != TagClause::Kind::kOneOf) continue;
+    const std::vector<const Postings*> lists = ListsOf(clause);
     uint64_t sets = 0;
-    for (const Bytes& value : clause.values) {
-      const auto pair = pairs_.find(clause.tagk + value);
-      if (pair != pairs_.end()) sets += pair->second.size();
-    }
+    for (const Postings* list : lists) sets += list->size();
     if (sets > kSetsCounted) continue;
-    Roaring with;
-    AddOneOf(clause, &with);
     uint64_t series = 0;
-    for (const uint32_t set : with) series += sets_[set].series;
+    for (const Postings* list : lists) {
+      list->ForEach([&](uint32_t set) { series += sets_[set].series; });
+    }
     most = std::min(most, series);
   }
   return most;

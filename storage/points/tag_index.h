@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +32,9 @@ class Postings {
   /// Numbers come in rising order.
   void Add(uint32_t number);
   void AddTo(Roaring* set) const;
+  /// Calls visit(number) for each, rising.
+  template <typename Visit>
+  void ForEach(Visit&& visit) const;
   [[nodiscard]] bool Has(uint32_t number) const;
   [[nodiscard]] uint64_t size() const;
   [[nodiscard]] size_t bytes() const;
@@ -60,6 +64,16 @@ class TagIndex {
  private:
   /// Tag sets that have the key with one of the clause's values.
   void AddOneOf(const TagClause& clause, Roaring* set) const;
+  /// The lists of these tag sets, value by value.
+  [[nodiscard]] std::vector<const Postings*> ListsOf(const TagClause& clause) const;
+  /// As MatchSets, rising; none where they are not few.
+  [[nodiscard]] std::optional<std::vector<uint32_t>> MatchFewSets(
+      const std::vector<TagClause>& clauses) const;
+  /// Series of the metric (nullptr = all) in the tag sets, rising. `has`: of a set, whether it is
+  /// one of them.
+  template <typename Sets, typename Has>
+  [[nodiscard]] std::vector<uint32_t> SeriesOf(const Sets& sets, const Postings* metric,
+                                               Has&& has) const;
   static constexpr uint32_t kNone = UINT32_MAX;
   struct TagSet {
     ByteView pairs;
