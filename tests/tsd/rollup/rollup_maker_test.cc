@@ -166,6 +166,33 @@ TEST_CASE_FIXTURE(Opened, "a late point costs one mark an hour, and is in the an
   CHECK(Compare("1d-min", kMidnight, end) == "1d");
 }
 
+TEST_CASE_FIXTURE(Opened,
+                  "a mark stays while someone writes under it, and if someone wrote since") {
+  REQUIRE(world.PutInt("a", kMidnight, 1).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  REQUIRE(world.PutInt("a", kMidnight + 1, 5).ok());
+  const auto before = world.state->Repairable(10);
+  REQUIRE(before.size() == 1);
+  const ChangedRows rows{before[0].metric, before[0].base};
+  SUBCASE("wrote since") {
+    REQUIRE(world.PutInt("a", kMidnight + 2, 5).ok());
+    CHECK_FALSE(*world.state->Unmark(before[0]));
+  }
+  SUBCASE("writes") {
+    REQUIRE(world.state->BeforeChange(rows).ok());
+    CHECK(world.state->Repairable(10).empty());
+    CHECK_FALSE(*world.state->Unmark(before[0]));
+    world.state->AfterChange(rows);
+    CHECK_FALSE(*world.state->Unmark(before[0]));
+  }
+  const auto now = world.state->Repairable(10);
+  REQUIRE(now.size() == 1);
+  CHECK(*world.state->Unmark(now[0]));
+  CHECK(world.state->marks() == 0);
+}
+
 TEST_CASE_FIXTURE(Opened, "marks outlive the process") {
   REQUIRE(world.PutInt("a", kMidnight, 1).ok());
   Round();
