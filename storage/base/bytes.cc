@@ -6,11 +6,11 @@ namespace hg {
 namespace {
 
 Bytes Hex(ByteView bytes, const char* digits) {
-  Bytes out;
-  out.reserve(bytes.size() * 2);
+  Bytes out(bytes.size() * 2, '\0');
+  char* to = out.data();
   for (unsigned char c : bytes) {
-    out.push_back(digits[c >> 4]);
-    out.push_back(digits[c & 15]);
+    *to++ = digits[c >> 4];
+    *to++ = digits[c & 15];
   }
   return out;
 }

@@ -30,6 +30,15 @@ inline void AppendVarint(Bytes* out, uint64_t v) {
 /// Takes one number off the front of `in`. False, with `in` and `v` untouched, if it is cut short
 /// or does not fit.
 inline bool GetVarint64(ByteView* in, uint64_t* v) {
+  // Mostly it has one byte or two.
+  if (in->size() >= 2) {
+    const uint8_t first = ByteAt(*in, 0), second = ByteAt(*in, 1);
+    if (first < 0x80 || second < 0x80) {
+      *v = first < 0x80 ? first : (first & 0x7FU) | uint64_t{second} << 7;
+      in->remove_prefix(first < 0x80 ? 1 : 2);
+      return true;
+    }
+  }
   uint64_t result = 0;
   for (size_t i = 0; i < in->size() && i < kVarint64Max; ++i) {
     const uint8_t byte = ByteAt(*in, i);

@@ -546,12 +546,21 @@ Result<bool> BlockFileScan::Next() {
   if (stop_.empty() || key_ < stop_) return true;
   in_ = {};
   next_ = file_->index_.size();
+  block_.reset();  // it is not the one before next_ any more
   return false;
 }
 
 void BlockFileScan::Seek(Bytes start) {
   start_ = std::move(start);
-  const size_t block = file_->BlockOf(start_);
+  const auto& index = file_->index_;
+  // Mostly it is in this block, or the next one.
+  size_t block = index.size();
+  if (block_ != nullptr && index[next_ - 1].first_key <= start_) {
+    for (size_t i = next_; block == index.size() && i <= next_ + 1; ++i) {
+      if (i >= index.size() || start_ < index[i].first_key) block = i - 1;
+    }
+  }
+  if (block == index.size()) block = file_->BlockOf(start_);
   if (block + 1 != next_ || block_ == nullptr) {
     next_ = block;
     in_ = {};

@@ -22,8 +22,13 @@ class ByteReader {
     in_ = {};
   }
   uint8_t U8() {
-    const ByteView b = Take(1);
-    return b.empty() ? 0 : ByteAt(b, 0);
+    if (in_.empty()) {
+      Fail();
+      return 0;
+    }
+    const uint8_t b = ByteAt(in_, 0);
+    in_.remove_prefix(1);
+    return b;
   }
   uint64_t Varint() {
     uint64_t v = 0;

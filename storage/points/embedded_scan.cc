@@ -369,21 +369,29 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
   }
   if (!cursor) return {};
   const size_t before = file_rows_.size();
+  size_t charged = before;
+  const auto charge = [&](size_t more) -> Status {
+    const auto bytes =
+        static_cast<int64_t>(more + 2 * sizeof(FileRow) * (file_rows_.size() - charged));
+    RETURN_IF_ERROR(memory_.Add(bytes));
+    file_bytes_ += bytes;
+    charged = file_rows_.size();
+    return {};
+  };
   for (;;) {
     ASSIGN_OR_RETURN(const bool more, cursor->Next());
     if (!more) break;
     const Bytes& key = cursor->key();
-    if (key.size() != first.size() || ByteView(key).substr(0, series.size()) != series) break;
+    if (key.size() != first.size() || !key.starts_with(series)) break;
     const uint32_t base = ReadBig32(key.data() + series.size());
     if (base >= bases.end) break;
-    const std::shared_ptr<const Bytes>& block = cursor->block();
-    const bool known = !file_blocks_.empty() && file_blocks_.back() == block;
-    const auto bytes = static_cast<int64_t>(2 * sizeof(FileRow) + (known ? 0 : block->capacity()));
-    RETURN_IF_ERROR(memory_.Add(bytes));
-    file_bytes_ += bytes;
-    if (!known) file_blocks_.push_back(block);
+    if (const auto& block = cursor->block(); file_blocks_.empty() || file_blocks_.back() != block) {
+      RETURN_IF_ERROR(charge(block->capacity()));
+      file_blocks_.push_back(block);
+    }
     file_rows_.push_back({base, source, cursor->value()});
   }
+  RETURN_IF_ERROR(charge(0));
   return Step(kFileRowSteps * (file_rows_.size() - before));
 }
 
@@ -588,7 +596,6 @@ void EmbeddedScan::Give(const Part& part, RowHour* row) {
 }
 
 Result<bool> EmbeddedScan::Next(RowHour* row) {
-  StoredRow stored;
   for (;;) {
     bool irregular;
     uint32_t series;
@@ -598,41 +605,47 @@ Result<bool> EmbeddedScan::Next(RowHour* row) {
       if (!misfit_.ok()) return misfit_;
       return false;
     }
-    if (irregular) {
-      RETURN_IF_ERROR(ReadIrregular(&stored));
-    } else {
+    if (!irregular) {
       ASSIGN_OR_RETURN(const bool given, GiveColumns(series, base, row));
       if (given) return true;
-      RETURN_IF_ERROR(ReadRow(series, base, &stored));
     }
-    Expire(*engine_.points_table(), render_options_.now_ms, &stored);
-    *row = {};
-    if (IsPlain(stored.part)) {
-      Give(stored.part, row);
-    } else {
-      auto reconciled = Reconcile(stored.part, options_);
-      if (!reconciled.ok()) return Prepend(reconciled.status(), "row " + ToHexUpper(key_));
-      if (!reconciled->as_stored && listener_) listener_(key_, stored.base);
-      std::erase_if(reconciled->points, [&](const codec::StoredPoint& point) {
-        return int64_t{stored.base} * 1000 + point.qualifier.offset_ms() < oldest_ms_;
-      });
-      Give(reconciled->points, row);
-    }
-    objects_.clear();
-    for (RawCell& cell : stored.part.raw) {
-      if (!spec_.objects || !IsObject(cell.qualifier)) continue;
-      objects_.push_back({Bytes(kFamily), cell.qualifier, cell.value, cell.timestamp_ms});
-    }
-    if (offsets_.empty() && objects_.empty()) continue;
-    row->key = key_;
-    row->tsuid = tsuid_;
-    row->base = stored.base;
-    const bool one = RendersAsOne(stored.part, stored.base, render_options_);
-    row->stored_cells =
-        static_cast<uint32_t>((one ? 1 : stored.part.points.size()) + stored.part.raw.size());
-    row->objects = objects_;
-    return true;
+    ASSIGN_OR_RETURN(const bool given, GiveStored(irregular, series, base, row));
+    if (given) return true;
   }
+}
+
+// Any row. False: it has nothing to give.
+Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t base,
+                                      RowHour* row) {
+  StoredRow stored;
+  RETURN_IF_ERROR(irregular ? ReadIrregular(&stored) : ReadRow(series, base, &stored));
+  Expire(*engine_.points_table(), render_options_.now_ms, &stored);
+  *row = {};
+  if (IsPlain(stored.part)) {
+    Give(stored.part, row);
+  } else {
+    auto reconciled = Reconcile(stored.part, options_);
+    if (!reconciled.ok()) return Prepend(reconciled.status(), "row " + ToHexUpper(key_));
+    if (!reconciled->as_stored && listener_) listener_(key_, stored.base);
+    std::erase_if(reconciled->points, [&](const codec::StoredPoint& point) {
+      return int64_t{stored.base} * 1000 + point.qualifier.offset_ms() < oldest_ms_;
+    });
+    Give(reconciled->points, row);
+  }
+  objects_.clear();
+  for (RawCell& cell : stored.part.raw) {
+    if (!spec_.objects || !IsObject(cell.qualifier)) continue;
+    objects_.push_back({Bytes(kFamily), cell.qualifier, cell.value, cell.timestamp_ms});
+  }
+  if (offsets_.empty() && objects_.empty()) return false;
+  row->key = key_;
+  row->tsuid = tsuid_;
+  row->base = stored.base;
+  const bool one = RendersAsOne(stored.part, stored.base, render_options_);
+  row->stored_cells =
+      static_cast<uint32_t>((one ? 1 : stored.part.points.size()) + stored.part.raw.size());
+  row->objects = objects_;
+  return true;
 }
 
 Result<bool> EmbeddedScan::NextKey(Bytes* key) {

@@ -59,6 +59,7 @@ class EmbeddedScan : public PointScan {
   Status ReadFileRows(ByteView tsuid);
   Status ReadRunRows(const Run& run, size_t source, ByteView tsuid, const RowRange& bases);
   Status ReadRow(uint32_t series, uint32_t base, StoredRow* row);
+  Result<bool> GiveStored(bool irregular, uint32_t series, uint32_t base, RowHour* row);
   Result<bool> GiveStatistics(uint32_t base, RowHour* row);
   Result<bool> GiveColumns(uint32_t series, uint32_t base, RowHour* row);
   Result<bool> ReadColumns(uint32_t base, RowForm* form);

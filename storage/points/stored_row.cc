@@ -141,9 +141,11 @@ std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
   }
   // By family name, as a row of the cells door promises; stored rows go by the family's number.
   // Versions of a column stay newest first.
-  std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
+  const auto by_column = [](const Cell& a, const Cell& b) {
     return a.family != b.family ? a.family < b.family : a.qualifier < b.qualifier;
-  });
+  };
+  if (!std::is_sorted(cells.begin(), cells.end(), by_column))
+    std::stable_sort(cells.begin(), cells.end(), by_column);
   return cells;
 }
 
