@@ -1,9 +1,25 @@
 #include "http/wire/json_text.h"
 
+#include <array>
+
 namespace hg::http {
 namespace {
 
 constexpr char kDigits[] = "0123456789ABCDEF";
+
+/// Bytes that stand in a string as they are, whatever is beside them.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (size_t c = 0x20; c < plain.size(); ++c) plain[c] = c != '"' && c != '\\' && c != 0xED;
+  return plain;
+}();
+
+bool IsPlain(std::string_view text) {
+  for (const char c : text) {
+    if (!kPlain[static_cast<unsigned char>(c)]) return false;
+  }
+  return true;
+}
 
 /// A half of a surrogate pair, in the three bytes that UTF-8 would have for it: no text, so it is
 /// escaped.
@@ -22,11 +38,17 @@ void AppendSurrogate(std::string* out, std::string_view text) {
 }  // namespace
 
 void AppendJsonString(std::string* out, std::string_view text) {
+  if (IsPlain(text)) {  // as it mostly is
+    const size_t at = out->size();
+    out->append(text.size() + 2, '"');
+    text.copy(out->data() + at + 1, text.size());
+    return;
+  }
   out->push_back('"');
   size_t clean = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\' && c != 0xED) continue;
+    if (kPlain[c]) continue;
     if (c == 0xED) {
       if (!IsSurrogate(text.substr(i))) continue;
       out->append(text, clean, i - clean);
