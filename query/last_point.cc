@@ -1,8 +1,10 @@
 #include "query/last_point.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <map>
-#include <span>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
@@ -23,8 +25,31 @@ struct Wanted {
   int64_t oldest_base = 0;
 };
 
+/// What a sub-query asks for.
+struct Asked {
+  explicit Asked(WorkWatch* watch) : memory(watch) {}
+  std::vector<Wanted> wanted;
+  MemoryTally memory;
+  uint64_t steps = 0;  // not told to the watch yet
+};
+
+/// Some series of one metric that are looked for in the same hours: one scan finds them all.
+struct Lookup {
+  std::vector<Bytes> tsuids;  // sorted, each once
+  int64_t newest_base = 0;
+  int64_t oldest_base = 0;
+  std::vector<LastPoint> found;  // beside them; without a TSUID: none
+  bool repeats = false;          // some are wanted more than once
+};
+
+// Series of a scan at most: others may be looked for by other threads.
+constexpr size_t kSeriesOfScan = 1024;
+// The watch is one place for all threads: it is told of so many steps at once.
+constexpr uint64_t kStepsAtOnce = 2048;
+
 int64_t HourOf(int64_t ms) { return ms / 1000 - ms / 1000 % kRowSpan; }
 
+/// Its methods but Run are called by several threads.
 class LastPointFinder {
  public:
   LastPointFinder(const LastPointQuery& query, const Options& options, int64_t now_ms,
@@ -38,38 +63,67 @@ class LastPointFinder {
         names_(*names),
         side_by_side_(side_by_side),
         layout_(points->layout()),
-        memory_(watch),
         watch_(watch) {}
 
+  // Failures count in the order of the sub-queries, then of the scans.
   Result<std::vector<LastPoint>> Run() {
-    for (const LastPointSubQuery& sub : query_.queries) {
-      if (sub.tsuids.empty()) {
-        RETURN_IF_ERROR(WantMetric(sub));
-      } else {
-        for (const std::string& tsuid : sub.tsuids) RETURN_IF_ERROR(WantTsuid(tsuid));
-      }
+    std::deque<Asked> asked;
+    for (size_t i = 0; i < query_.queries.size(); ++i) asked.emplace_back(watch_);
+    // Rows of the meta table take their time.
+    RETURN_IF_ERROR(ForAll(reads_meta_table(), asked.size(),
+                           [&](size_t i) { return Want(query_.queries[i], &asked[i]); }));
+    std::vector<Wanted> wanted;
+    for (Asked& of : asked) {
+      std::move(of.wanted.begin(), of.wanted.end(), std::back_inserter(wanted));
+      std::vector<Wanted>().swap(of.wanted);
     }
-    return Read();
+    return Read(wanted);
   }
 
  private:
   [[nodiscard]] bool meta_tracking() const {
     return options_.tsuid_tracking || options_.tsuid_incrementing;
   }
+  [[nodiscard]] bool reads_meta_table() const {
+    return query_.back_scan_hours == 0 && meta_tracking();
+  }
 
-  Status WantHours(Bytes tsuid, int64_t newest_base) {
-    constexpr size_t kCopies = 4;  // wanted, in a scan, found, given
-    RETURN_IF_ERROR(memory_.Step(1));
-    RETURN_IF_ERROR(
-        memory_.Add(static_cast<int64_t>(kCopies * (sizeof(LastPoint) + tsuid.size()))));
-    int64_t oldest = query_.back_scan_hours > newest_base / kRowSpan
-                         ? 0
-                         : newest_base - query_.back_scan_hours * kRowSpan;
-    wanted_.push_back({std::move(tsuid), newest_base, oldest});
+  /// task(i) answers a Status; that of the first one that fails.
+  template <typename Task>
+  Status ForAll(bool side_by_side, size_t count, Task&& task) const {
+    if (!side_by_side || count < 2) {
+      for (size_t i = 0; i < count; ++i) RETURN_IF_ERROR(task(i));
+      return {};
+    }
+    std::vector<Status> statuses(count);
+    side_by_side_(count, [&](size_t i) {
+      statuses[i] = task(i);
+      return statuses[i].ok();
+    });
+    for (const Status& status : statuses) RETURN_IF_ERROR(status);
     return {};
   }
 
-  Status WantTsuid(const std::string& text) {
+  Status Want(const LastPointSubQuery& sub, Asked* asked) const {
+    if (sub.tsuids.empty()) return WantMetric(sub, asked);
+    for (const std::string& tsuid : sub.tsuids) RETURN_IF_ERROR(WantTsuid(tsuid, asked));
+    return {};
+  }
+
+  Status WantHours(Bytes tsuid, int64_t newest_base, Asked* asked) const {
+    constexpr size_t kCopies = 4;  // wanted, in a scan, found, given
+    if (++asked->steps == kStepsAtOnce)
+      RETURN_IF_ERROR(asked->memory.Step(std::exchange(asked->steps, 0)));
+    RETURN_IF_ERROR(
+        asked->memory.Add(static_cast<int64_t>(kCopies * (sizeof(LastPoint) + tsuid.size()))));
+    int64_t oldest = query_.back_scan_hours > newest_base / kRowSpan
+                         ? 0
+                         : newest_base - query_.back_scan_hours * kRowSpan;
+    asked->wanted.push_back({std::move(tsuid), newest_base, oldest});
+    return {};
+  }
+
+  Status WantTsuid(const std::string& text, Asked* asked) const {
     Bytes tsuid;
     if (text.empty()) return Status::InvalidArgument("UID was empty");
     if (!FromHex(text.size() % 2 == 0 ? text : "0" + text, &tsuid)) {
@@ -82,17 +136,17 @@ class LastPointFinder {
           "'");
     }
     int64_t base = HourOf(now_ms_);
-    if (query_.back_scan_hours == 0 && meta_tracking()) {
+    if (reads_meta_table()) {
       ASSIGN_OR_RETURN(Row row, cells_.Get(options_.meta_table, tsuid, kMetaFamily, {kCounter}));
       if (row.empty()) return Status::InvalidArgument("No metadata of the TSUID '" + text + "'");
       base = HourOf(row.cells[0].timestamp_ms);
     }
     // One with half a pair is looked for, and not found.
     if (!codec::CheckTsuid(layout_, tsuid).ok()) return {};
-    return WantHours(std::move(tsuid), base);
+    return WantHours(std::move(tsuid), base, asked);
   }
 
-  Status WantMetric(const LastPointSubQuery& sub) {
+  Status WantMetric(const LastPointSubQuery& sub, Asked* asked) const {
     if (!sub.metric || sub.metric->empty())
       return Status::InvalidArgument("Metric cannot be null or empty");
     if (query_.back_scan_hours > 0 && sub.tags.empty()) {
@@ -106,14 +160,14 @@ class LastPointFinder {
       pairs.push_back(tagk + tagv);
     }
     if (query_.back_scan_hours > 0) {
-      return WantHours(codec::MakeTsuid(metric, std::move(pairs)), HourOf(now_ms_));
+      return WantHours(codec::MakeTsuid(metric, std::move(pairs)), HourOf(now_ms_), asked);
     }
-    return meta_tracking() ? WantTracked(metric, pairs) : Status();
+    return meta_tracking() ? WantTracked(metric, pairs, asked) : Status();
   }
 
   // Every series of the metric in the meta table that has all pairs, in the hour it was last
   // written.
-  Status WantTracked(const Bytes& metric, const std::vector<Bytes>& pairs) {
+  Status WantTracked(const Bytes& metric, const std::vector<Bytes>& pairs, Asked* asked) const {
     ScanSpec spec;
     spec.table = options_.meta_table;
     spec.start = metric;
@@ -132,92 +186,93 @@ class LastPointFinder {
         return found;
       };
       if (!std::all_of(pairs.begin(), pairs.end(), has)) return {};
-      return WantHours(std::move(row.key), HourOf(row.cells[0].timestamp_ms));
+      return WantHours(std::move(row.key), HourOf(row.cells[0].timestamp_ms), asked);
     });
   }
 
-  /// Series of one metric that are looked for in the same hours: one scan finds them all.
-  struct Lookup {
-    std::vector<Bytes> tsuids;     // sorted, each once
-    std::vector<LastPoint> found;  // beside them; without a TSUID: none yet
-  };
-  using LookupKey = std::tuple<Bytes, int64_t, int64_t>;  // metric and hours
-
-  [[nodiscard]] LookupKey KeyOf(const Wanted& w) const {
-    return {w.tsuid.substr(0, static_cast<size_t>(layout_.metric_width)), w.oldest_base,
-            w.newest_base};
+  [[nodiscard]] ByteView MetricOf(const Bytes& tsuid) const {
+    return ByteView(tsuid).substr(0, static_cast<size_t>(layout_.metric_width));
   }
 
-  Result<std::vector<LastPoint>> Read() {
-    std::map<LookupKey, Lookup> lookups;
-    std::vector<Lookup*> of_wanted;  // beside wanted_, whose neighbours are mostly of one lookup
-    for (const Wanted& w : wanted_) {
-      LookupKey key = KeyOf(w);
-      const bool as_before = !of_wanted.empty() && KeyOf(wanted_[of_wanted.size() - 1]) == key;
-      of_wanted.push_back(as_before ? of_wanted.back() : &lookups[std::move(key)]);
-      of_wanted.back()->tsuids.push_back(w.tsuid);
+  using LookupKey = std::tuple<ByteView, int64_t, int64_t>;  // metric and hours
+  [[nodiscard]] LookupKey KeyOf(const Wanted& w) const {
+    return {MetricOf(w.tsuid), w.oldest_base, w.newest_base};
+  }
+
+  Result<std::vector<LastPoint>> Read(std::vector<Wanted>& wanted) const {
+    std::map<LookupKey, std::vector<size_t>> alike;  // places in `wanted`, which has the metrics
+    std::vector<size_t>* as_before = nullptr;        // neighbours mostly are
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const LookupKey key = KeyOf(wanted[i]);
+      if (as_before == nullptr || KeyOf(wanted[i - 1]) != key) as_before = &alike[key];
+      as_before->push_back(i);
     }
-    std::vector<std::pair<const LookupKey*, Lookup*>> scans;
-    for (auto& [key, lookup] : lookups) {
-      std::sort(lookup.tsuids.begin(), lookup.tsuids.end());
-      lookup.tsuids.erase(std::unique(lookup.tsuids.begin(), lookup.tsuids.end()),
-                          lookup.tsuids.end());
-      lookup.found.resize(lookup.tsuids.size());
-      scans.emplace_back(&key, &lookup);
-    }
-    RETURN_IF_ERROR(ScanAll(scans));
+    std::deque<Lookup> lookups;
+    std::vector<std::pair<Lookup*, size_t>> found_at(wanted.size());  // and the place in `found`
+    for (auto& [key, places] : alike) MakeLookups(wanted, &places, &lookups, &found_at);
+    // Few series are found sooner than a thread wakes.
+    constexpr size_t kSeriesSideBySide = 256;
+    RETURN_IF_ERROR(ForAll(wanted.size() >= kSeriesSideBySide, lookups.size(),
+                           [&](size_t i) { return Find(&lookups[i]); }));
     std::vector<LastPoint> out;
-    out.reserve(wanted_.size());
-    for (size_t i = 0; i < wanted_.size(); ++i) {
-      const LastPoint& found = of_wanted[i]->found[PlaceOf(*of_wanted[i], wanted_[i].tsuid)];
+    out.reserve(wanted.size());
+    for (const auto& [lookup, at] : found_at) {
+      LastPoint& found = lookup->found[at];
       if (found.tsuid.empty()) continue;
-      out.push_back(found);
-      if (query_.resolve_names) RETURN_IF_ERROR(NameSeries(&out.back()));
+      if (lookup->repeats) {
+        out.push_back(found);
+      } else {
+        out.push_back(std::move(found));
+      }
     }
     return out;
   }
 
-  /// Of a TSUID that is looked for.
-  static size_t PlaceOf(const Lookup& lookup, ByteView tsuid) {
-    return static_cast<size_t>(std::lower_bound(lookup.tsuids.begin(), lookup.tsuids.end(), tsuid) -
-                               lookup.tsuids.begin());
-  }
-
-  // The first failure in their order counts. Few series are found sooner than a thread wakes.
-  Status ScanAll(std::span<const std::pair<const LookupKey*, Lookup*>> scans) const {
-    constexpr size_t kSeriesSideBySide = 256;
-    if (wanted_.size() < kSeriesSideBySide) {
-      for (const auto& [key, lookup] : scans) RETURN_IF_ERROR(Scan(*key, lookup));
-      return {};
+  // Takes the TSUIDs.
+  static void MakeLookups(std::vector<Wanted>& wanted, std::vector<size_t>* places,
+                          std::deque<Lookup>* lookups,
+                          std::vector<std::pair<Lookup*, size_t>>* found_at) {
+    const auto by_tsuid = [&](size_t a, size_t b) { return wanted[a].tsuid < wanted[b].tsuid; };
+    if (!std::is_sorted(places->begin(), places->end(), by_tsuid))
+      std::sort(places->begin(), places->end(), by_tsuid);
+    Lookup* lookup = nullptr;
+    for (const size_t i : *places) {
+      Wanted& w = wanted[i];
+      const bool repeated = lookup != nullptr && lookup->tsuids.back() == w.tsuid;
+      if (!repeated && (lookup == nullptr || lookup->tsuids.size() == kSeriesOfScan)) {
+        lookup = &lookups->emplace_back();
+        lookup->newest_base = w.newest_base;
+        lookup->oldest_base = w.oldest_base;
+      }
+      if (!repeated) lookup->tsuids.push_back(std::move(w.tsuid));
+      lookup->repeats = lookup->repeats || repeated;
+      (*found_at)[i] = {lookup, lookup->tsuids.size() - 1};
     }
-    std::vector<Status> statuses(scans.size());
-    side_by_side_(scans.size(), [&](size_t i) {
-      statuses[i] = Scan(*scans[i].first, scans[i].second);
-      return statuses[i].ok();
-    });
-    for (const Status& status : statuses) RETURN_IF_ERROR(status);
-    return {};
   }
 
-  Status Scan(const LookupKey& key, Lookup* lookup) const {
-    const auto& [metric, oldest, latest] = key;
+  Status Find(Lookup* lookup) const {
     PointScanSpec spec;
-    spec.metric = metric;
-    spec.matcher.tsuids = lookup->tsuids;
-    spec.rows = {static_cast<uint32_t>(oldest), static_cast<uint64_t>(latest + kRowSpan)};
+    spec.metric = MetricOf(lookup->tsuids[0]);
+    spec.matcher.tsuids = std::move(lookup->tsuids);
+    spec.rows = {static_cast<uint32_t>(lookup->oldest_base),
+                 static_cast<uint64_t>(lookup->newest_base + kRowSpan)};
     spec.batch_rows = options_.batch_rows;
     spec.watch = watch_;
+    const std::vector<Bytes>& tsuids = spec.matcher.tsuids;
+    lookup->found.resize(tsuids.size());
     ASSIGN_OR_RETURN(std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
     RowHour row;
     size_t at = 0;  // of the last row's series
-    for (;;) {
+    for (uint64_t steps = 0;;) {
       ASSIGN_OR_RETURN(bool more, scan->Next(&row));
-      if (!more) return {};
-      if (watch_ != nullptr) RETURN_IF_ERROR(watch_->Step(1 + row.value.size()));
+      if (!more) break;
+      steps += 1 + row.value.size();
+      if (steps >= kStepsAtOnce && watch_ != nullptr)
+        RETURN_IF_ERROR(watch_->Step(std::exchange(steps, 0)));
       if (row.value.empty()) continue;
-      if (lookup->tsuids[at] != row.tsuid) {
-        const size_t place = PlaceOf(*lookup, row.tsuid);
-        if (place == lookup->tsuids.size() || lookup->tsuids[place] != row.tsuid) continue;
+      if (tsuids[at] != row.tsuid) {
+        const size_t place = PlaceOf(tsuids, row.tsuid, at + 1);
+        if (place == tsuids.size()) continue;
         at = place;
       }
       LastPoint& point = lookup->found[at];
@@ -228,12 +283,27 @@ class LastPointFinder {
       point.is_double = row.double_at(row.value.size() - 1);
       point.tsuid.assign(row.tsuid);
     }
+    if (!query_.resolve_names) return {};
+    // Others look for theirs meanwhile; most names are those of series of other metrics, too.
+    std::lock_guard lock(names_mutex_);
+    for (LastPoint& point : lookup->found) {
+      if (!point.tsuid.empty()) RETURN_IF_ERROR(NameSeries(&point));
+    }
+    return {};
   }
 
-  Status NameSeries(LastPoint* point) {
-    ByteView metric = ByteView(point->tsuid).substr(0, static_cast<size_t>(layout_.metric_width));
-    ASSIGN_OR_RETURN(const Bytes* name, names_.NameOf(UidKind::kMetric, metric));
+  /// `expected`: it may be there. All of them: it is not listed.
+  static size_t PlaceOf(const std::vector<Bytes>& tsuids, ByteView tsuid, size_t expected) {
+    if (expected < tsuids.size() && tsuids[expected] == tsuid) return expected;
+    const auto at = std::lower_bound(tsuids.begin(), tsuids.end(), tsuid);
+    return at == tsuids.end() || *at != tsuid ? tsuids.size()
+                                              : static_cast<size_t>(at - tsuids.begin());
+  }
+
+  Status NameSeries(LastPoint* point) const {
+    ASSIGN_OR_RETURN(const Bytes* name, names_.NameOf(UidKind::kMetric, MetricOf(point->tsuid)));
     point->metric = *name;
+    point->tags.reserve(point->tsuid.size() / static_cast<size_t>(layout_.pair_width()));
     Status status;
     codec::ForEachPair(layout_, point->tsuid, [&](ByteView tagk, ByteView tagv) {
       if (!status.ok()) return;
@@ -250,12 +320,11 @@ class LastPointFinder {
   const int64_t now_ms_;
   Points& points_;
   Store& cells_;
-  NameMemo& names_;
+  NameMemo& names_;  // Find by any thread; else guarded by names_mutex_
+  mutable std::mutex names_mutex_;
   const SideBySide& side_by_side_;
   const KeyLayout& layout_;
-  MemoryTally memory_;
   WorkWatch* const watch_;
-  std::vector<Wanted> wanted_;
 };
 
 }  // namespace
