@@ -248,7 +248,12 @@ void Downsampler::AddPoints(int64_t base_ms, std::span<const uint32_t> offset_ms
                             std::span<const T> values) {
   size_t i = 0;
   size_t n = offset_ms.size();
-  while (i < n && base_ms + offset_ms[i] < grid_->first_point_ms()) ++i;
+  if (n > 0 && base_ms + offset_ms[0] < grid_->first_point_ms()) {
+    const auto first = std::partition_point(
+        offset_ms.begin(), offset_ms.end(),
+        [&](uint32_t offset) { return base_ms + offset < grid_->first_point_ms(); });
+    i = static_cast<size_t>(first - offset_ms.begin());
+  }
   while (n > i && base_ms + offset_ms[n - 1] >= grid_->end_point_ms()) --n;
   bool short_runs = false;
   // Room for the buckets of the row at once.

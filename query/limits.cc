@@ -32,7 +32,8 @@ Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_v
 }
 
 Status LimitCounter::Count(const RowHour& row) {
-  if (rows_ % limits_.batch_rows == 0) RETURN_IF_ERROR(Check());
+  const bool limited = limits_.bytes_max > 0 || limits_.cells_max > 0;
+  if (limited && rows_ % limits_.batch_rows == 0) RETURN_IF_ERROR(Check());
   ++rows_;
   points_ += row.points();
   cells_ += row.stored_cells;

@@ -83,7 +83,8 @@ class Output {
 
 bool Uniform(const PointColumns& p) { return p.kinds.empty(); }
 
-// One series never interpolates. A point is an integer if it and the next one are (quirk Q10).
+// One series of both kinds never interpolates. A point is an integer if it and the next one are
+// (quirk Q10).
 Result<PointColumns> MergeOne(const MergeOptions& options, const PointColumns& series) {
   Output out(options.watch);
   Steps steps(options.watch);
@@ -188,7 +189,7 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
   const std::vector<int64_t>& times = series[0]->time_ms;
   bool ints = true;
   for (const PointColumns* s : series) ints = ints && !s->all_double;
-  size_t begin = options.rate ? 1 : 0;
+  size_t begin = std::min<size_t>(options.rate ? 1 : 0, times.size());
   while (begin < times.size() && times[begin] < options.trim_begin_ms) ++begin;
   size_t end = begin;
   while (end < times.size() && times[end] <= options.last_ms && times[end] <= options.trim_end_ms)
@@ -403,8 +404,8 @@ Result<PointColumns> MergeGeneral(const MergeOptions& options,
 Result<PointColumns> MergeSeries(const MergeOptions& options,
                                  std::span<const PointColumns* const> series) {
   if (series.empty()) return PointColumns();
-  if (series.size() == 1) return MergeOne(options, *series[0]);
   if (Aligned(series)) return MergeAligned(options, series);
+  if (series.size() == 1) return MergeOne(options, *series[0]);
   return MergeGeneral(options, series);
 }
 

@@ -219,10 +219,10 @@ Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
   const RowStatistics& statistics = *row.statistics;
   const int64_t base_ms = int64_t{row.base} * 1000;
   Downsampler& downsampler = downsamplers_[index];
-  const int64_t most = downsampler.MemoryBytesAfter(1);
-  RETURN_IF_ERROR(memory_.Add(most - downsampler.MemoryBytes()));
+  const int64_t before = downsampler.MemoryBytes(), most = downsampler.MemoryBytesAfter(1);
+  if (most > before) RETURN_IF_ERROR(memory_.Add(most - before));
   const bool added = downsampler.AddStatistics(base_ms, statistics, any_order_);
-  memory_.Remove(most - downsampler.MemoryBytes());
+  if (most > before) memory_.Remove(most - downsampler.MemoryBytes());
   if (!added) return false;
   Series& series = series_[index];
   if (series.raw_points == 0) series.first_point_ms = base_ms + statistics.first_offset_ms;

@@ -132,10 +132,16 @@ class SubQueryRun {
   // sub_query_split.cc: rollups as far as they must be there, raw data behind (§14.5).
   void PlanSplit();
   Status RunParts();
+  // sub_query_groups.cc: from series to groups.
+  struct GroupsPart {
+    std::vector<Group> groups;  // those before the first failure
+    Status status;
+  };
   Status Evaluate();
+  Status MakeGroups(std::span<const SeriesGroup> groups, NameMemo* names, GroupsPart* part) const;
   Status EvaluateHistograms();
   /// What a group's description will take, before it is made.
-  Status ChargeGroup(const SeriesGroup& group);
+  [[nodiscard]] Status ChargeGroup(const SeriesGroup& group) const;
   /// Of rollups or pre-aggregates.
   [[nodiscard]] bool reads_tables() const { return pre_aggregates_ || !rollups_.levels.empty(); }
   [[nodiscard]] const KeyLayout& layout() const { return context_.points.layout(); }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <memory>
 #include <random>
 #include <set>
@@ -274,6 +275,46 @@ TEST_CASE_FIXTURE(Fixture, "points filtered by value are the same with statistic
       }
     }
   }
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "hundreds of groups are those of their hosts asked alone, and fail in order") {
+  constexpr size_t kMany = 600;
+  const Bytes tagk = Id(UidKind::kTagk, "host");
+  for (size_t i = 0; i < kMany; ++i) {
+    const Bytes pair = tagk + Id(UidKind::kTagv, "w" + std::to_string(i));
+    tsuids.push_back(codec::MakeTsuid(Id(UidKind::kMetric, "wide"), {pair}));
+    const auto at = static_cast<int64_t>(i);
+    Put(static_cast<int>(tsuids.size() - 1), at, PointValue::Int(at));
+    Put(static_cast<int>(tsuids.size() - 1), at + 60, PointValue::Double(0.5));
+  }
+  SubQuery query = Ask("sum", "", "wildcard", "host", "*", true);
+  query.metric = "wide";
+  const Result<Answer> all = Run(*in_parts, query);
+  REQUIRE(all.ok());
+  REQUIRE(all->groups.size() == kMany);
+  uint64_t emitted = 0;
+  for (size_t i = 0; i < kMany; ++i) {
+    SubQuery one = Ask("sum", "", "literal_or", "host", ("w" + std::to_string(i)).c_str(), true);
+    one.metric = "wide";
+    const Result<Answer> alone = Run(*in_parts, one);
+    REQUIRE(alone.ok());
+    REQUIRE(alone->groups.size() == 1);
+    CHECK(all->groups[i].tags == alone->groups[0].tags);
+    CHECK(all->groups[i].points.time_ms == alone->groups[0].points.time_ms);
+    CHECK(all->groups[i].points.bits == alone->groups[0].points.bits);
+    emitted += alone->queries[0].stats.emitted_points;
+  }
+  CHECK(all->queries[0].stats.emitted_points == emitted);
+
+  const size_t first = tsuids.size() - kMany;
+  for (const size_t host : {550, 299, 300}) {
+    Put(static_cast<int>(first + host), 5000 + static_cast<int64_t>(host),
+        PointValue::Double(std::numeric_limits<double>::infinity()));
+  }
+  const Result<Answer> failed = Run(*in_parts, query);
+  REQUIRE_FALSE(failed.ok());
+  CHECK(failed.status().message().ends_with(std::to_string((kStart + 5299) * 1000)));
 }
 
 TEST_CASE_FIXTURE(Fixture, "sub-queries of one request answer as each of them alone") {

@@ -1,0 +1,187 @@
+// The second half of a sub-query: groups of the series that were read, merged and named.
+
+#include <algorithm>
+#include <utility>
+
+#include "query/merge.h"
+#include "query/rate.h"
+#include "query/side_by_side.h"
+#include "query/sub_query_run.h"
+#include "storage/model/key_layout.h"
+
+namespace hg::query {
+namespace {
+
+// What a series or a group costs beside its points, measured in points.
+constexpr uint64_t kSeriesSteps = 8;
+
+// Merging and naming so many groups takes longer by far than waking another thread.
+constexpr size_t kGroupsInParts = 256;
+// More parts than threads, as none should wait for the last one long.
+constexpr size_t kPartsPerThread = 2;
+
+// A fill policy may give buckets before the scanned hours; merging begins with those.
+void DropBefore(int64_t begin_ms, PointColumns* points) {
+  auto first = std::lower_bound(points->time_ms.begin(), points->time_ms.end(), begin_ms);
+  ptrdiff_t n = first - points->time_ms.begin();
+  if (n == 0) return;
+  points->time_ms.erase(points->time_ms.begin(), first);
+  points->bits.erase(points->bits.begin(), points->bits.begin() + n);
+  if (!points->kinds.empty()) points->kinds.erase(points->kinds.begin(), points->kinds.begin() + n);
+}
+
+}  // namespace
+
+// Names are those of the series' own tags: the TSUID's length says how many.
+Status SubQueryRun::ChargeGroup(const SeriesGroup& group) const {
+  constexpr size_t kNameBytes = 64;  // a name and its place, roughly
+  size_t bytes = sizeof(Group);
+  if (!group.members.empty()) {
+    const size_t tsuid = group.members[0]->tsuid.size();
+    bytes += group.members.size() * (sizeof(Bytes) + tsuid) + tsuid / 3 * kNameBytes;
+  }
+  for (const codec::Annotation& a : group.annotations)
+    bytes += sizeof(a) + a.description.size() + a.notes.size();
+  RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps * (1 + group.members.size())));
+  return context_.watch.Charge(static_cast<int64_t>(bytes));
+}
+
+Status SubQueryRun::Evaluate() {
+  for (Series& s : series_) {
+    if (context_.query.request.delete_rows) tsuids_.push_back(s.tsuid);
+    RETURN_IF_ERROR(context_.watch.Step(kSeriesSteps + s.points.size()));
+    if (sub_.text.rate) {
+      RETURN_IF_ERROR(ApplyRate(sub_.text.rate_options.value_or(RateOptions()), &s.points));
+    }
+    DropBefore(window_.begin_ms(), &s.points);
+  }
+  std::vector<SeriesGroup> groups =
+      FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
+                 filter_->group_by(), window_);
+  info_.stats.group_ns = Lap();
+
+  const bool in_parts = groups.size() >= kGroupsInParts && context_.helper_count > 0;
+  std::vector<GroupsPart> parts(in_parts ? kPartsPerThread * (context_.helper_count + 1) : 1);
+  const auto make = [&](size_t i) {
+    const size_t begin = groups.size() * i / parts.size();
+    const size_t end = groups.size() * (i + 1) / parts.size();
+    NameMemo own(context_.names, &context_.watch);
+    parts[i].status = MakeGroups(std::span(groups).subspan(begin, end - begin),
+                                 in_parts ? &own : &names_, &parts[i]);
+    return parts[i].status.ok();
+  };
+  // Parts follow each other in the order of the groups: so does what fails first.
+  if (in_parts) {
+    RunSideBySide(&context_.helpers, context_.helper_count, parts.size(), make);
+  } else {
+    make(0);
+  }
+  groups_.reserve(groups.size());
+  for (GroupsPart& part : parts) {
+    for (Group& group : part.groups) {
+      info_.stats.emitted_points += group.points.size();
+      info_.stats.aggregate_ns += group.aggregate_ns;
+      info_.stats.names_ns += group.names_ns;
+      groups_.push_back(std::move(group));
+    }
+    RETURN_IF_ERROR(part.status);
+  }
+  std::vector<Series>().swap(series_);
+  sets_.clear();
+  joined_memory_.Remove(joined_memory_.held());
+  return {};
+}
+
+Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* names,
+                               GroupsPart* part) const {
+  int64_t last_ns = context_.clock.MonotonicNs();
+  const auto lap = [&] {
+    const int64_t now_ns = context_.clock.MonotonicNs();
+    return now_ns - std::exchange(last_ns, now_ns);
+  };
+  std::optional<int64_t> infinite_ms;
+  MergeOptions merge;
+  merge.infinite_ms = &infinite_ms;
+  merge.watch = &context_.watch;
+  merge.aggregator = sub_.aggregator;
+  merge.rate = sub_.text.rate;
+  merge.last_ms = window_.end_ms();
+  if (context_.trim) {
+    merge.trim_begin_ms = context_.query.start_ms;
+    merge.trim_end_ms = context_.query.end_ms;
+  }
+  part->groups.reserve(groups.size());
+  std::vector<const PointColumns*> columns;
+  for (const SeriesGroup& group : groups) {
+    RETURN_IF_ERROR(ChargeGroup(group));
+    Group out;
+    out.query_index = index_;
+    columns.clear();
+    for (const Series* s : group.members) columns.push_back(&s->points);
+    Result<PointColumns> points = MergeSeries(merge, columns);
+    const Status failed = points.status();
+    if (infinite_ms && context_.on_failure == OnFailure::kLeaveWhatPrecedes) {
+      merge.last_ms = *infinite_ms - 1;
+      points = MergeSeries(merge, columns);
+    }
+    ASSIGN_OR_RETURN(out.points, std::move(points));
+    out.aggregate_ns = lap();
+    RETURN_IF_ERROR(Describe(layout(), group, names, &out));
+    out.names_ns = lap();
+    part->groups.push_back(std::move(out));
+    RETURN_IF_ERROR(failed);
+  }
+  return {};
+}
+
+Status SubQueryRun::EvaluateHistograms() {
+  for (Series& s : series_) {
+    if (context_.query.request.delete_rows) tsuids_.push_back(s.tsuid);
+    RETURN_IF_ERROR(context_.watch.Step(s.histograms.size()));
+    if (grid_) s.histograms = Downsampled(s.histograms, *grid_);
+  }
+  const std::vector<SeriesGroup> groups =
+      FormGroups(layout(), series_, sub_.aggregator->function == Function::kNone,
+                 filter_->group_by(), window_);
+  info_.stats.group_ns = Lap();
+  std::vector<const HistogramColumn*> columns;
+  for (const SeriesGroup& group : groups) {
+    RETURN_IF_ERROR(ChargeGroup(group));
+    Group described;
+    described.query_index = index_;
+    RETURN_IF_ERROR(Describe(layout(), group, &names_, &described));
+    columns.clear();
+    for (const Series* s : group.members) columns.push_back(&s->histograms);
+    MemoryTally merged_memory(&context_.watch);
+    for (const HistogramColumn* column : columns) {
+      RETURN_IF_ERROR(merged_memory.Step(column->size()));
+      RETURN_IF_ERROR(merged_memory.Add(HistogramBytes(*column)));
+    }
+    HistogramColumn merged = Merged(columns);
+    // The buckets shown are those of the first histogram that was read, in range or not.
+    std::optional<codec::SimpleHistogram> shape;
+    if (sub_.text.show_histogram_buckets && !merged.empty()) shape = merged.front().histogram;
+    if (context_.trim) {
+      std::erase_if(merged, [this](const TimedHistogram& h) {
+        return h.time_ms < context_.query.start_ms || h.time_ms > context_.query.end_ms;
+      });
+    }
+    for (HistogramOutput& output :
+         HistogramOutputs(merged, sub_.text.percentiles.value_or(std::vector<double>()),
+                          shape ? &*shape : nullptr)) {
+      Group out = described;
+      out.metric += output.suffix;
+      RETURN_IF_ERROR(context_.watch.Charge(
+          static_cast<int64_t>(output.points.size() * (sizeof(int64_t) + sizeof(uint64_t)))));
+      out.points = std::move(output.points);
+      info_.stats.emitted_points += out.points.size();
+      groups_.push_back(std::move(out));
+    }
+  }
+  std::vector<Series>().swap(series_);
+  sets_.clear();
+  info_.stats.aggregate_ns = Lap();
+  return {};
+}
+
+}  // namespace hg::query
