@@ -7,6 +7,7 @@
 
 #include "http/commit_wait.h"
 #include "storage/model/instant.h"
+#include "storage/model/one_request.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
@@ -64,6 +65,7 @@ void GraphiteIntake::Tell(std::string_view why) {
 
 void GraphiteIntake::Flush() {
   position_ = 0;
+  OneRequest batch(OneRequest::Metrics::kAskedEachBatch);
   Store(batch_.points());
   if (const Status committed = CommitAndWait(services_.sink, position_); !committed.ok()) {
     services_.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
@@ -78,11 +80,12 @@ void GraphiteIntake::Store(std::vector<NamedPoint> left) {
   while (!left.empty()) {
     position_ = std::max(position_, services_.sink.AppendNamed(left, &verdicts));
     std::vector<NamedPoint> again, limited;
+    const bool may_pass = OneRequest::Current()->writer_may() && !OfOneMetric(left);
     uint64_t stored = 0;
     for (size_t i = 0; i < verdicts.size(); ++i) {
       if (verdicts[i].ok()) {
         ++stored;
-      } else if (verdicts[i].code() == StatusCode::kLimitExceeded && !OfOneMetric(left)) {
+      } else if (verdicts[i].code() == StatusCode::kLimitExceeded && may_pass) {
         limited.push_back(left[i]);
       } else {
         CountRefusal(verdicts[i], &services_.counters);

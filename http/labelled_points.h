@@ -11,6 +11,7 @@
 
 #include "http/services.h"
 #include "http/wire/series_labels.h"
+#include "storage/model/one_request.h"
 #include "storage/model/point_sink.h"
 
 namespace hg::http {
@@ -55,6 +56,7 @@ class LabelledPoints : public LabelledSink {
   void Fail(const Status& status);
 
   Services& services_;
+  OneRequest all_batches_{OneRequest::Metrics::kAskedOnce};
   std::optional<NamingRules> rules_;  // once a name must be made
   std::deque<SeriesBytes> series_;    // of points_ and of what follows
   size_t series_bytes_ = 0;

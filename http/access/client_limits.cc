@@ -23,29 +23,29 @@ class ClientLimits::Client : public Writer {
     if (options.new_series_per_hour > 0) series_.emplace(options.new_series_per_hour, kHourNs);
   }
 
-  Status TakePoints(uint64_t count) override {
-    if (!points_ || Fits(count, *points_, counts_->points)) return {};
+  Status AskForPoints(uint64_t count) override {
+    if (!points_ || points_->Open(clock_.MonotonicNs())) return {};
+    counts_->points.fetch_add(count, std::memory_order_relaxed);
     return Status::LimitExceeded(name_ + " may write " + std::to_string(points_->per_period()) +
                                  " points a second");
   }
+  void ChargePoints(uint64_t count) override {
+    if (points_) points_->Take(count, clock_.MonotonicNs());
+  }
   Status TakeNewSeries() override {
-    if (!series_ || Fits(1, *series_, counts_->series)) return {};
+    if (!series_) return {};
+    const int64_t now_ns = clock_.MonotonicNs();
+    if (series_->Open(now_ns)) {
+      series_->Take(1, now_ns);
+      return {};
+    }
+    counts_->series.fetch_add(1, std::memory_order_relaxed);
     return Status::InvalidArgument(name_ + " may make " + std::to_string(series_->per_period()) +
                                    " new series an hour");
   }
   [[nodiscard]] bool limits_series() const override { return series_.has_value(); }
 
  private:
-  bool Fits(uint64_t count, RateLimit& limit, std::atomic<uint64_t>& refused) const {
-    const int64_t now_ns = clock_.MonotonicNs();
-    if (limit.Open(now_ns)) {
-      limit.Take(count, now_ns);
-      return true;
-    }
-    refused.fetch_add(count, std::memory_order_relaxed);
-    return false;
-  }
-
   const std::string name_;
   const Clock& clock_;
   const std::shared_ptr<Counts> counts_;

@@ -11,6 +11,7 @@
 #include "http/services.h"
 #include "http/wire/influx_line.h"
 #include "storage/model/instant.h"
+#include "storage/model/one_request.h"
 #include "storage/model/point_sink.h"
 #include "storage/model/utf8.h"
 
@@ -147,6 +148,7 @@ class InfluxWrite {
   Services& services_;
   Counters& counters_;
   ResponseWriter& out_;
+  OneRequest all_batches_{OneRequest::Metrics::kAskedOnce};
   InfluxUnit unit_ = InfluxUnit::kNanosecond;
   Timestamp now_;
 

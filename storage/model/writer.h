@@ -11,9 +11,11 @@ namespace hg {
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// LimitExceeded: he writes faster than he may; the message names him and the limit. Ok: they
-  /// count.
-  virtual Status TakePoints(uint64_t count) = 0;
+  /// Whether he may write so many points now. LimitExceeded: he writes faster than he may; the
+  /// message names him and the limit.
+  virtual Status AskForPoints(uint64_t count) = 0;
+  /// They were stored, and count.
+  virtual void ChargePoints(uint64_t count) = 0;
   /// InvalidArgument: the same of a series that was not there before, a fault of its point.
   virtual Status TakeNewSeries() = 0;
   /// Whether TakeNewSeries ever refuses: who does not know whether a series is new need not look.

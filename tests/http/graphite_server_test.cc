@@ -232,6 +232,23 @@ TEST_CASE("a metric over its rate costs its own points, a client over his his ow
   CHECK(other.Cells().size() == 3);
 }
 
+TEST_CASE("beside a metric over its rate the others' points are stored, a client's rate or not") {
+  RunningGraphite edge(0, {.points_per_s = 2, .series_max = 0},
+                       {.points_per_s = 10, .new_series_per_hour = 0});
+  ClientSocket client(edge.server.port());
+  client.Send("busy 1 1700000000\nbusy 1 1700000001\nbusy 1 1700000002\nbusy 1 1700000003\n");
+  edge.Await(edge.counters.points_added, 4);
+  std::string lines = "busy 1 1700000004\n";
+  for (int i = 0; i < 30; ++i) lines += "calm" + std::to_string(i) + " 1 1700000000\n";
+  client.Send(lines);
+  edge.Await(edge.counters.points_added, 34);
+  edge.Await(edge.counters.put_writes_blocked, 1);
+  client.Send("later 1 1700000000\nidle 1 1700000000\n");
+  edge.Await(edge.counters.put_writes_blocked, 3);
+  CHECK(edge.Cells().size() == 34);
+  CHECK(edge.client_limits.refused_points() == 2);
+}
+
 TEST_CASE("connections are kept alive; idle ones are closed after the timeout") {
   RunningGraphite edge(30);
   ClientSocket idle(edge.server.port());

@@ -7,6 +7,7 @@
 #include "storage/base/commit_later.h"
 #include "storage/codec/qualifier.h"
 #include "storage/model/name_text.h"
+#include "storage/model/one_request.h"
 #include "storage/model/writer.h"
 #include "storage/points/register_all.h"
 #include "storage/points/tsuid_list.h"
@@ -409,12 +410,27 @@ Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
 }
 
 Result<LogPosition> Ingest::Store(std::span<const PointEntry> entries) {
-  if (Writer* const writer = Writer::Current(); writer != nullptr)
-    RETURN_IF_ERROR(writer->TakePoints(entries.size()));
-  if (limits_ != nullptr) RETURN_IF_ERROR(limits_->TakePoints(entries));
+  Writer* const writer = Writer::Current();
+  const bool limited = writer != nullptr || limits_ != nullptr;
+  if (limited) RETURN_IF_ERROR(AskForPoints(entries));
   Result<LogPosition> position = points_.Append(entries);
-  if (position.ok()) stored_.fetch_add(entries.size(), std::memory_order_relaxed);
+  if (!position.ok()) return position;
+  stored_.fetch_add(entries.size(), std::memory_order_relaxed);
+  if (writer != nullptr) writer->ChargePoints(entries.size());
+  if (limits_ != nullptr) limits_->ChargePoints(entries);
   return position;
+}
+
+Status Ingest::AskForPoints(std::span<const PointEntry> entries) const {
+  Writer* const writer = Writer::Current();
+  OneRequest* const request = OneRequest::Current();
+  if (writer != nullptr && (request == nullptr || !request->writer_may()))
+    RETURN_IF_ERROR(writer->AskForPoints(entries.size()));
+  if (request != nullptr) request->LetWriter();
+  if (limits_ != nullptr && (request == nullptr || !request->metrics_may()))
+    RETURN_IF_ERROR(limits_->AskForPoints(entries));
+  if (request != nullptr) request->LetMetrics();
+  return {};
 }
 
 PointSink::Position Ingest::AppendNamed(std::span<const NamedPoint> points,

@@ -69,6 +69,8 @@ class Ingest : public PointSink {
   template <typename Find>
   Result<Appended> Append(std::span<const SpelledPoint> points, const Find& find);
   Result<LogPosition> Store(std::span<const PointEntry> entries);
+  /// What the rates of the writer and of the metrics say; nobody is charged yet.
+  [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries) const;
 
   Points& points_;
   const bool append_blocks_;

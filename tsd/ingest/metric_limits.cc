@@ -4,35 +4,42 @@
 
 namespace hg::tsd {
 
-Status MetricLimits::TakePoints(std::span<const PointEntry> batch) {
-  if (options_.points_per_s == 0) return {};
-  const int64_t now_ns = clock_.MonotonicNs();
-  std::shared_lock lock(rates_mutex_);
+template <typename Visit>
+MetricLimits::Metric* MetricLimits::EachMetric(std::span<const PointEntry> batch,
+                                               const Visit& visit) const {
   const auto metric_of = [this](const PointEntry& entry) {
     return entry.series < by_series_.size() ? by_series_[entry.series] : nullptr;
   };
   // Points of one metric mostly stand together.
-  const auto each_metric = [&](const auto& visit) {
-    for (size_t i = 0; i < batch.size();) {
-      Metric* const metric = metric_of(batch[i]);
-      const size_t begin = i;
-      while (i < batch.size() && metric_of(batch[i]) == metric) ++i;
-      if (metric != nullptr && !visit(*metric, i - begin)) return metric;
-    }
-    return static_cast<Metric*>(nullptr);
-  };
-  const Metric* const full =
-      each_metric([&](Metric& metric, uint64_t) { return metric.rate.Open(now_ns); });
-  if (full != nullptr) {
-    refused_points_.fetch_add(batch.size(), std::memory_order_relaxed);
-    return Status::LimitExceeded("the metric " + full->name + " takes no more than " +
-                                 std::to_string(options_.points_per_s) + " points a second");
+  for (size_t i = 0; i < batch.size();) {
+    Metric* const metric = metric_of(batch[i]);
+    const size_t begin = i;
+    while (i < batch.size() && metric_of(batch[i]) == metric) ++i;
+    if (metric != nullptr && !visit(*metric, i - begin)) return metric;
   }
-  each_metric([&](Metric& metric, uint64_t count) {
+  return nullptr;
+}
+
+Status MetricLimits::AskForPoints(std::span<const PointEntry> batch) {
+  if (options_.points_per_s == 0) return {};
+  const int64_t now_ns = clock_.MonotonicNs();
+  std::shared_lock lock(rates_mutex_);
+  const Metric* const full =
+      EachMetric(batch, [&](const Metric& metric, uint64_t) { return metric.rate.Open(now_ns); });
+  if (full == nullptr) return {};
+  refused_points_.fetch_add(batch.size(), std::memory_order_relaxed);
+  return Status::LimitExceeded("the metric " + full->name + " takes no more than " +
+                               std::to_string(options_.points_per_s) + " points a second");
+}
+
+void MetricLimits::ChargePoints(std::span<const PointEntry> batch) {
+  if (options_.points_per_s == 0) return;
+  const int64_t now_ns = clock_.MonotonicNs();
+  std::shared_lock lock(rates_mutex_);
+  EachMetric(batch, [&](Metric& metric, uint64_t count) {
     metric.rate.Take(count, now_ns);
     return true;
   });
-  return {};
 }
 
 Result<uint64_t> MetricLimits::CountSeries(ByteView metric) {

@@ -33,8 +33,11 @@ class MetricLimits {
   MetricLimits(MetricLimitOptions options, Points& points, const Clock& clock)
       : options_(options), points_(points), clock_(clock) {}
 
-  /// The points of a batch, all or none. LimitExceeded names the first metric that takes too many.
-  Status TakePoints(std::span<const PointEntry> batch);
+  /// Whether the points of a batch may be stored now, all or none. LimitExceeded names the first
+  /// metric that takes too many.
+  Status AskForPoints(std::span<const PointEntry> batch);
+  /// They were stored, and count.
+  void ChargePoints(std::span<const PointEntry> batch);
 
   /// A series that is to come to a metric, of id `metric` ("" = the metric is new as well).
   /// InvalidArgument: it has as many as it may; the message names it and the limit. The first call
@@ -59,6 +62,10 @@ class MetricLimits {
     RateLimit rate;
   };
 
+  /// visit(metric, points) of each run of points of one limited metric, until it answers false;
+  /// that metric, or nullptr. Callers lock.
+  template <typename Visit>
+  Metric* EachMetric(std::span<const PointEntry> batch, const Visit& visit) const;
   Result<uint64_t> CountSeries(ByteView metric);
 
   const MetricLimitOptions options_;

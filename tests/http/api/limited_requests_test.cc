@@ -1,0 +1,142 @@
+// Requests larger than what the store takes at once, and limits of points a second.
+
+#include <doctest/doctest.h>
+#include <prometheus.pb.h>
+
+#include <string>
+#include <utility>
+
+#include "http/access/client_limits.h"
+#include "http/wire/snappy_block.h"
+#include "tests/http/post_with.h"
+
+namespace hg::http {
+namespace {
+
+constexpr uint64_t kRate = 5000;
+constexpr int kPoints = 20'000;
+constexpr size_t kCells = kPoints;
+constexpr int kSeries = 4;
+constexpr int64_t kSecond = 1700000000;
+
+/// Points of one metric, of series whose names begin with `series`, in a language.
+struct Language {
+  std::string target;
+  Headers headers;
+  std::string (*body)(const std::string& series);
+};
+
+std::string RemoteWriteBody(const std::string& series) {
+  prometheus::WriteRequest message;
+  for (int s = 0; s < kSeries; ++s) {
+    prometheus::TimeSeries* one = message.add_timeseries();
+    for (const auto& [name, value] : {std::pair<std::string, std::string>("__name__", "m"),
+                                      {"s", series + std::to_string(s)}}) {
+      prometheus::Label* label = one->add_labels();
+      label->set_name(name);
+      label->set_value(value);
+    }
+    for (int i = 0; i < kPoints / kSeries; ++i) {
+      prometheus::Sample* sample = one->add_samples();
+      sample->set_timestamp((kSecond + i) * 1000);
+      sample->set_value(i);
+    }
+  }
+  return PackSnappy(message.SerializeAsString());
+}
+
+std::string OtlpBody(const std::string& series) {
+  std::string points;
+  for (int i = 0; i < kPoints; ++i) {
+    points += std::string(i > 0 ? "," : "") + R"({"timeUnixNano":")" +
+              std::to_string(kSecond + i / kSeries) + R"(000000000","asInt":1,"attributes":[)" +
+              R"({"key":"s","value":{"stringValue":")" + series + std::to_string(i % kSeries) +
+              "\"}}]}";
+  }
+  return R"({"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[)" +
+         points + "]}}]}]}]}";
+}
+
+std::string InfluxBody(const std::string& series) {
+  std::string lines;
+  for (int i = 0; i < kPoints; ++i) {
+    lines += "m,s=" + series + std::to_string(i % kSeries) + " value=1 " +
+             std::to_string(kSecond + i / kSeries) + "\n";
+  }
+  return lines;
+}
+
+const Language kLanguages[] = {{"/api/v1/write",
+                                {{"content-type", "application/x-protobuf"},
+                                 {"content-encoding", "snappy"},
+                                 {"x-prometheus-remote-write-version", "0.1.0"}},
+                                RemoteWriteBody},
+                               {"/v1/metrics", {{"content-type", "application/json"}}, OtlpBody},
+                               {"/write?precision=s", {}, InfluxBody}};
+
+struct LimitedEdge : EdgeFixture {
+  LimitedEdge(ClientLimitOptions client, tsd::MetricLimitOptions metric)
+      : EdgeFixture(AllAutomatic(), metric), clients(client, clock) {}
+
+  int Send(const std::string& target, const Headers& headers, std::string_view body) {
+    BufferResponse reply;
+    Request request = MakeRequest("POST", target, body);
+    request.headers = headers;
+    request.writer = clients.OfAddress("10.0.0.7");
+    Dispatch(request, services, reply);
+    return reply.status;
+  }
+  int Put(const std::string& metric) {
+    return Send(
+        "/api/put", {},
+        R"({"metric":")" + metric + R"(","timestamp":1700000000,"value":1,"tags":{"a":"b"}})");
+  }
+
+  ClientLimits clients;
+};
+
+}  // namespace
+
+TEST_CASE("of a large request over a rate nothing is stored, and it gets through in its turn") {
+  for (const bool by_metric : {false, true}) {
+    for (const Language& language : kLanguages) {
+      CAPTURE(by_metric);
+      CAPTURE(language.target);
+      LimitedEdge edge({.points_per_s = by_metric ? 0 : kRate, .new_series_per_hour = 0},
+                       {.points_per_s = by_metric ? kRate : 0, .series_max = 0});
+      const auto send = [&](const std::string& series) {
+        return edge.Send(language.target, language.headers, language.body(series));
+      };
+      CHECK(send("a") < 300);
+      CHECK(edge.Cells().size() == kCells);
+      int tries = 0;
+      while (send("b") == 429 && ++tries < 10) {
+        REQUIRE(edge.Cells().size() == kCells);
+        edge.clock.AdvanceMs(1000);
+      }
+      CHECK(tries == static_cast<int>(kPoints / kRate) - 1);
+      CHECK(edge.Cells().size() == 2 * kCells);
+    }
+  }
+}
+
+TEST_CASE("what a metric's rate refuses is not charged to the client, nor the other way round") {
+  LimitedEdge edge({.points_per_s = 5, .new_series_per_hour = 0},
+                   {.points_per_s = 1, .series_max = 0});
+  for (int i = 0; i < 2; ++i) CHECK(edge.Put("busy") == 204);
+  for (int i = 0; i < 20; ++i) CHECK(edge.Put("busy") == 429);
+  for (int i = 0; i < 4; ++i) CHECK(edge.Put("calm" + std::to_string(i)) == 204);
+  for (int i = 0; i < 20; ++i) CHECK(edge.Put("calm0") == 429);
+  edge.clock.AdvanceMs(200);
+  CHECK(edge.Put("calm0") == 204);
+}
+
+TEST_CASE("points that the store does not take are not charged") {
+  LimitedEdge edge({.points_per_s = 1, .new_series_per_hour = 0},
+                   {.points_per_s = 1, .series_max = 0});
+  edge.points.RefuseAppends(20);
+  for (int i = 0; i < 20; ++i) CHECK(edge.Put("m") == 503);
+  CHECK(edge.Put("m") == 204);
+}
+
+}  // namespace hg::http
