@@ -32,16 +32,14 @@ class ClientLimits::Client : public Writer {
   void ChargePoints(uint64_t count) override {
     if (points_) points_->Take(count, clock_.MonotonicNs());
   }
-  Status TakeNewSeries() override {
-    if (!series_) return {};
-    const int64_t now_ns = clock_.MonotonicNs();
-    if (series_->Open(now_ns)) {
-      series_->Take(1, now_ns);
-      return {};
-    }
+  Status AskForSeries() override {
+    if (!series_ || series_->Open(clock_.MonotonicNs())) return {};
     counts_->series.fetch_add(1, std::memory_order_relaxed);
     return Status::InvalidArgument(name_ + " may make " + std::to_string(series_->per_period()) +
                                    " new series an hour");
+  }
+  void ChargeSeries() override {
+    if (series_) series_->Take(1, clock_.MonotonicNs());
   }
   [[nodiscard]] bool limits_series() const override { return series_.has_value(); }
 

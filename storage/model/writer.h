@@ -17,8 +17,10 @@ class Writer {
   /// They were stored, and count.
   virtual void ChargePoints(uint64_t count) = 0;
   /// InvalidArgument: the same of a series that was not there before, a fault of its point.
-  virtual Status TakeNewSeries() = 0;
-  /// Whether TakeNewSeries ever refuses: who does not know whether a series is new need not look.
+  virtual Status AskForSeries() = 0;
+  /// It was made, and counts.
+  virtual void ChargeSeries() = 0;
+  /// Whether AskForSeries ever refuses: who does not know whether a series is new need not look.
   [[nodiscard]] virtual bool limits_series() const = 0;
 
   /// Of what this thread does now; nullptr = of nobody whose writing is limited.

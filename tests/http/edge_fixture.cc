@@ -6,6 +6,7 @@
 
 #include "http/router.h"
 #include "storage/base/no_wait.h"
+#include "storage/points/match_series.h"
 
 namespace hg::http {
 namespace {
@@ -35,6 +36,36 @@ std::vector<std::string> Dump(Store& store, const std::string& table) {
 }
 
 }  // namespace
+
+Result<SeriesNumber> GatedPoints::Register(ByteView tsuid) {
+  if (before_register) RETURN_IF_ERROR(before_register());
+  {
+    std::lock_guard lock(mutex_);
+    told_of_.emplace(tsuid);
+  }
+  return PointsOverCells::Register(tsuid);
+}
+
+Status GatedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                               const std::function<bool(ByteView tsuid)>& visit) {
+  std::set<Bytes> series;
+  {
+    std::lock_guard lock(mutex_);
+    for (const Bytes& tsuid : told_of_) {
+      if (tsuid.starts_with(metric) && points::MatchesTsuid(matcher, layout(), tsuid))
+        series.insert(tsuid);
+    }
+  }
+  RETURN_IF_ERROR(PointsOverCells::ListSeries(metric, matcher, [&series](ByteView tsuid) {
+    series.emplace(tsuid);
+    return true;
+  }));
+  ++lists;
+  for (const Bytes& tsuid : series) {
+    if (!visit(tsuid)) break;
+  }
+  return {};
+}
 
 Result<LogPosition> GatedPoints::Append(std::span<const PointEntry> batch) {
   appends.fetch_add(1);

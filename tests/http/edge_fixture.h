@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ class GatedPoints : public points::PointsOverCells {
  public:
   using PointsOverCells::PointsOverCells;
 
+  Result<SeriesNumber> Register(ByteView tsuid) override;
+  /// With the series that it was only told of, as the embedded store has it.
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                    const std::function<bool(ByteView tsuid)>& visit) override;
   Result<LogPosition> Append(std::span<const PointEntry> batch) override;
   void Commit(LogPosition position, std::function<void(Status)> done) override;
   Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
@@ -44,13 +49,18 @@ class GatedPoints : public points::PointsOverCells {
   void Release(const Status& status);
   [[nodiscard]] size_t held();
 
-  std::atomic<int> appends{0}, commits{0};
+  /// Asked before each Register, which then says the same if that is not ok. May be empty; to be
+  /// set while nobody writes.
+  std::function<Status()> before_register;
+
+  std::atomic<int> appends{0}, commits{0}, lists{0};
   std::atomic<bool> heeds_no_wait{false}, scans_wait{false};
   std::atomic<int> scans_without_waiting{0}, scans{0};
 
  private:
   std::atomic<int> refusals_{0}, throws_{0};
   std::mutex mutex_;
+  std::set<Bytes> told_of_;  // guarded by mutex_
   bool holding_ = false;
   std::vector<std::function<void(Status)>> held_;
 };

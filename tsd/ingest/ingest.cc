@@ -14,6 +14,7 @@
 #include "tsd/ingest/line_table.h"
 #include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/plain_spelling.h"
+#include "tsd/ingest/series_turns.h"
 #include "tsd/ingest/spelling_table.h"
 
 namespace hg::tsd {
@@ -238,17 +239,9 @@ class Ingest::Resolver {
 
   /// `ids`: what is known of them. `generation`: of the spellings, before that was looked up.
   Result<SeriesNumber> ResolveSeries(const NamedPoint& point, SeriesIds ids, uint32_t generation) {
-    if (ids.metric.empty() || ids.pairs.empty()) {
-      RETURN_IF_ERROR(Check(point));
-      if (!limited()) {
-        RETURN_IF_ERROR(FillIds(point, &ids));
-      } else {
-        RETURN_IF_ERROR(FillLimitedIds(point, &ids));
-      }
-    } else if (limited()) {
-      RETURN_IF_ERROR(FillLimitedIds(point, &ids));
-    }
-    ASSIGN_OR_RETURN(const SeriesNumber number, points_.Register(ids.metric + ids.pairs));
+    if (ids.metric.empty() || ids.pairs.empty()) RETURN_IF_ERROR(Check(point));
+    ASSIGN_OR_RETURN(const SeriesNumber number,
+                     limited() ? RegisterLimited(point, &ids) : Register(point, &ids));
     if (limits_ != nullptr) limits_->Learn(number, ids.metric, point.metric);
     if (point.spelling.metric.empty()) return number;
     if (point.spelling.dialect == Dialect::kInflux) {
@@ -292,24 +285,28 @@ class Ingest::Resolver {
            (limits_ != nullptr && limits_->counts_series());
   }
 
-  /// As FillIds, where not everybody may make every series: none of its names gets an id before it
-  /// is known that it may be there.
-  Status FillLimitedIds(const NamedPoint& point, SeriesIds* ids) {
-    SeriesIds found = *ids;
-    ASSIGN_OR_RETURN(const bool known, FindSeries(point, &found));
-    if (known) {
-      *ids = std::move(found);
-      return {};
-    }
+  Result<SeriesNumber> Register(const NamedPoint& point, SeriesIds* ids) {
+    RETURN_IF_ERROR(FillIds(point, ids));
+    return points_.Register(ids->metric + ids->pairs);
+  }
+
+  /// The same where not everybody may make every series: none of its names gets an id before it is
+  /// known that it may be there, and one that does not come about counts for nobody.
+  Result<SeriesNumber> RegisterLimited(const NamedPoint& point, SeriesIds* ids) {
+    ASSIGN_OR_RETURN(bool known, FindSeries(point, ids));
+    if (known) return Register(point, ids);
+    const SeriesTurns::Turn turn(turns_, point);
+    ASSIGN_OR_RETURN(known, FindSeries(point, ids));  // somebody may have made it meanwhile
+    if (known) return Register(point, ids);
+    Writer* const writer = Writer::Current();
+    if (writer != nullptr) RETURN_IF_ERROR(writer->AskForSeries());
     const bool counted = limits_ != nullptr && limits_->counts_series();
     const std::string metric(point.metric);
-    if (counted) RETURN_IF_ERROR(limits_->TakeNewSeries(metric, found.metric));
-    Status status;
-    if (Writer* const writer = Writer::Current(); writer != nullptr)
-      status = writer->TakeNewSeries();
-    if (status.ok()) status = FillIds(point, ids);
-    if (counted && !status.ok()) limits_->GiveBack(metric);
-    return status;
+    if (counted) RETURN_IF_ERROR(limits_->TakeNewSeries(metric, ids->metric));
+    Result<SeriesNumber> number = Register(point, ids);
+    if (counted && !number.ok()) limits_->GiveBack(metric);
+    if (writer != nullptr && number.ok()) writer->ChargeSeries();
+    return number;
   }
 
   /// Whether the series is there; what is known of its ids.
@@ -344,6 +341,7 @@ class Ingest::Resolver {
   const NameRules rules_;
   SpellingTable spellings_;
   LineTable lines_;
+  SeriesTurns turns_;
 };
 
 Ingest::Ingest(Points& points, uid::Names& names, IngestOptions options, MetricLimits* limits)

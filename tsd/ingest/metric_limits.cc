@@ -68,7 +68,13 @@ Status MetricLimits::TakeNewSeries(const std::string& name, ByteView metric) {
 void MetricLimits::GiveBack(const std::string& name) {
   std::lock_guard lock(series_mutex_);
   const auto known = series_.find(name);
-  if (known != series_.end() && known->second > 0) --known->second;
+  if (known == series_.end()) return;
+  // A name that nothing was made of is not remembered: there may be any number of them.
+  if (known->second <= 1) {
+    series_.erase(known);
+  } else {
+    --known->second;
+  }
 }
 
 void MetricLimits::Learn(SeriesNumber series, ByteView metric, std::string_view name) {
@@ -79,6 +85,11 @@ void MetricLimits::Learn(SeriesNumber series, ByteView metric, std::string_view 
   if (series >= by_series_.size())
     by_series_.resize(std::max<size_t>(series + size_t{1}, by_series_.size() * 2));
   by_series_[series] = rate.get();
+}
+
+size_t MetricLimits::counted_metrics() {
+  std::lock_guard lock(series_mutex_);
+  return series_.size();
 }
 
 void MetricLimits::Forget() {

@@ -51,6 +51,9 @@ class MetricLimits {
   /// Names have changed.
   void Forget();
 
+  /// Metrics whose number of series is remembered.
+  [[nodiscard]] size_t counted_metrics();
+
   [[nodiscard]] bool counts_series() const { return options_.series_max > 0; }
   [[nodiscard]] uint64_t refused_points() const { return refused_points_.load(); }
   [[nodiscard]] uint64_t refused_series() const { return refused_series_.load(); }

@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <thread>
+
+#include "http/access/client_limits.h"
 #include "http/telnet/lines.h"
 #include "storage/base/rate_limit.h"
 #include "tests/http/edge_fixture.h"
@@ -117,6 +121,65 @@ TEST_CASE("a name that may not be made takes no series' place") {
   for (int i = 0; i < 3; ++i)
     CHECK(edge.Post("/api/put", Point("m", 1700000000, "nobody")).status == 400);
   CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
+}
+
+TEST_CASE("a name that may not be made takes nothing of its client's hour, nor is it remembered") {
+  IngestOptions options = EdgeFixture::AllAutomatic();
+  options.auto_create_metrics = false;
+  EdgeFixture edge(options, Limits(0, 100));
+  REQUIRE(edge.names.FindOrAssign(UidKind::kMetric, "m").ok());
+  http::ClientLimits clients({.points_per_s = 0, .new_series_per_hour = 1}, edge.clock);
+  const auto client = clients.OfUser("a");
+  const Writer::ActingFor acting(client.get());
+  const TagText tag{"host", "a"};
+  const auto append = [&](const std::string& metric) {
+    const NamedPoint point = {metric, {&tag, 1}, Timestamp{1700000001}, {}, {}};
+    std::vector<Status> verdicts;
+    edge.ingest.AppendNamed({&point, 1}, &verdicts);
+    return verdicts.at(0);
+  };
+  for (int i = 0; i < 20; ++i)
+    CHECK(append("nosuch" + std::to_string(i)).code() == StatusCode::kNotFound);
+  CHECK(edge.metric_limits.counted_metrics() == 0);
+  CHECK(append("m").ok());
+  CHECK(edge.metric_limits.counted_metrics() == 1);
+}
+
+TEST_CASE("a series that cannot be registered takes no place of its metric") {
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
+  edge.points.before_register = [] { return Status::Busy("no memory for it"); };
+  for (int i = 0; i < 5; ++i)
+    CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 503);
+  edge.points.before_register = nullptr;
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "b")).status == 204);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "c")).status == 400);
+}
+
+TEST_CASE("a series that two threads make at once counts once") {
+  EdgeFixture edge(EdgeFixture::AllAutomatic(), Limits(0, 2));
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "a")).status == 204);
+  const auto put = [&edge](int64_t time) {
+    return edge.Post("/api/put", Point("m", time, "b")).status;
+  };
+  int other_status = 0;
+  std::optional<std::thread> other;
+  // The first has counted the series, and it is not there yet: the other one looks for it as well.
+  std::atomic_flag first = ATOMIC_FLAG_INIT;
+  edge.points.before_register = [&] {
+    if (first.test_and_set()) return Status();
+    const int looked = edge.points.lists;
+    other.emplace([&] { other_status = put(1700000001); });
+    while (edge.points.lists == looked) std::this_thread::yield();
+    return Status();
+  };
+  CHECK(put(1700000000) == 204);
+  REQUIRE(other);
+  other->join();
+  CHECK(other_status == 204);
+  CHECK(edge.Cells().size() == 3);
+  CHECK(edge.metric_limits.refused_series() == 0);
+  CHECK(edge.Post("/api/put", Point("m", 1700000000, "c")).status == 400);
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+#pragma once
+// Series that are being made, one thread each.
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "storage/model/point_sink.h"
+
+namespace hg::tsd {
+
+/// Thread-safe. Outlives its turns.
+class SeriesTurns {
+ public:
+  /// While one is alive, whoever else comes with its series waits: it is looked for and counted
+  /// once. A thread has one at a time.
+  class Turn {
+   public:
+    Turn(SeriesTurns& all, const NamedPoint& point) : all_(all), series_(SeriesOf(point)) {
+      std::unique_lock lock(all_.mutex_);
+      all_.ended_.wait(lock, [this] { return all_.series_.insert(series_).second; });
+    }
+    ~Turn() {
+      {
+        const std::lock_guard lock(all_.mutex_);
+        all_.series_.erase(series_);
+      }
+      all_.ended_.notify_all();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    /// Metric, and tags in the order of their keys: no name has a zero byte.
+    static std::string SeriesOf(const NamedPoint& point) {
+      std::set<std::pair<std::string_view, std::string_view>> tags;
+      for (const TagText& tag : point.tags) tags.emplace(tag.key, tag.value);
+      std::string series(point.metric);
+      for (const auto& [key, value] : tags) {
+        series.append(1, '\0').append(key).append(1, '\0').append(value);
+      }
+      return series;
+    }
+
+    SeriesTurns& all_;
+    const std::string series_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::set<std::string> series_;  // guarded by mutex_
+};
+
+}  // namespace hg::tsd
