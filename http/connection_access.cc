@@ -43,7 +43,7 @@ const std::shared_ptr<Writer>& Connection::writer() {
   if (limits == nullptr || writer_ != nullptr) return writer_;
   if (who_ != nullptr) {
     writer_ = limits->OfUser(who_->name);
-  } else {
+  } else if (!Guarded()) {  // a stranger writes nothing
     const std::string remote = stream_.Remote();
     writer_ = limits->OfAddress(remote.substr(0, remote.rfind(':')));
   }

@@ -8,9 +8,10 @@ namespace hg::http {
 namespace {
 
 constexpr int64_t kHourNs = 3'600'000'000'000;
-/// Where so many are remembered those that nobody uses are forgotten, and with them what they owe:
-/// a client that comes from that many addresses has found a way round.
-constexpr size_t kClientsMax = 65536;
+/// So many addresses are told apart. Then those that owe nothing are forgotten; where that makes no
+/// room, new ones share what one may write, since their owner has found a way round.
+constexpr size_t kAddressesMax = 65536;
+constexpr int64_t kSweepIntervalNs = 1'000'000'000;
 
 }  // namespace
 
@@ -43,6 +44,10 @@ class ClientLimits::Client : public Writer {
   }
   [[nodiscard]] bool limits_series() const override { return series_.has_value(); }
 
+  [[nodiscard]] bool Owes(int64_t now_ns) const {
+    return (points_ && points_->Owes(now_ns)) || (series_ && series_->Owes(now_ns));
+  }
+
  private:
   const std::string name_;
   const Clock& clock_;
@@ -50,13 +55,40 @@ class ClientLimits::Client : public Writer {
   std::optional<RateLimit> points_, series_;
 };
 
-std::shared_ptr<Writer> ClientLimits::Find(const std::string& name) {
+std::shared_ptr<ClientLimits::Client> ClientLimits::Make(const std::string& name) const {
+  return std::make_shared<Client>(name, options_, clock_, counts_);
+}
+
+std::shared_ptr<Writer> ClientLimits::OfUser(const std::string& name) {
   std::lock_guard lock(mutex_);
-  if (clients_.size() >= kClientsMax)
-    std::erase_if(clients_, [](const auto& entry) { return entry.second.use_count() == 1; });
-  std::shared_ptr<Client>& client = clients_[name];
-  if (client == nullptr) client = std::make_shared<Client>(name, options_, clock_, counts_);
+  std::shared_ptr<Client>& client = users_[name];
+  if (client == nullptr) client = Make("user " + name);
   return client;
+}
+
+std::shared_ptr<Writer> ClientLimits::OfAddress(const std::string& address) {
+  std::lock_guard lock(mutex_);
+  if (const auto known = addresses_.find(address); known != addresses_.end()) return known->second;
+  if (addresses_.size() >= kAddressesMax) Sweep();
+  if (addresses_.size() < kAddressesMax)
+    return addresses_.emplace(address, Make("address " + address)).first->second;
+  if (others_ == nullptr)
+    others_ = Make("every address beyond " + std::to_string(kAddressesMax) + " together");
+  return others_;
+}
+
+size_t ClientLimits::clients() {
+  std::lock_guard lock(mutex_);
+  return users_.size() + addresses_.size();
+}
+
+void ClientLimits::Sweep() {
+  const int64_t now_ns = clock_.MonotonicNs();
+  if (swept_ns_ != 0 && now_ns - swept_ns_ < kSweepIntervalNs) return;
+  swept_ns_ = now_ns;
+  std::erase_if(addresses_, [now_ns](const auto& entry) {
+    return entry.second.use_count() == 1 && !entry.second->Owes(now_ns);
+  });
 }
 
 }  // namespace hg::http

@@ -26,13 +26,14 @@ class ClientLimits {
   /// `clock` outlives all that it gives out.
   ClientLimits(ClientLimitOptions options, const Clock& clock) : options_(options), clock_(clock) {}
 
-  /// The same for the same client as long as anybody holds it.
-  std::shared_ptr<Writer> OfUser(const std::string& name) { return Find("user " + name); }
-  /// "10.0.0.7": of one who did not say who he is.
-  std::shared_ptr<Writer> OfAddress(const std::string& address) {
-    return Find("address " + address);
-  }
+  /// The same for the same client as long as anybody holds it, or it owes something. A user is of
+  /// the file of users.
+  std::shared_ptr<Writer> OfUser(const std::string& name);
+  /// "10.0.0.7": of one whom nobody asks who he is.
+  std::shared_ptr<Writer> OfAddress(const std::string& address);
 
+  /// Those that are remembered.
+  [[nodiscard]] size_t clients();
   /// What was refused so far.
   [[nodiscard]] uint64_t refused_points() const { return counts_->points.load(); }
   [[nodiscard]] uint64_t refused_series() const { return counts_->series.load(); }
@@ -43,14 +44,19 @@ class ClientLimits {
   };
   class Client;
 
-  std::shared_ptr<Writer> Find(const std::string& client);
+  [[nodiscard]] std::shared_ptr<Client> Make(const std::string& name) const;
+  /// Forgets addresses that owe nothing, at most once in some time. Callers lock.
+  void Sweep();
 
   const ClientLimitOptions options_;
   const Clock& clock_;
   const std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
 
   std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<Client>> clients_;  // guarded by mutex_
+  // Guarded by mutex_.
+  std::unordered_map<std::string, std::shared_ptr<Client>> users_, addresses_;
+  std::shared_ptr<Client> others_;  // addresses that are too many
+  int64_t swept_ns_ = 0;
 };
 
 }  // namespace hg::http

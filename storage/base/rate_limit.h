@@ -22,6 +22,10 @@ class RateLimit {
   [[nodiscard]] bool Open(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) <= now_ns + period_ns_;
   }
+  /// Whether something that came is not paid for yet.
+  [[nodiscard]] bool Owes(int64_t now_ns) const {
+    return paid_until_ns_.load(std::memory_order_relaxed) > now_ns;
+  }
   /// It came: `count` of them.
   void Take(uint64_t count, int64_t now_ns) {
     const auto cost_ns =

@@ -99,6 +99,24 @@ TEST_CASE("users are told apart, wherever they come from") {
   edge.server.Stop();
 }
 
+TEST_CASE("a stranger where users are asked for is no client") {
+  LimitedServer edge({.points_per_s = 1, .new_series_per_hour = 0});
+  Access access;
+  REQUIRE(access.Load("a:write:token$" + TokenDigest("1") + "\n").ok());
+  edge.services.access = &access;
+  for (const char* fields : {"", "Authorization: Bearer 2\r\n"}) {
+    ClientSocket client(edge.server.port());
+    client.Send(Post("/api/put", Points(5), fields));
+    CHECK(client.ReadResponse().status() == 401);
+  }
+  CHECK(edge.client_limits.clients() == 0);
+  ClientSocket user(edge.server.port());
+  user.Send(Post("/api/put", Points(5), "Authorization: Bearer 1\r\n"));
+  CHECK(user.ReadResponse().status() == 204);
+  CHECK(edge.client_limits.clients() == 1);
+  edge.server.Stop();
+}
+
 TEST_CASE("new series beyond an hour's are refused, points of old ones are stored") {
   LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 2});
   ClientSocket client(edge.server.port());
