@@ -230,7 +230,8 @@ bool Connection::MayGoFast() const {
     return false;
   }
   // Browsers get headers of their own with the reply, or are refused.
-  return (!Guarded() && edge_.options.cors_domains.empty()) || head_.Find("origin").empty();
+  if (!Guarded()) return edge_.options.cors_domains.empty() || head_.Find("origin").empty();
+  return head_.Find("origin").empty() && head_.Find("sec-fetch-site").empty();
 }
 
 bool Connection::TryPut(std::string_view body) {

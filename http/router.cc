@@ -81,12 +81,15 @@ bool IsOwnOrigin(const Request& request, std::string_view origin) {
   return false;
 }
 
-/// One of tsd.http.request.cors_domains.
-bool IsListedOrigin(std::string_view origin, const Options& options) {
+/// One of tsd.http.request.cors_domains by its name.
+bool IsNamedOrigin(std::string_view origin, const Options& options) {
   return std::any_of(options.cors_domains.begin(), options.cors_domains.end(),
-                     [&](const std::string& domain) {
-                       return domain == "*" || EqualIgnoringCase(domain, origin);
-                     });
+                     [&](const std::string& domain) { return EqualIgnoringCase(domain, origin); });
+}
+
+/// The same, or all are let in.
+bool IsListedOrigin(std::string_view origin, const Options& options) {
+  return IsNamedOrigin(origin, options) || IsNamedOrigin("*", options);
 }
 
 /// OPTIONS, and foreign origins: answered whatever the path is. True: answered.
@@ -154,31 +157,62 @@ bool IsPluginPath(std::string_view target) {
 
 namespace {
 
+/// Whether a browser says who its user is by itself, whatever page asks: by the password that it
+/// keeps, or a certificate. Tokens are sent by scripts that know them.
+bool BrowsersSayIt(const Request& request) {
+  constexpr std::string_view kBasic = "basic";
+  const std::string* field = request.Header("authorization");
+  return field == nullptr || field->empty() ||
+         EqualIgnoringCase(std::string_view(*field).substr(0, kBasic.size()), kBasic);
+}
+
+/// Of what only writers and administrators may ask for by GET: what changes nothing.
+bool OnlyShows(const Request& request) {
+  const std::string endpoint = request.Endpoint();
+  if (request.api_version >= 0) return endpoint == "admin";
+  return endpoint == "query" || (endpoint == "logs" && !request.parameters.Has("level"));
+}
+
 /// A page of another site, which a browser shows to somebody who has given it his password for this
 /// one: it may read what CORS lets it read, and change nothing.
 bool FromAnotherSite(const Request& request, const Options& options) {
   const std::string* origin = request.Header("origin");
-  if (origin != nullptr && !origin->empty())
-    return !IsOwnOrigin(request, *origin) && !IsListedOrigin(*origin, options);
+  if (origin != nullptr && !origin->empty()) {
+    if (IsOwnOrigin(request, *origin) || IsNamedOrigin(*origin, options)) return false;
+    return BrowsersSayIt(request) || !IsListedOrigin(*origin, options);
+  }
   const std::string* site = request.Header("sec-fetch-site");
-  return site != nullptr && *site != "same-origin" && *site != "none";
+  if (site != nullptr) return *site != "same-origin" && *site != "none";
+  // With GET, of an image or a link, browsers name no origin, and nothing else over plain HTTP.
+  if (request.method != Method::kGet && request.method != Method::kHead) return false;
+  const std::string* program = request.Header("user-agent");
+  const bool browser = program != nullptr && program->find("Mozilla/") != std::string::npos;
+  return browser && BrowsersSayIt(request) && !OnlyShows(request);
 }
 
-/// True: answered.
+}  // namespace
+
 bool RefuseAccess(const Request& request, Role needed, Services& services, ResponseWriter& out) {
   if (!request.roles.Has(needed)) {
     SendNoAccess(request, needed, services, out);
     return true;
   }
+  if (services.access == nullptr) return false;
+  const char* refusal = nullptr;
   const bool changes = needed == Role::kWrite || needed == Role::kAdmin;
-  if (services.access == nullptr || !changes || !FromAnotherSite(request, services.options))
-    return false;
+  if (changes && FromAnotherSite(request, services.options)) {
+    refusal =
+        "Not for pages of another site, and by GET not for browsers without TLS, as they do not "
+        "tell whose page asks";
+  } else if (request.api_version >= 0 && request.parameters.Has("jsonp")) {
+    // A script of any site may name it as its source, and read what comes.
+    refusal = "No jsonp where users say who they are";
+  }
+  if (refusal == nullptr) return false;
   services.counters.forbidden_http.fetch_add(1, std::memory_order_relaxed);
-  SendError(out, request, 403, "Not for pages of another site");
+  SendError(out, request, 403, refusal);
   return true;
 }
-
-}  // namespace
 
 void SendNoAccess(const Request& request, Role needed, Services& services, ResponseWriter& out) {
   if (request.user.empty()) {
@@ -199,6 +233,9 @@ bool MayAnswerOnLoop(const Request& request, const Options& options) {
 }
 
 void Dispatch(const Request& request, Services& services, ResponseWriter& out) {
+  // No answer is a script for pages of another site.
+  if (services.access != nullptr && request.api_version >= 0)
+    out.AddHeader("X-Content-Type-Options", "nosniff");
   const Endpoint* const endpoint = FindEndpoint(request, services.options);
   // Other products' paths have no versions and serializers.
   if (endpoint == nullptr || endpoint->place != Place::kPath) {

@@ -27,6 +27,10 @@ void Dispatch(const Request& request, Services& services, ResponseWriter& out);
 /// 401 where nobody said who he is, or not truly; 403 where a user lacks the role.
 void SendNoAccess(const Request& request, Role needed, Services& services, ResponseWriter& out);
 
+/// Refuses a user without the role, and where users say who they are what a page of another site
+/// may have made a browser ask for: changes, and jsonp. True: answered.
+bool RefuseAccess(const Request& request, Role needed, Services& services, ResponseWriter& out);
+
 /// Adds the CORS headers that this request's Origin earns (§7); false: the domain is not allowed.
 /// Without CORS, or without Origin: true and nothing added.
 bool AddCorsHeaders(const Request& request, const Options& options, ResponseWriter& out);

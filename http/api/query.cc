@@ -36,10 +36,8 @@ std::optional<query::Request> FromBody(const Request& request, Services& service
     return {};
   }
   Result<query::Request> parsed = ReadQuery(*body);
-  if (parsed.ok() && parsed->delete_rows && !request.roles.Has(Role::kAdmin)) {
-    SendNoAccess(request, Role::kAdmin, services, out);
+  if (parsed.ok() && parsed->delete_rows && RefuseAccess(request, Role::kAdmin, services, out))
     return {};
-  }
   if (parsed.ok()) return std::move(*parsed);
   services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
   if (parsed.status().code() == StatusCode::kInvalidArgument) {

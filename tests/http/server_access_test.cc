@@ -85,6 +85,30 @@ TEST_CASE("a user does what his roles allow, on one connection with others") {
   CHECK(edge.Cells().size() == 2);
 }
 
+TEST_CASE("points of a page of another site are refused where those of agents go the fast way") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  const auto status = [&](const std::string& target, const std::string& body,
+                          std::string_view fields) {
+    client.Send(Post(target, body, std::string(kWriter) + std::string(fields)));
+    return client.ReadResponse().status();
+  };
+  const std::string lines = "m,host=a v=1 1700000000\n", by_influx = "/write?precision=s";
+  for (int round = 0; round < 2; ++round) {  // by name, then the fast way
+    CHECK(status("/api/put", PointAt(1700000000), "") == 204);
+    CHECK(status(by_influx, lines, "") == 204);
+  }
+  const int appends = edge.points.appends.load();
+  for (const char* field : {"Origin: http://evil\r\n", "Sec-Fetch-Site: cross-site\r\n",
+                            "sec-fetch-site: same-site\r\n"}) {
+    CAPTURE(field);
+    CHECK(status("/api/put", PointAt(1700000001), field) == 403);
+    CHECK(status(by_influx, lines, field) == 403);
+  }
+  CHECK(edge.points.appends.load() == appends);
+  CHECK(status("/api/put", PointAt(1700000001), "Sec-Fetch-Site: same-origin\r\n") == 204);
+}
+
 TEST_CASE("a good password is judged once, whatever connection it comes on") {
   GuardedServer edge;
   for (int i = 0; i < 3; ++i) {

@@ -149,28 +149,120 @@ TEST_CASE("a body that asks for deletion is an administrator's") {
   CHECK(edge.Cells().empty());
 }
 
-TEST_CASE("a page of another site changes nothing where authentication is on") {
-  EdgeFixture edge;
-  Access access;
-  const std::string point = R"({"metric":"m","timestamp":1700000000,"value":1,"tags":{"a":"b"}})";
-  const auto put = [&](std::vector<std::pair<std::string, std::string>> fields) {
-    Request request = MakeRequest("POST", "/api/put", point);
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+/// An edge where users say who they are, and what it answers an administrator's browser or script.
+struct GuardedEdge : EdgeFixture {
+  GuardedEdge() { services.access = &access; }
+
+  BufferResponse Ask(std::string_view verb, std::string_view target, Fields fields,
+                     std::string_view body = {}) {
+    Request request = MakeRequest(verb, target, body);
     request.headers = std::move(fields);
     request.headers.emplace_back("host", "tsd.example.org:4242");
+    request.user = "ann";
     BufferResponse reply;
-    Dispatch(request, edge.services, reply);
-    return reply.status;
-  };
-  CHECK(put({{"origin", "http://evil.example.com"}}) == 204);  // as OpenTSDB
-  edge.services.access = &access;
-  CHECK(put({{"origin", "http://evil.example.com"}}) == 403);
-  CHECK(put({{"origin", "null"}}) == 403);
-  CHECK(put({{"sec-fetch-site", "cross-site"}}) == 403);
-  CHECK(put({{"origin", "http://tsd.example.org:4242"}}) == 204);
-  CHECK(put({{"sec-fetch-site", "same-origin"}}) == 204);
-  CHECK(put({}) == 204);
+    Dispatch(request, services, reply);
+    return reply;
+  }
+  int PutStatus(Fields fields) { return Ask("POST", "/api/put", std::move(fields), kPoint).status; }
+
+  static constexpr std::string_view kPoint =
+      R"({"metric":"m","timestamp":1700000000,"value":1,"tags":{"a":"b"}})";
+  Access access;
+};
+
+const Fields::value_type kEvil = {"origin", "http://evil.example.com"};
+const Fields::value_type kBrowser = {"user-agent", "Mozilla/5.0 (X11; Linux x86_64) Firefox/115.0"};
+const Fields::value_type kBasic = {"authorization", "basic YW5uOnNlY3JldA=="};
+const Fields::value_type kBearer = {"authorization", "Bearer hg_1"};
+
+TEST_CASE("a page of another site changes nothing where authentication is on") {
+  GuardedEdge edge;
+  edge.services.access = nullptr;
+  CHECK(edge.PutStatus({kEvil}) == 204);  // as OpenTSDB
+  edge.services.access = &edge.access;
+  CHECK(edge.PutStatus({kEvil}) == 403);
+  CHECK(edge.PutStatus({{"origin", "null"}}) == 403);
+  CHECK(edge.PutStatus({{"sec-fetch-site", "cross-site"}}) == 403);
+  CHECK(edge.PutStatus({{"origin", "http://tsd.example.org:4242"}}) == 204);
+  CHECK(edge.PutStatus({{"sec-fetch-site", "same-origin"}}) == 204);
+  CHECK(edge.PutStatus({}) == 204);
+  CHECK(edge.PutStatus({kBrowser}) == 204);
   edge.options.cors_domains = {"http://good.example.com"};
-  CHECK(put({{"origin", "http://good.example.com"}}) == 204);
+  CHECK(edge.PutStatus({{"origin", "http://good.example.com"}, kBasic}) == 204);
+}
+
+TEST_CASE("where all origins are let in they change nothing by what a browser says by itself") {
+  GuardedEdge edge;
+  edge.options.cors_domains = {"*"};
+  CHECK(edge.PutStatus({kEvil, kBearer}) == 204);
+  CHECK(edge.PutStatus({kEvil, kBasic}) == 403);
+  CHECK(edge.PutStatus({kEvil}) == 403);  // a certificate
+  CHECK(edge.Ask("GET", "/api/suggest?type=metrics", {kEvil, kBasic}).status == 200);
+}
+
+TEST_CASE("a page of another site deletes nothing by a query's body") {
+  GuardedEdge edge;
+  REQUIRE(edge.PutStatus({}) == 204);
+  const auto status = [&edge](Fields fields, const std::string& deletes) {
+    const std::string body = R"({"start":1699999999,"delete":)" + deletes +
+                             R"(,"queries":[{"metric":"m","aggregator":"sum"}]})";
+    return edge.Ask("POST", "/api/query", std::move(fields), body).status;
+  };
+  CHECK(status({kEvil, kBasic}, "true") == 403);
+  CHECK(status({{"sec-fetch-site", "cross-site"}, kBasic}, "true") == 403);
+  CHECK(status({kEvil, kBasic}, "false") == 200);
+  CHECK(edge.Cells().size() == 1);
+  CHECK(status({kBasic}, "true") == 200);
+  CHECK(edge.Cells().empty());
+}
+
+TEST_CASE("browsers change by GET only what their own page, or they themselves, ask for") {
+  GuardedEdge edge;
+  edge.services.recent_log = [] { return std::vector<std::string>(); };
+  edge.services.set_log_level = [](const std::string&) { return true; };
+  for (const char* change : {"/api/dropcaches", "/api/uid/assign?metric=m", "/logs?level=INFO",
+                             "/api/query?start=1&m=sum:none&method_override=delete"}) {
+    CAPTURE(change);
+    // Over plain HTTP a browser does not tell whose image this is.
+    CHECK(edge.Ask("GET", change, {kBrowser, kBasic}).status == 403);
+    CHECK(edge.Ask("GET", change, {kBrowser}).status == 403);
+    CHECK(edge.Ask("GET", change, {kBasic, {"sec-fetch-site", "same-site"}}).status == 403);
+    for (const Fields& fields :
+         {Fields{kBasic, kBrowser, {"sec-fetch-site", "none"}},
+          Fields{kBasic, kBrowser, {"sec-fetch-site", "same-origin"}}, Fields{kBearer, kBrowser},
+          Fields{kBasic}, Fields{kBasic, {"user-agent", "curl/7.88.1"}}}) {
+      CHECK(edge.Ask("GET", change, fields).status != 403);
+    }
+  }
+  CHECK(edge.Ask("HEAD", "/diediedie", {kBrowser, kBasic}).status == 403);
+  // What shows, but to administrators or writers alone.
+  for (const char* look :
+       {"/logs", "/api/admin/tables", "/query?q=SHOW%20DATABASES", "/api/stats"}) {
+    CAPTURE(look);
+    edge.options.admin_remote = true;
+    CHECK(edge.Ask("GET", look, {kBrowser, kBasic}).status != 403);
+  }
+}
+
+TEST_CASE("no page of another site reads by jsonp where authentication is on") {
+  GuardedEdge edge;
+  for (const char* target :
+       {"/api/suggest?type=metrics&jsonp=f", "/api/query?start=1&m=sum:m&jsonp=f",
+        "/api/search/lookup?m=m&jsonp=f", "/api/version?jsonp=f", "/api/v0/config?jsonp=f",
+        "/api/suggest?type=metrics&jsonp="}) {
+    CAPTURE(target);
+    CHECK(edge.Ask("GET", target, {kBrowser, kBasic}).status == 403);
+  }
+  const BufferResponse good = edge.Ask("GET", "/api/suggest?type=metrics", {kBrowser, kBasic});
+  CHECK(good.status == 200);
+  REQUIRE(good.Header("X-Content-Type-Options") != nullptr);
+  CHECK(*good.Header("X-Content-Type-Options") == "nosniff");
+  edge.services.access = nullptr;
+  const BufferResponse open = edge.Ask("GET", "/api/suggest?type=metrics&jsonp=f", {kBrowser});
+  CHECK(open.body == "f([])");
+  CHECK(open.Header("X-Content-Type-Options") == nullptr);
 }
 
 TEST_CASE("line commands have their roles") {
