@@ -76,7 +76,7 @@ class Server::Impl {
                                                                        : listeners_.back()->port;
   }
 
-  [[nodiscard]] bool reached_from_outside() const { return reached_from_outside_; }
+  [[nodiscard]] bool reached_by_strangers() const { return reached_by_strangers_; }
 
   Status ReloadTls() { return options_.tls.certificate_file.empty() ? Status() : tls_.Load(); }
 
@@ -149,9 +149,7 @@ class Server::Impl {
   Status Open(const std::string& bind, uint16_t port, TlsContext* tls) {
     auto listener = std::make_unique<Listener>(loops_[0]->io(), tls);
     ASSIGN_OR_RETURN(listener->port, Listen(options_, bind, port, &listener->acceptor));
-    boost::system::error_code error;
-    reached_from_outside_ |= !listener->acceptor.local_endpoint(error).address().is_loopback();
-    listeners_.push_back(std::move(listener));
+    Add(std::move(listener));
     return {};
   }
 
@@ -162,9 +160,17 @@ class Server::Impl {
     if (error) return Status::IoError("cannot accept on the socket: " + error.message());
     listener->port = socket.port();
     (void)socket.Release();  // the acceptor closes it
-    reached_from_outside_ |= !listener->acceptor.local_endpoint(error).address().is_loopback();
-    listeners_.push_back(std::move(listener));
+    Add(std::move(listener));
     return {};
+  }
+
+  void Add(std::unique_ptr<Listener> listener) {
+    const bool asks =
+        listener->tls != nullptr && options_.tls.clients == ClientCertificates::kRequired;
+    boost::system::error_code error;
+    reached_by_strangers_ |=
+        !asks && !listener->acceptor.local_endpoint(error).address().is_loopback();
+    listeners_.push_back(std::move(listener));
   }
 
   /// Of the plain port, as if it had been accepted now.
@@ -237,7 +243,7 @@ class Server::Impl {
   std::vector<std::unique_ptr<Listener>> listeners_;  // fixed once it has started
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
   std::vector<std::thread> threads_;
-  bool reached_from_outside_ = false;
+  bool reached_by_strangers_ = false;
   bool stopped_ = false;
 };
 
@@ -256,7 +262,7 @@ uint16_t Server::tls_port() const { return impl_->tls_port(); }
 
 Status Server::ReloadTls() { return impl_->ReloadTls(); }
 
-bool Server::reached_from_outside() const { return impl_->reached_from_outside(); }
+bool Server::reached_by_strangers() const { return impl_->reached_by_strangers(); }
 
 void Server::Stop() { impl_->Stop(); }
 

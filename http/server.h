@@ -35,8 +35,9 @@ class Server {
   /// failure everything stays as it was. Any thread.
   Status ReloadTls();
 
-  /// Whether other machines may come: it listens not on a loopback address alone.
-  [[nodiscard]] bool reached_from_outside() const;
+  /// Whether other machines may come without a certificate: not to a loopback address, nor to TLS
+  /// that requires one.
+  [[nodiscard]] bool reached_by_strangers() const;
 
   /// Listens no more, lets running requests finish (up to kStopGraceMs, then their clients are cut
   /// off), closes all connections. When it returns no handler runs any more. Idempotent.

@@ -296,10 +296,7 @@ class Daemon {
   }
 
   void WarnIfOpen() const {
-    const http::TlsOptions& tls = options_.http.tls;
-    const bool asks = !options_.users_file.empty() ||
-                      (tls.clients == http::ClientCertificates::kRequired && !tls.port);
-    if (!server_.reached_from_outside() || asks) return;
+    if (!options_.users_file.empty() || !server_.reached_by_strangers()) return;
     LogWarning("whoever reaches " + Address() +
                " may read, write and delete everything: tsd.core.authentication.enable is off");
   }

@@ -15,7 +15,8 @@ bool Holds(const std::vector<std::string>& list, const std::string& item) {
 
 }  // namespace
 
-Access::Access() : users_(std::make_shared<Users>()) {}
+Access::Access(PasswordCheck matches)
+    : matches_(std::move(matches)), users_(std::make_shared<Users>()) {}
 
 size_t Access::HashOfDigest::operator()(const Digest& digest) const {
   size_t hash;
@@ -40,7 +41,11 @@ Status Access::Load(std::string_view text) {
   }
   std::lock_guard lock(mutex_);
   users_ = std::move(users);
-  proved_.clear();
+  // Else all who are known would wait among those who try out passwords.
+  for (auto proved = proved_.begin(); proved != proved_.end();) {
+    proved->second = Renew(*users_, *proved->second);
+    proved = proved->second == nullptr ? proved_.erase(proved) : std::next(proved);
+  }
   generation_.fetch_add(1, std::memory_order_release);
   return {};
 }
@@ -70,18 +75,20 @@ IdentityPtr Access::Known(const Credentials& said) {
 }
 
 IdentityPtr Access::Judge(const Credentials& said) {
-  if (said.kind != Credentials::Kind::kPassword) return Known(said);
+  // Equal ones may have waited together.
+  IdentityPtr known = Known(said);
+  if (known != nullptr || said.kind != Credentials::Kind::kPassword) return known;
   const uint64_t generation = this->generation();
   const auto all = users();
   const auto user = all->by_name.find(said.name);
   const bool has_one = user != all->by_name.end() && !user->second.passwords.empty();
   if (!has_one) {
     // The time that an answer takes must not tell who is a user.
-    (void)PasswordMatches(said.secret, nobodys_hash_);
+    (void)matches_(said.secret, nobodys_hash_);
     return nullptr;
   }
   for (const std::string& hash : user->second.passwords) {
-    if (!PasswordMatches(said.secret, hash)) continue;
+    if (!matches_(said.secret, hash)) continue;
     auto who = std::make_shared<const Identity>(Identity{said.name, user->second.roles, hash});
     const Digest key = KeyOf(said);
     std::lock_guard lock(mutex_);
@@ -104,10 +111,11 @@ IdentityPtr Access::ByCertificate(std::span<const std::string> names) const {
   return nullptr;
 }
 
-IdentityPtr Access::Renew(const Identity& who) const {
-  const auto all = users();
-  const auto user = all->by_name.find(who.name);
-  if (user == all->by_name.end()) return nullptr;
+IdentityPtr Access::Renew(const Identity& who) const { return Renew(*users(), who); }
+
+IdentityPtr Access::Renew(const Users& users, const Identity& who) {
+  const auto user = users.by_name.find(who.name);
+  if (user == users.by_name.end()) return nullptr;
   const User& now = user->second;
   const bool still =
       who.secret.empty() || Holds(now.passwords, who.secret) || Holds(now.tokens, who.secret);

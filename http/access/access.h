@@ -2,6 +2,7 @@
 // Who a client is: the users of the file, and what has been proved by them so far.
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -25,24 +26,27 @@ struct Identity {
 };
 using IdentityPtr = std::shared_ptr<const Identity>;
 
+/// Whether a password fits a hash, as PasswordMatches.
+using PasswordCheck = std::function<bool(std::string_view password, const std::string& hash)>;
+
 /// Thread-safe. Judging a password takes some 10 ms of a core and 16 MiB, so whoever calls Judge
-/// bounds how often it runs at once; a password that was right is known without that until the
-/// next Load.
+/// bounds how often it runs at once; a password that was right is known without that as long as the
+/// file has the hash that it fits.
 class Access {
  public:
   /// Nobody is known yet. What costs anything is done by the first Load, which no other call may
-  /// run beside.
-  Access();
+  /// run beside. `matches` is called by Judge, on its threads.
+  explicit Access(PasswordCheck matches = PasswordMatches);
 
-  /// Takes the users of a file's text for all that come from now on, and forgets what was proved.
-  /// On failure everything stays as it was.
+  /// Takes the users of a file's text for all that come from now on, and forgets what was proved of
+  /// others. On failure everything stays as it was.
   Status Load(std::string_view users);
   /// Changes with each Load: an identity from before it must be looked at again.
   [[nodiscard]] uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
   /// Null: nobody, or a password that only Judge can judge. Quick.
   [[nodiscard]] IdentityPtr Known(const Credentials& said);
-  /// Null: nobody. Takes as long for users that do not exist.
+  /// Null: nobody. Takes as long for users that do not exist; what is Known by now, no time.
   [[nodiscard]] IdentityPtr Judge(const Credentials& said);
   /// The user of the first of these names that is one: what a certificate that was verified says
   /// its subject is.
@@ -60,8 +64,10 @@ class Access {
   };
 
   [[nodiscard]] std::shared_ptr<const Users> users() const;
+  static IdentityPtr Renew(const Users& users, const Identity& who);
   [[nodiscard]] Digest KeyOf(const Credentials& said) const;
 
+  const PasswordCheck matches_;
   const Digest key_ = RandomDigest();  // of proved_
   std::string nobodys_hash_;           // as dear as a user's; constant from the first Load on
   std::atomic<uint64_t> generation_{0};

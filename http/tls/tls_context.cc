@@ -43,6 +43,10 @@ Status LoadAuthorities(const TlsOptions& options, SSL_CTX* context) {
   int mode = SSL_VERIFY_PEER;
   if (options.clients == ClientCertificates::kRequired) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   SSL_CTX_set_verify(context, mode, nullptr);
+  // A session that is resumed shows no certificate: that may be over by now.
+  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   return {};
 }
 
@@ -61,8 +65,7 @@ Status TlsContext::Load() {
   SSL_CTX_set_mode(raw, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_default_passwd_cb(raw, NoPassphrase);
-  // Sessions are resumed within this context alone: a Load ends them, and with it what a
-  // certificate of before has proved.
+  // Sessions are resumed within this context alone: a Load ends them.
   constexpr unsigned char kSessions[] = "hourglass";
   SSL_CTX_set_session_id_context(raw, kSessions, sizeof kSessions - 1);
   RETURN_IF_ERROR(LoadCertificate(options_, raw));

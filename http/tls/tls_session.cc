@@ -115,6 +115,8 @@ std::vector<std::string> TlsSession::PeerNames() const {
   if (certificate == nullptr || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return names;
   AddCommonName(certificate, &names);
   AddAlternativeNames(certificate, &names);
+  // What stayed in the thread's queue would be taken for a failure of the next session's.
+  ERR_clear_error();
   return names;
 }
 

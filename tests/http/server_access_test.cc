@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <thread>
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <vector>
 
 #include "http/access/access.h"
@@ -27,7 +29,9 @@ std::string Users() {
 }
 
 struct GuardedServer : RunningServer {
-  explicit GuardedServer(const std::function<void(Options&)>& change = {}) : RunningServer(change) {
+  explicit GuardedServer(const std::function<void(Options&)>& change = {},
+                         PasswordCheck matches = PasswordMatches)
+      : RunningServer(change), access(std::move(matches)) {
     REQUIRE(access.Load(Users()).ok());
     services.access = &access;
   }
@@ -39,6 +43,47 @@ struct GuardedServer : RunningServer {
 std::string Get(std::string_view target, std::string_view fields = {}) {
   return "GET " + std::string(target) + " HTTP/1.1\r\nHost: tsd\r\n" + std::string(fields) + "\r\n";
 }
+
+/// Judges passwords as the daemon does, and keeps all that begins between Shut and Open.
+/// Thread-safe.
+class Gate {
+ public:
+  bool Matches(std::string_view password, const std::string& hash) {
+    std::unique_lock lock(mutex_);
+    most_ = std::max(most_, ++inside_);
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !shut_; });
+    lock.unlock();
+    const bool good = PasswordMatches(password, hash);
+    lock.lock();
+    --inside_;
+    return good;
+  }
+  void Shut() {
+    std::lock_guard lock(mutex_);
+    shut_ = true;
+  }
+  void Open() {
+    std::lock_guard lock(mutex_);
+    shut_ = false;
+    changed_.notify_all();
+  }
+  void Await(int inside) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return inside_ >= inside; });
+  }
+  /// That were inside at once.
+  [[nodiscard]] int most() {
+    std::lock_guard lock(mutex_);
+    return most_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool shut_ = false;
+  int inside_ = 0, most_ = 0;
+};
 
 TEST_CASE("without good credentials a request is refused before its body, and a browser asks") {
   GuardedServer edge;
@@ -121,19 +166,32 @@ TEST_CASE("a good password is judged once, whatever connection it comes on") {
 }
 
 TEST_CASE("a flood of wrong passwords waits by itself: tokens and known passwords are served") {
-  GuardedServer edge;
+  Gate gate;
+  GuardedServer edge({}, [&gate](std::string_view password, const std::string& hash) {
+    return gate.Matches(password, hash);
+  });
+  // Before the server stops, which waits for what is inside.
+  const std::unique_ptr<Gate, void (*)(Gate*)> open(&gate, [](Gate* shut) { shut->Open(); });
   ClientSocket known(edge.server.port());
   known.Send(Get("/api/version", kReader));
   CHECK(known.ReadResponse().status() == 200);
+  gate.Shut();
   std::vector<std::unique_ptr<ClientSocket>> flood;
   for (int i = 0; i < 100; ++i) {
     flood.push_back(std::make_unique<ClientSocket>(edge.server.port()));
     flood.back()->Send(Get("/api/version", kNobody));
   }
+  gate.Await(2);
+  // None of the flood that waits is judged by now.
   known.Send(Get("/api/version", kReader));
   CHECK(known.ReadResponse().status() == 200);
   known.Send(Post("/api/put", PointAt(1700000000), kToken));
   CHECK(known.ReadResponse().status() == 204);
+  REQUIRE(edge.access.Load(Users()).ok());
+  ClientSocket later(edge.server.port());
+  later.Send(Get("/api/version", kReader));
+  CHECK(later.ReadResponse().status() == 200);
+  gate.Open();
   int refused = 0, put_off = 0;
   for (const auto& client : flood) {
     const auto response = client->ReadResponse();
@@ -142,6 +200,7 @@ TEST_CASE("a flood of wrong passwords waits by itself: tokens and known password
   }
   CHECK(refused + put_off == 100);
   CHECK(refused > 0);
+  CHECK(gate.most() == 2);
 }
 
 TEST_CASE("after a reload a request is answered by the new file") {

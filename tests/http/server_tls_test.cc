@@ -141,6 +141,27 @@ TEST_CASE("where certificates are required nobody without a good one is listened
   }
 }
 
+TEST_CASE("who was asked for a certificate is asked again: no session of his is resumed") {
+  for (const ClientCertificates clients :
+       {ClientCertificates::kNone, ClientCertificates::kOptional, ClientCertificates::kRequired}) {
+    TlsServer edge(clients);
+    const Certificate good = MakeCertificate({.common_name = "agent"}, &edge.authority);
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+      CAPTURE(version);
+      TlsClientOptions options = edge.trusting(&good);
+      options.version_max = version;
+      TlsClient first(edge.port(), options);
+      first.Send(kGetVersion);
+      REQUIRE(first.ReadResponse().status() == 200);
+      options.session = first.Session();
+      TlsClient second(edge.port(), options);
+      second.Send(kGetVersion);
+      CHECK(second.ReadResponse().status() == 200);
+      CHECK(second.Resumed() == (clients == ClientCertificates::kNone));
+    }
+  }
+}
+
 TEST_CASE("a certificate's name is the user, by its common name or another") {
   TlsServer edge(ClientCertificates::kOptional);
   Access access;

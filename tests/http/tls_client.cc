@@ -53,6 +53,7 @@ TlsClient::TlsClient(uint16_t port, const TlsClientOptions& options)
   }
   ssl_.reset(SSL_new(context.get()));
   SSL_set_fd(ssl_.get(), fd());
+  if (options.session != nullptr) REQUIRE(SSL_set_session(ssl_.get(), options.session) == 1);
   ERR_clear_error();
   established_ = SSL_connect(ssl_.get()) == 1;
 }
@@ -66,6 +67,10 @@ std::string TlsClient::ServerName() const {
   X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name, sizeof name);
   return name;
 }
+
+ssl_session_st* TlsClient::Session() const { return SSL_get_session(ssl_.get()); }
+
+bool TlsClient::Resumed() const { return SSL_session_reused(ssl_.get()) == 1; }
 
 std::string TlsClient::Version() const { return SSL_get_version(ssl_.get()); }
 

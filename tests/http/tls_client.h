@@ -7,6 +7,7 @@
 #include "tests/http/certificates.h"
 #include "tests/http/client_socket.h"
 
+struct ssl_session_st;
 struct ssl_st;
 
 namespace hg::http {
@@ -16,6 +17,7 @@ struct TlsClientOptions {
   const Certificate* certificate = nullptr;  // its own; nullptr = none
   int version_max = 0;                       // as of OpenSSL; 0 = the newest
   int receive_bytes = 0;                     // ClientSocket's
+  ssl_session_st* session = nullptr;         // of a connection before, to be resumed
 };
 
 /// One thread at a time.
@@ -29,6 +31,9 @@ class TlsClient : public ClientSocket {
   [[nodiscard]] bool established() const { return established_; }
   /// The common name of the server's certificate.
   [[nodiscard]] std::string ServerName() const;
+  /// What a later connection may resume, once something was read; lives as long as the object.
+  [[nodiscard]] ssl_session_st* Session() const;
+  [[nodiscard]] bool Resumed() const;
   /// "TLSv1.3".
   [[nodiscard]] std::string Version() const;
 

@@ -232,7 +232,12 @@ def tools_say_who_they_are_and_know_whom_they_ask(server, tsdb, folder):
 # a daemon that is open to others says so
 @case
 def an_open_daemon_warns(server, tsdb, folder):
-    for settings, warns in (({}, False), ({"tsd.network.bind": "0.0.0.0"}, True)):
+    tls = {"tsd.network.tls.certificate": folder / "server.pem", "tsd.network.tls.key": folder / "server.key",
+           "tsd.network.tls.port": 0, "tsd.network.tls.clients": "required", "tsd.network.tls.authorities": folder / "authority.pem"}
+    for settings, warns in (({}, False), ({"tsd.network.bind": "0.0.0.0"}, True),
+                            ({**tls, "tsd.network.tls.bind": "0.0.0.0"}, False),
+                            ({**tls, "tsd.network.tls.bind": "0.0.0.0", "tsd.network.tls.clients": "optional"}, True),
+                            ({**tls, "tsd.network.tls.bind": "127.0.0.1", "tsd.network.bind": "0.0.0.0"}, True)):
         with tempfile.TemporaryDirectory() as other:
             plain = daemons.Daemon(tsdb, Path(other), settings)
             plain.start()

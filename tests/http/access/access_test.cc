@@ -65,6 +65,40 @@ TEST_CASE("a password is judged once and known from then on, a token at once") {
   CHECK(access.Known({}) == nullptr);
 }
 
+TEST_CASE("a name that does not exist costs the hashing of one that does") {
+  int hashings = 0;
+  std::string settings;  // of the last hash: "$y$j9T$"
+  Access access([&](std::string_view password, const std::string& hash) {
+    ++hashings;
+    settings = hash.substr(0, hash.find('$', 3) + 1);
+    return PasswordMatches(password, hash);
+  });
+  REQUIRE(access.Load(File("secret", "hg_1")).ok());
+  REQUIRE(access.Judge(Password("ann", "wrong")) == nullptr);
+  CHECK(hashings == 1);
+  const std::string of_ann = settings;
+  CHECK(of_ann.starts_with("$y$"));
+  for (const char* name : {"nobody", "", "bob", "host.example.org"}) {
+    CAPTURE(name);
+    hashings = 0;
+    settings.clear();
+    CHECK(access.Judge(Password(name, "wrong")) == nullptr);
+    CHECK(hashings == 1);
+    CHECK(settings == of_ann);
+  }
+}
+
+TEST_CASE("of equal passwords that wait together one is hashed") {
+  int hashings = 0;
+  Access access([&](std::string_view password, const std::string& hash) {
+    ++hashings;
+    return PasswordMatches(password, hash);
+  });
+  REQUIRE(access.Load(File("secret", "hg_1")).ok());
+  for (int i = 0; i < 3; ++i) CHECK(access.Judge(Password("ann", "secret")) != nullptr);
+  CHECK(hashings == 1);
+}
+
 TEST_CASE("nobody is known by the digest of his token, or without a password by any") {
   Access access;
   REQUIRE(access.Load(File("secret", "hg_1")).ok());
@@ -83,7 +117,7 @@ TEST_CASE("the names of a certificate are tried in their order") {
   CHECK(access.ByCertificate({}) == nullptr);
 }
 
-TEST_CASE("a reload forgets what was proved, and keeps whom it still knows by the same secret") {
+TEST_CASE("a reload keeps whom it still knows by the same secret, and forgets others") {
   Access access;
   const std::string first = File("secret", "hg_1");
   REQUIRE(access.Load(first).ok());
@@ -94,10 +128,13 @@ TEST_CASE("a reload forgets what was proved, and keeps whom it still knows by th
   roles_changed.replace(roles_changed.find("ann:read"), 8, "ann:admin");
   REQUIRE(access.Load(roles_changed).ok());
   CHECK(access.generation() != generation);
-  CHECK(access.Known(Password("ann", "secret")) == nullptr);
+  REQUIRE(access.Known(Password("ann", "secret")) != nullptr);
+  CHECK(access.Known(Password("ann", "secret"))->roles.Has(Role::kAdmin));
+  CHECK(access.Known(Password("ann", "wrong")) == nullptr);
   REQUIRE(access.Renew(*ann) != nullptr);
   CHECK(access.Renew(*ann)->roles.Has(Role::kAdmin));
   REQUIRE(access.Load(File("another", "hg_2")).ok());
+  CHECK(access.Known(Password("ann", "secret")) == nullptr);
   CHECK(access.Renew(*ann) == nullptr);
   CHECK(access.Renew(*bob) == nullptr);
   CHECK(access.Known(Token("hg_1")) == nullptr);
