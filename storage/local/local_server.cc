@@ -5,21 +5,24 @@
 
 #include <chrono>
 #include <exception>
+#include <optional>
 
 #include "storage/local/conversation.h"
 
 namespace hg::local {
 namespace {
 
-/// The socket's mode says the same; this holds where the file was passed on.
-bool MayConnect(int socket) {
+/// The user of the process that has connected; none: the system does not say.
+std::optional<unsigned> UserOf(int socket) {
   ucred peer{};
   socklen_t length = sizeof(peer);
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
-  return peer.uid == ::geteuid() || peer.uid == 0;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return {};
+  return peer.uid;
 }
 
 }  // namespace
+
+bool IsOwnUserOrRoot(unsigned user) { return user == ::geteuid() || user == 0; }
 
 Result<std::unique_ptr<LocalServer>> LocalServer::Start(std::function<Store&()> store,
                                                         LocalServerOptions options) {
@@ -72,7 +75,8 @@ bool LocalServer::Stopping() {
 
 /// False: there is no room.
 bool LocalServer::Admit(Channel channel) {
-  if (!MayConnect(channel.fd())) return true;
+  const std::optional<unsigned> user = UserOf(channel.fd());
+  if (!user || !options_.lets_in(*user)) return true;
   const std::lock_guard lock(mutex_);
   JoinDone();
   if (stopping_ || peers_.size() >= options_.connections_max) return false;

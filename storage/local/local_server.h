@@ -20,6 +20,9 @@
 
 namespace hg::local {
 
+/// Whether it is the user of this process, or root.
+bool IsOwnUserOrRoot(unsigned user);
+
 struct LocalServerOptions {
   std::string folder;  // whose lock this process has
   KeyLayout layout;    // clients with another one are refused
@@ -31,6 +34,9 @@ struct LocalServerOptions {
   std::function<void(const std::string& table, const std::vector<RowMutation>& rows)> changed = {};
   size_t connections_max = 64;  // more are closed at once
   size_t answer_bytes_max = kAnswerBytesMax;
+  /// Whether processes of that user may connect. The socket's mode says the same; this holds where
+  /// the file was passed on. On the acceptor's thread.
+  std::function<bool(unsigned user)> lets_in = IsOwnUserOrRoot;
 };
 
 /// A thread for each connection, which calls the door as any caller does. Thread-safe.

@@ -60,7 +60,7 @@ def sources():
 
 def self_test():
     here = "tests/http/security_doc.py"
-    row = f"| a threat | an answer | `{here}: a threat` |\n"
+    row = f"| a threat | an answer | `{here}: self_test` |\n"
 
     def errors(line):
         return len(list(errors_of(HEAD + "\n" + row * THREATS_MIN + line, ROOT)))
@@ -72,6 +72,8 @@ def self_test():
         "a whole table passes": errors("") == 0,
         "too few threats are found": len(list(errors_of(HEAD + "\n" + row, ROOT))) == 1,
         "a missing case is found": errors(f"| t | a | `{here}: no {'such'} case` |") == 1,
+        "words that are no case are not enough": errors(f"| t | a | `{here}: words that are no case` |") == 1,
+        "a function is a case": errors(f"| t | a | `{here}: the sources start no other program` |") == 0,
         "a missing file is found": errors("| t | a | `tests/none.cc: x` |") == 1,
         "a threat without a test is found": errors("| t | a | – |") == 1,
         "a program that is started is found": all(starts(call) == 1 for call in (

@@ -1,6 +1,7 @@
 // TLS over sockets: the same answers as without, and nobody who should not get one.
 
 #include <doctest/doctest.h>
+#include <openssl/conf.h>
 #include <openssl/ssl.h>
 
 #include <optional>
@@ -42,6 +43,30 @@ struct TlsServer : TlsFiles, RunningServer {
   [[nodiscard]] TlsClientOptions trusting(const Certificate* own = nullptr) const {
     return {.authority = authority.certificate, .certificate = own};
   }
+};
+
+/// While it lives, and for contexts that are made then, the system's configuration of OpenSSL
+/// forbids no version of TLS.
+class LaxSystem {
+ public:
+  LaxSystem() {
+    OPENSSL_init_ssl(OPENSSL_INIT_LOAD_CONFIG, nullptr);
+    const std::string file = folder_.Write("openssl.cnf",
+                                           "openssl_conf = all\n[all]\nssl_conf = tls\n[tls]\n"
+                                           "system_default = lax\n[lax]\nMinProtocol = TLSv1\n"
+                                           "CipherString = DEFAULT:@SECLEVEL=0\n");
+    REQUIRE(CONF_modules_load_file(file.c_str(), nullptr, 0) == 1);
+    const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_server_method()),
+                                                               SSL_CTX_free);
+    REQUIRE(SSL_CTX_get_min_proto_version(context.get()) == TLS1_VERSION);
+    REQUIRE(SSL_CTX_get_security_level(context.get()) == 0);
+  }
+  ~LaxSystem() { CONF_modules_load_file(nullptr, nullptr, CONF_MFLAGS_IGNORE_MISSING_FILE); }
+  LaxSystem(const LaxSystem&) = delete;
+  LaxSystem& operator=(const LaxSystem&) = delete;
+
+ private:
+  const TestFolder folder_;
 };
 
 TEST_CASE("both dialects are spoken over TLS, and each way of answering") {
@@ -97,13 +122,16 @@ TEST_CASE("a client that says farewell behind its request is answered") {
 }
 
 TEST_CASE("who speaks plainly to TLS, or an old TLS, gets no answer") {
+  const LaxSystem lax;  // the server itself is what refuses
   TlsServer edge;
   ClientSocket plain(edge.port());
   plain.Send(kGetVersion);
   CHECK(plain.ReadAll().find("HTTP/1.1") == std::string::npos);
   TlsClientOptions old = edge.trusting();
-  old.version_max = TLS1_1_VERSION;
-  CHECK_FALSE(TlsClient(edge.port(), old).established());
+  for (const int version : {TLS1_VERSION, TLS1_1_VERSION}) {
+    old.version_max = version;
+    CHECK_FALSE(TlsClient(edge.port(), old).established());
+  }
   old.version_max = TLS1_2_VERSION;
   TlsClient good_enough(edge.port(), old);
   REQUIRE(good_enough.established());

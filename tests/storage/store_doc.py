@@ -64,7 +64,7 @@ def self_test():
         "a missing row is found": len(errors_of("\n".join(whole[:-1]), ROOT)) == 1,
         "a doubled row is found": len(errors_of("\n".join(whole + whole[:1]), ROOT)) == 1,
         "an unknown row is found": len(errors_of("\n".join(whole + ["| Z1 · x | rule | y | – |"]), ROOT)) == 1,
-        "an existing case passes": not broken(f"| D1 · x | built | y | `{here}: an existing case passes` |"),
+        "an existing case passes": not broken(f"| D1 · x | built | y | `{here}: errors_of` |"),
         "a script passes": not broken(f"| D1 · x | built | y | `{here}` |"),
         "a case that is not there is found": len(broken(f"| D1 · x | built | y | `{here}: no {'such'} case` |")) == 1,
         "a file that is not there is found": len(broken("| D1 · x | built | y | `tests/none.cc: x` |")) == 1,

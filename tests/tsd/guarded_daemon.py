@@ -165,9 +165,8 @@ def a_certificate_is_its_user(server, tsdb, folder):
     check(server.say("/api/put", None, POINT, own="someone")[0] == 401, "a name that is none's")
 
 
-# users and certificates are read anew at SIGHUP
 @case
-def a_reload_is_of_users_and_certificates(server, tsdb, folder):
+def users_and_certificates_are_read_anew_at_SIGHUP(server, tsdb, folder):
     token = user(tsdb, folder, "token", "agents")
     check(server.say("/api/put", server.bearer(token), POINT)[0] == 401, "before SIGHUP")
     make_certificate(folder, "second", "authority")
@@ -184,9 +183,8 @@ def a_reload_is_of_users_and_certificates(server, tsdb, folder):
     check(server.say("/api/put", server.bearer(token), POINT)[0] == 204, "a broken file ended what was")
 
 
-# nothing that can be asked for tells a secret
 @case
-def settings_queries_and_logs_tell_no_secret(server, tsdb, folder):
+def nothing_that_can_be_asked_for_tells_a_secret(server, tsdb, folder):
     boss = basic("boss", PASSWORD + "!")
     server.say("/api/query?start=1&m=sum:m", boss)
     server.say("/api/put", server.bearer(), POINT)
@@ -204,9 +202,8 @@ def tool(tsdb, folder, *words, variables=None):
                           env={**os.environ, **(variables or {})}, timeout=PATIENCE_S)
 
 
-# tools ask a guarded daemon as somebody, over TLS
 @case
-def tools_say_who_they_are_and_know_whom_they_ask(server, tsdb, folder):
+def tools_ask_a_guarded_daemon_as_somebody_over_TLS(server, tsdb, folder):
     (folder / "boss").write_text(f"boss:{PASSWORD}!\n")
     (folder / "agents").write_text(server.token + "\n")
     url = f"https://localhost:{server.tls_port}"
@@ -229,9 +226,8 @@ def tools_say_who_they_are_and_know_whom_they_ask(server, tsdb, folder):
     until(lambda: "certificate verify failed" in tool(tsdb, folder, *trusting).stderr, "another's certificate is taken")
 
 
-# a daemon that is open to others says so
 @case
-def an_open_daemon_warns(server, tsdb, folder):
+def a_daemon_that_is_open_to_others_says_so(server, tsdb, folder):
     tls = {"tsd.network.tls.certificate": folder / "server.pem", "tsd.network.tls.key": folder / "server.key",
            "tsd.network.tls.port": 0, "tsd.network.tls.clients": "required", "tsd.network.tls.authorities": folder / "authority.pem"}
     for settings, warns in (({}, False), ({"tsd.network.bind": "0.0.0.0"}, True),
@@ -246,9 +242,8 @@ def an_open_daemon_warns(server, tsdb, folder):
     check("may read, write and delete everything" not in server.log(), "with authentication")
 
 
-# a daemon without its users does not start
 @case
-def what_is_missing_or_wrong_keeps_it_from_its_start(server, tsdb, folder):
+def a_daemon_without_its_users_does_not_start(server, tsdb, folder):
     (folder / "broken").write_text("ann:reed:\n")
     on = {"tsd.core.authentication.enable": "true"}
     for settings, word in ((on, "tsd.core.authentication.users"),

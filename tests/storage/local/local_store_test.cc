@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 
 #include "storage/local/local_maintenance.h"
@@ -92,6 +93,26 @@ TEST_CASE("the socket is this user's alone, and goes with the server") {
   CHECK_FALSE(std::filesystem::exists(socket));
   CHECK(LocalStore::Connect(subject.folder(), {}).status().code() == StatusCode::kNotFound);
   CHECK(subject.store().ListTables().status().code() == StatusCode::kUnavailable);
+}
+
+TEST_CASE("who connects is asked for his user, and nobody but the own one and root is let in") {
+  CHECK(IsOwnUserOrRoot(::geteuid()));
+  CHECK(IsOwnUserOrRoot(0));
+  CHECK_FALSE(IsOwnUserOrRoot(::geteuid() + 1));
+  SocketSubject subject;
+  const LongFolder folder;
+  std::atomic<int64_t> asked{-1};
+  LocalServerOptions options;
+  options.folder = folder.path();
+  std::filesystem::create_directories(options.folder);
+  options.lets_in = [&asked](unsigned user) {
+    asked = user;
+    return false;
+  };
+  const auto server = LocalServer::Start([&]() -> Store& { return subject.store(); }, options);
+  REQUIRE(server.ok());
+  CHECK_FALSE(LocalStore::Connect(options.folder, KeyLayout{}).ok());
+  CHECK(asked == ::geteuid());
 }
 
 TEST_CASE("another layout is refused, and a second server takes the place of a dead one's socket") {
