@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <list>
@@ -16,13 +17,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Others wait in the system's queue; so do, here, those that speak lines.
+/// That are heard or answered at once; others wait in the system's queue, for kPatience at most.
+/// Those that speak lines are not among them: they stay until the store is open.
 constexpr size_t kClientsMax = 1024;
+/// However few connections there may be, a silent one does not keep up the next.
+constexpr size_t kClientsMin = 16;
 /// From the first byte to the last, the client's own closing included.
 constexpr auto kPatience = std::chrono::seconds(5);
 /// A head is not longer (http/wire/request_head.h); what follows it is read and dropped.
 constexpr size_t kHeadBytesMax = 12 * 1024;
-constexpr int kSweepMs = 500;
+constexpr auto kSweep = std::chrono::milliseconds(500);
 constexpr auto kAcceptPause = std::chrono::milliseconds(10);
 
 struct Client {
@@ -30,7 +34,6 @@ struct Client {
   Clock::time_point until;
   std::string received = {};
   bool answered = false;
-  bool waits = false;  // speaks lines: nothing of them was read
 };
 
 void Answer(Client* client, const std::string& answer) {
@@ -40,24 +43,29 @@ void Answer(Client* client, const std::string& answer) {
   client->answered = true;
 }
 
-/// False: nothing more is to be said or heard.
-bool Listen(Client* client) {
+enum class Heard {
+  kGoesOn,
+  kEnded,  // nothing more is to be said or heard
+  kLines,  // nothing of them was read
+};
+
+Heard Listen(Client* client) {
   if (client->received.empty() && !client->answered) {
     char first = 0;
     const ssize_t seen = ::recv(client->fd, &first, 1, MSG_DONTWAIT | MSG_PEEK);
-    client->waits = seen == 1 && (first < 'A' || first > 'Z');
-    if (client->waits) return true;
+    if (seen == 1 && (first < 'A' || first > 'Z')) return Heard::kLines;
   }
   char bytes[4096];
   const ssize_t got = ::recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-  if (got < 0) return errno == EAGAIN || errno == EINTR;
-  if (got == 0) return false;
-  if (client->answered) return true;  // the body: a close with unread bytes would take the answer
+  if (got < 0) return errno == EAGAIN || errno == EINTR ? Heard::kGoesOn : Heard::kEnded;
+  if (got == 0) return Heard::kEnded;
+  // The body is dropped: a close with unread bytes would take the answer.
+  if (client->answered) return Heard::kGoesOn;
   client->received.append(bytes, static_cast<size_t>(got));
-  if (client->received.size() > kHeadBytesMax) return false;
+  if (client->received.size() > kHeadBytesMax) return Heard::kEnded;
   if (const std::string answer = WaitingRoomAnswer(client->received); !answer.empty())
     Answer(client, answer);
-  return true;
+  return Heard::kGoesOn;
 }
 
 }  // namespace
@@ -90,8 +98,11 @@ std::string WaitingRoomAnswer(std::string_view received) {
       R"({"error":{"code":503,"message":"The daemon is starting: its store is opened"}})");
 }
 
-WaitingRoom::WaitingRoom(const ListeningSocket& listener)
-    : listening_(listener.fd()), wake_(::eventfd(0, EFD_CLOEXEC)) {
+WaitingRoom::WaitingRoom(const ListeningSocket& listener, uint64_t connections_max)
+    : listening_(listener.fd()),
+      clients_max_(std::clamp<uint64_t>(connections_max / 4, kClientsMin, kClientsMax)),
+      lines_max_(connections_max - std::min<uint64_t>(connections_max / 4, kClientsMax)),
+      wake_(::eventfd(0, EFD_CLOEXEC)) {
   ::fcntl(listening_, F_SETFL, ::fcntl(listening_, F_GETFL) | O_NONBLOCK);
   thread_ = std::thread([this] { Run(); });
 }
@@ -108,24 +119,49 @@ std::vector<int> WaitingRoom::Stop() {
   return std::move(lines_);
 }
 
+void WaitingRoom::SweepLines() {
+  std::vector<pollfd> polled;
+  for (const int fd : lines_) polled.push_back({fd, 0, 0});
+  if (::poll(polled.data(), polled.size(), 0) <= 0) return;
+  lines_.clear();
+  for (const pollfd& line : polled) {
+    if (line.revents == 0) {
+      lines_.push_back(line.fd);
+    } else {
+      ::close(line.fd);
+    }
+  }
+}
+
 void WaitingRoom::Run() {
   std::list<Client> clients;
   std::vector<pollfd> polled;
+  Clock::time_point swept = Clock::now();
   while (true) {
     polled = {{wake_, POLLIN, 0},
-              {listening_, static_cast<short>(clients.size() < kClientsMax ? POLLIN : 0), 0}};
-    for (const Client& client : clients)
-      polled.push_back({client.fd, static_cast<short>(client.waits ? 0 : POLLIN), 0});
-    if (::poll(polled.data(), polled.size(), kSweepMs) < 0) continue;
+              {listening_, static_cast<short>(clients.size() < clients_max_ ? POLLIN : 0), 0}};
+    for (const Client& client : clients) polled.push_back({client.fd, POLLIN, 0});
+    if (::poll(polled.data(), polled.size(), static_cast<int>(kSweep.count())) < 0) continue;
     if (polled[0].revents != 0) break;
     const Clock::time_point now = Clock::now();
+    if (now - swept >= kSweep) {
+      SweepLines();
+      swept = now;
+    }
     size_t at = 2;
     for (auto it = clients.begin(); it != clients.end(); ++at) {
-      const bool stays =
-          it->waits ? polled[at].revents == 0
-                    : (polled[at].revents == 0 || Listen(&*it)) && (it->waits || now < it->until);
-      if (!stays) ::close(it->fd);
-      it = stays ? std::next(it) : clients.erase(it);
+      const Heard heard = polled[at].revents == 0 ? Heard::kGoesOn : Listen(&*it);
+      if (heard == Heard::kGoesOn && now < it->until) {
+        ++it;
+        continue;
+      }
+      // A line client that is closed knows that nothing was taken, and the next is accepted.
+      if (heard == Heard::kLines && lines_.size() < lines_max_) {
+        lines_.push_back(it->fd);
+      } else {
+        ::close(it->fd);
+      }
+      it = clients.erase(it);
     }
     if (polled[1].revents == 0) continue;
     const int fd = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -136,8 +172,7 @@ void WaitingRoom::Run() {
     }
   }
   for (const Client& client : clients) {
-    const bool unread = client.received.empty() && !client.answered;
-    if (client.waits || unread) {
+    if (client.received.empty() && !client.answered) {
       lines_.push_back(client.fd);
     } else {
       ::close(client.fd);

@@ -2,6 +2,8 @@
 // Who answers while the store is opened, which takes its time where a log is read again: the
 // process lives, and is not ready. No store and no settings are needed for that.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -13,12 +15,14 @@ namespace hg::http {
 
 /// Accepts on a listener's socket from its construction until Stop. /healthz: 200; any other
 /// request: 503 with Retry-After, one for each connection. Who speaks lines waits, unread: there is
-/// no answer that would have him send them again. What comes later, or has not been accepted, is
-/// left to who accepts next.
+/// no answer that would have him send them again. So many may wait that others can still be
+/// answered; who comes beyond them is closed, nothing of his read. What comes later, or has not
+/// been accepted, is left to who accepts next.
 class WaitingRoom {
  public:
-  /// `listener` outlives the object or its Stop.
-  explicit WaitingRoom(const ListeningSocket& listener);
+  /// `listener` outlives the object or its Stop. `connections_max`: of the server that follows, at
+  /// least 1. A quarter of them, 1,024 at most, is not for lines.
+  WaitingRoom(const ListeningSocket& listener, uint64_t connections_max);
   /// Stops.
   ~WaitingRoom();
   WaitingRoom(const WaitingRoom&) = delete;
@@ -30,10 +34,14 @@ class WaitingRoom {
 
  private:
   void Run();
+  /// Closes those whose clients have broken off.
+  void SweepLines();
 
   const int listening_;
+  const size_t clients_max_;  // those that do not wait
+  const size_t lines_max_;
   int wake_;                // readable: it is over
-  std::vector<int> lines_;  // once the thread has ended
+  std::vector<int> lines_;  // of the thread, until it has ended
   std::thread thread_;
 };
 

@@ -490,7 +490,7 @@ Status RunDaemon(Invocation& call) {
   if (http::SpeaksPlain(options.http)) {
     ASSIGN_OR_RETURN(auto opened, http::ListeningSocket::Open(options.http));
     plain.emplace(std::move(opened));
-    waiting_room.emplace(*plain);
+    waiting_room.emplace(*plain, options.http.connections_max);
   }
   manager.Say("Opening the store");
   ASSIGN_OR_RETURN(const bool is_open, OpenPatiently(call, signals, patience_ms));

@@ -1,6 +1,13 @@
 #include "http/waiting_room.h"
 
 #include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <deque>
+#include <thread>
 
 #include "tests/http/running_server.h"
 
@@ -21,9 +28,23 @@ std::string AnswerTo(uint16_t port, std::string_view request) {
   return client.ReadAll();
 }
 
+class LineSocket : public ClientSocket {
+ public:
+  using ClientSocket::ClientSocket;
+  void BreakOff() {
+    const linger at_once{1, 0};
+    ::setsockopt(fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    Close();
+  }
+  [[nodiscard]] bool IsOpen() const {
+    char byte = 0;
+    return ::recv(fd(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  }
+};
+
 TEST_CASE("while the store opens the process is healthy and not ready") {
   const ListeningSocket listener = AnySocket();
-  WaitingRoom room(listener);
+  WaitingRoom room(listener, 100);
   const uint16_t port = listener.port();
   CHECK(AnswerTo(port, "GET /healthz HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nok\n"));
   CHECK(AnswerTo(port, "GET /healthz?x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 OK\r\n"));
@@ -42,7 +63,7 @@ TEST_CASE("while the store opens the process is healthy and not ready") {
 
 TEST_CASE("slow clients keep nobody up") {
   const ListeningSocket listener = AnySocket();
-  WaitingRoom room(listener);
+  WaitingRoom room(listener, 100);
   ClientSocket slow(listener.port());
   slow.Send("GET /rea");
   CHECK(AnswerTo(listener.port(), "GET /readyz HTTP/1.1\r\n\r\n").ends_with("is opened\n"));
@@ -53,7 +74,7 @@ TEST_CASE("slow clients keep nobody up") {
 TEST_CASE("lines wait until there is who stores them") {
   ListeningSocket listener = AnySocket();
   const uint16_t port = listener.port();
-  WaitingRoom room(listener);
+  WaitingRoom room(listener, 100);
   ClientSocket lines(port);
   lines.Send("put m 1700000000 1 a=b\nversion\n");
   // Behind an answer to another one the first has been looked at.
@@ -70,10 +91,46 @@ TEST_CASE("lines wait until there is who stores them") {
   server.Stop();
 }
 
+TEST_CASE("more lines than may wait keep nobody from asking whether the process lives") {
+  const ListeningSocket listener = AnySocket();
+  WaitingRoom room(listener, 8);
+  std::deque<ClientSocket> lines;
+  for (int i = 0; i < 40; ++i) lines.emplace_back(listener.port()).Send("put m 1700000000 1 a=b\n");
+  CHECK(AnswerTo(listener.port(), "GET /healthz HTTP/1.1\r\n\r\n").ends_with("\r\n\r\nok\n"));
+  // Those that came last are closed: they know that nothing was taken.
+  for (size_t i = 6; i < lines.size(); ++i) CHECK(lines[i].ReadAll().empty());
+  const std::vector<int> waiting = room.Stop();
+  CHECK(waiting.size() == 6);
+  for (const int fd : waiting) ::close(fd);
+}
+
+TEST_CASE("lines that broke off make room for others") {
+  const ListeningSocket listener = AnySocket();
+  WaitingRoom room(listener, 1);
+  const auto waits = [&listener](LineSocket* lines) {
+    lines->Send("put m 1700000000 1 a=b\n");
+    CHECK(AnswerTo(listener.port(), kGetVersion).starts_with("HTTP/1.1 503 "));
+    return lines->IsOpen();
+  };
+  LineSocket first(listener.port());
+  REQUIRE(waits(&first));
+  LineSocket second(listener.port());
+  CHECK_FALSE(waits(&second));
+  first.BreakOff();
+  bool found_room = false;
+  for (int tries = 0; tries < 6000 && !found_room; ++tries) {  // seen soon, not at once
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    LineSocket next(listener.port());
+    found_room = waits(&next);
+    next.BreakOff();
+  }
+  CHECK(found_room);
+}
+
 TEST_CASE("who comes when the waiting room is closed is answered by the server") {
   ListeningSocket listener = AnySocket();
   const uint16_t port = listener.port();
-  WaitingRoom room(listener);
+  WaitingRoom room(listener, 100);
   CHECK(AnswerTo(port, kGetVersion).starts_with("HTTP/1.1 503 "));
   CHECK(room.Stop().empty());
   ClientSocket between(port);
