@@ -5,6 +5,7 @@
 //
 // Last line: seconds of processor that the merges took, and bytes of all files of runs.
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "bench/measuring.h"
@@ -14,12 +15,12 @@ using hg::bench::DieUnlessOk;
 using hg::bench::ThreadCpuSeconds;
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: compact_store FOLDER\n");
-    return 2;
-  }
   hg::EmbeddedOptions options;
-  options.path = argv[1];
+  CLI::App app("Flushes and merges everything in a data directory that no daemon uses.");
+  app.add_option("FOLDER", options.path, "data directory")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  CLI11_PARSE(app, argc, argv);
   options.memory_limit_bytes = uint64_t{8} << 30;
   options.background = false;
   auto store = hg::Embedded::Open(options);
