@@ -23,7 +23,13 @@ void SubQueryRun::PlanPieces() {
     interval_s = std::gcd(interval_s, sub_.downsample->zone.OffsetAt(window_.begin_ms()) / 1000);
   const RolledHours rolled = source->Of(spec_.metric, spec_.rows);
   kept_before_s_ = rolled.kept_before_s;
-  pieces_ = CoverHours(rolled, spec_.rows, interval_s);
+  // Of the fuzzy row filter's extra hour single points may count, not its rollup.
+  RowRange rows = spec_.rows;
+  rows.end = std::clamp<uint64_t>(rows.end, rows.begin, static_cast<uint64_t>(window_.end_s));
+  pieces_ = CoverHours(rolled, rows, interval_s);
+  if (rows.end < spec_.rows.end)
+    pieces_.push_back(
+        {nullptr, static_cast<uint32_t>(rows.end), static_cast<uint32_t>(spec_.rows.end)});
   if (std::all_of(pieces_.begin(), pieces_.end(),
                   [](const HoursPiece& piece) { return piece.level == nullptr; }))
     pieces_.clear();

@@ -13,6 +13,12 @@ namespace hg::tsd {
 namespace {
 
 constexpr size_t kRowsPerWrite = 256;
+constexpr uint32_t kDay = 86'400;
+
+/// Trying again is of no use until the points change.
+bool IsOfData(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kCorruption;
+}
 
 size_t IntervalsOf(const RollupSpan& span, const codec::RollupLevel& level) {
   return (span.end_s - span.begin_s) / level.interval.interval_s;
@@ -97,7 +103,7 @@ std::vector<CellChange> Difference(const Row& row, const RollupIds& ids, uint16_
 }  // namespace
 
 Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& levels,
-                        RollupMissing missing, std::set<uint32_t>* odd) {
+                        RollupMissing missing, OddHours* odd) {
   std::vector<Bytes> tsuids;
   RETURN_IF_ERROR(points_.ListSeries(metric, {}, [&tsuids](ByteView tsuid) {
     tsuids.emplace_back(tsuid);
@@ -106,21 +112,61 @@ Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& l
   for (size_t at = 0; at < tsuids.size(); at += kSeriesMax) {
     const size_t count = std::min(kSeriesMax, tsuids.size() - at);
     RETURN_IF_ERROR(
-        FillSeries(std::span(tsuids).subspan(at, count), metric, span, levels, missing, odd));
+        FillBatch(std::span(tsuids).subspan(at, count), metric, span, levels, missing, odd));
     RETURN_IF_ERROR(pause_());
+  }
+  return {};
+}
+
+// Where points cannot be read it is looked for which: first by day, then by hour.
+Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
+                             const Levels& levels, RollupMissing missing, OddHours* odd) {
+  const Status filled = FillSeries(tsuids, metric, span, levels, missing, odd);
+  if (!IsOfData(filled)) return filled;
+  if (span.end_s - span.begin_s <= kDay)
+    return FillAround(tsuids, metric, span, levels, missing, odd);
+  for (uint32_t at = span.begin_s; at < span.end_s; at += kDay) {
+    const RollupSpan day = {at, std::min(at + kDay, span.end_s)};
+    RETURN_IF_ERROR(FillBatch(tsuids, metric, day, levels, missing, odd));
+    RETURN_IF_ERROR(pause_());
+  }
+  return {};
+}
+
+// What hours that cannot be read are part of is not written, and not read while they are odd.
+Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& day,
+                              const Levels& levels, RollupMissing missing, OddHours* odd) {
+  for (uint32_t hour = day.begin_s; hour < day.end_s; hour += kRowSpan) {
+    const Status read = FillSeries(tsuids, metric, {hour, hour + kRowSpan}, {}, missing, odd);
+    if (IsOfData(read)) {
+      odd->insert_or_assign(hour, read.ToString());
+    } else {
+      RETURN_IF_ERROR(read);
+    }
+  }
+  for (const codec::RollupLevel* level : levels) {
+    const uint32_t step = std::max(kRowSpan, level->interval.interval_s);
+    for (uint32_t at = day.begin_s; at < day.end_s; at += step) {
+      const Status filled = FillSeries(tsuids, metric, {at, at + step}, {level}, missing, odd);
+      if (!IsOfData(filled)) RETURN_IF_ERROR(filled);
+      const auto known = odd->lower_bound(at);
+      if (filled.ok() || (known != odd->end() && known->first < at + step)) continue;
+      for (uint32_t hour = at; hour < at + step; hour += kRowSpan)
+        odd->emplace(hour, filled.ToString());
+    }
   }
   return {};
 }
 
 Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
                               const RollupSpan& span, const Levels& levels, RollupMissing missing,
-                              std::set<uint32_t>* odd) {
+                              OddHours* odd) {
   std::vector<std::vector<std::vector<RollupSum>>> sums(levels.size());  // of level and series
   PointScanSpec spec;
   spec.metric = Bytes(metric);
   spec.matcher.tsuids.assign(tsuids.begin(), tsuids.end());
   spec.rows = {span.begin_s, span.end_s};
-  spec.statistics = true;
+  spec.statistics = !levels.empty();  // else it is asked whether they can be read
   spec.objects = true;
   for (size_t i = 0; i < levels.size(); ++i) {
     sums[i].resize(tsuids.size());
@@ -133,7 +179,7 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
     if (!more) break;
     const auto known = std::lower_bound(tsuids.begin(), tsuids.end(), row.tsuid);
     if (known == tsuids.end() || *known != row.tsuid) continue;
-    if (IsOdd(row)) odd->insert(row.base);
+    if (IsOdd(row)) odd->emplace(row.base, "an annotation, a NaN or an infinity");
     if (row.points() == 0) continue;
     const auto series = static_cast<size_t>(known - tsuids.begin());
     for (size_t i = 0; i < levels.size(); ++i) {

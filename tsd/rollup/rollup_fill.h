@@ -5,8 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "storage/base/status.h"
@@ -28,6 +29,9 @@ enum class RollupMissing : uint8_t {
   kKeep,  // they stay, as do those of more points than there are: raw points may have been deleted
 };
 
+/// Hours that rollups do not tell all of, and why.
+using OddHours = std::map<uint32_t, std::string>;
+
 /// One thread at a time, but for rows_written.
 class RollupFill {
  public:
@@ -48,15 +52,19 @@ class RollupFill {
 
   /// Fails as storage does, or as `pause` says, some of it done. `odd`: hours are put in that
   /// rollups do not tell all of: a series has an annotation there, or a NaN or an infinity, and
-  /// then no rollup.
+  /// then no rollup; or its points cannot be read, which keeps no other hour from being filled.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, RollupMissing missing,
-              std::set<uint32_t>* odd);
+              OddHours* odd);
 
   [[nodiscard]] uint64_t rows_written() const { return rows_written_; }
 
  private:
+  Status FillBatch(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
+                   const Levels& levels, RollupMissing missing, OddHours* odd);
+  Status FillAround(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& day,
+                    const Levels& levels, RollupMissing missing, OddHours* odd);
   Status FillSeries(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
-                    const Levels& levels, RollupMissing missing, std::set<uint32_t>* odd);
+                    const Levels& levels, RollupMissing missing, OddHours* odd);
   Status WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& span,
                     const codec::RollupLevel& level, RollupMissing missing,
                     const std::vector<std::vector<RollupSum>>& sums);

@@ -123,16 +123,20 @@ Result<std::set<Bytes>> RollupMaker::Metrics() {
 
 Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels,
                                RollupMissing missing) {
-  std::set<uint32_t> odd;
-  const Status filled = fill_.Fill(metric, span, levels, missing, &odd);
-  if (IsOfData(filled)) {
-    Report("metric " + ToHexUpper(metric) + ", hours [" + std::to_string(span.begin_s) + ", " +
-           std::to_string(span.end_s) + ") are read as raw points: " + filled.ToString());
-    for (uint32_t hour = span.begin_s; hour < span.end_s; hour += kRowSpan) odd.insert(hour);
-  } else {
-    RETURN_IF_ERROR(filled);
+  OddHours odd;
+  RETURN_IF_ERROR(fill_.Fill(metric, span, levels, missing, &odd));
+  return MarkOdd(metric, odd);
+}
+
+Status RollupMaker::MarkOdd(const Bytes& metric, const OddHours& odd) {
+  if (!odd.empty() && told_odd_.insert(metric).second) {
+    const auto& [first, why] = *odd.begin();
+    Report("metric " + ToHexUpper(metric) +
+           " is read as raw points where rollups do not tell all, " +
+           "and from there on no points of it are deleted for their age. The first such hour is " +
+           std::to_string(first) + ": " + why);
   }
-  for (const uint32_t hour : odd) RETURN_IF_ERROR(state_.MarkOdd(metric, hour));
+  for (const auto& [hour, why] : odd) RETURN_IF_ERROR(state_.MarkOdd(metric, hour));
   return {};
 }
 
@@ -170,7 +174,7 @@ Status RollupMaker::Repair() {
 
 Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
   const Bytes& metric = marks.front().metric;
-  std::set<uint32_t> odd;
+  OddHours odd;
   for (const auto& [step, levels] : by_step_) {
     const uint32_t whole = state_.WholeUpTo(*levels.front());
     uint32_t done = 0;
@@ -178,15 +182,10 @@ Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
       const RollupSpan span{mark.base - mark.base % step, mark.base - mark.base % step + step};
       if (span.end_s > whole || span.end_s <= done) continue;  // that is made when it is over
       done = span.end_s;
-      const Status filled = fill_.Fill(metric, span, levels, RollupMissing::kDelete, &odd);
-      if (IsOfData(filled)) {
-        odd.insert(mark.base);
-      } else {
-        RETURN_IF_ERROR(filled);
-      }
+      RETURN_IF_ERROR(fill_.Fill(metric, span, levels, RollupMissing::kDelete, &odd));
     }
   }
-  for (const uint32_t hour : odd) RETURN_IF_ERROR(state_.MarkOdd(metric, hour));
+  RETURN_IF_ERROR(MarkOdd(metric, odd));
   for (const RollupState::Marked& mark : marks) {
     if (odd.contains(mark.base)) {
       state_.GiveUp(mark);

@@ -76,6 +76,7 @@ class RollupMaker {
   /// Fills, and leaves marks where there can be no rollups.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels,
                     RollupMissing missing);
+  Status MarkOdd(const Bytes& metric, const OddHours& odd);
   Status GoForward();
   Status Repair();
   Status RepairDay(const std::vector<RollupState::Marked>& marks);
@@ -93,8 +94,9 @@ class RollupMaker {
   RollupFill fill_;
 
   // Of the thread that makes a round.
-  int64_t resumed_ns_ = 0;   // work, after a pause
-  int64_t repaired_ns_ = 0;  // marks, the last time
+  int64_t resumed_ns_ = 0;    // work, after a pause
+  int64_t repaired_ns_ = 0;   // marks, the last time
+  std::set<Bytes> told_odd_;  // metrics
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;

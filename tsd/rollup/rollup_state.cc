@@ -103,6 +103,8 @@ void RollupState::Forget() {
   for (const auto& [key, mark] : marks_)
     if (mark.writers > 0) unmarked_[key] += mark.writers;
   marks_.clear();
+  odd_marks_ = 0;
+  ++times_forgotten_;
   settled_.notify_all();
 }
 
@@ -133,7 +135,9 @@ Status RollupState::PutMark(const Key& key) {
   return Put(MarkKey(key), Number(key.second), Bytes(1, 1));
 }
 
+// A mark that comes back is no harm, and changes of its hour wait for this on network loops.
 Status RollupState::DropMark(const Key& key) {
+  const CommitLater later;
   return store_.Mutate(table_, {{MarkKey(key), {DeleteColumn("t", Number(key.second))}}});
 }
 
@@ -142,7 +146,14 @@ uint32_t RollupState::KeptLocked(ByteView metric) const {
   return kept != kept_.end() ? kept->second : 0;
 }
 
-Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock, const Key& key) {
+void RollupState::SetOdd(Mark* mark, bool odd) {
+  if (odd && !mark->odd) ++odd_marks_;
+  if (!odd && mark->odd) --odd_marks_;
+  mark->odd = odd;
+}
+
+Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock, const Key& key,
+                                              bool of_change) {
   for (;;) {
     const auto [at, is_new] = marks_.try_emplace(key);
     if (is_new) break;
@@ -150,17 +161,19 @@ Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock
     settled_.wait(*lock);
     if (horizon_ == 0) return nullptr;
   }
-  const bool too_many = marks_.size() > marks_max_;
+  // Those of odd hours would be as many when all was made anew.
+  const bool too_many = of_change && marks_.size() - odd_marks_ > marks_max_;
+  const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
   const CommitLater later;  // what it is for comes behind it in the log
   const Status put = too_many ? TellMissed(store_, table_) : PutMark(key);
   lock->lock();
   if (put.ok() && too_many) Forget();
-  const auto at = marks_.find(key);
-  if (at == marks_.end()) {  // all was forgotten, meanwhile or just now
+  if (times_forgotten_ != times_forgotten) {  // a mark of this key is another's by now
     RETURN_IF_ERROR(put);
     return nullptr;
   }
+  const auto at = marks_.find(key);
   if (put.ok()) {
     at->second.state = Mark::State::kThere;
   } else {
@@ -175,14 +188,15 @@ Status RollupState::BeforeChange(const ChangedRows& rows) {
   const Key key(rows.metric, rows.base);
   std::unique_lock lock(mutex_);
   if (rows.base < KeptLocked(rows.metric)) return {};
-  if (rows.base < horizon_) {
-    ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, key));
-    if (mark != nullptr) {
-      ++mark->writers;
-      ++mark->changes;
-      mark->odd = false;
-      return {};
-    }
+  // All may be forgotten while the mark is put, and begun anew already: then that waits for this
+  // change no more (RaiseHorizon).
+  while (rows.base < horizon_) {
+    ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, key, true));
+    if (mark == nullptr) continue;
+    ++mark->writers;
+    ++mark->changes;
+    SetOdd(mark, false);
+    return {};
   }
   ++unmarked_[key];
   return {};
@@ -281,8 +295,8 @@ Status RollupState::Advance(const std::vector<const codec::RollupLevel*>& levels
 Status RollupState::MarkOdd(const Bytes& metric, uint32_t base) {
   std::unique_lock lock(mutex_);
   const bool is_new = !marks_.contains({metric, base});
-  ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, {metric, base}));
-  if (mark != nullptr && is_new) mark->odd = mark->changes == 0;
+  ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, {metric, base}, false));
+  if (mark != nullptr && is_new) SetOdd(mark, mark->changes == 0);
   return {};
 }
 
@@ -335,7 +349,11 @@ Result<bool> RollupState::Unmark(const Marked& mark) {
   const Status dropped = DropMark(key);
   lock.lock();
   at = marks_.find(key);
-  if (at != marks_.end() && dropped.ok()) marks_.erase(at);
+  if (at != marks_.end() && dropped.ok()) {
+    SetOdd(&at->second, false);
+    marks_.erase(at);
+    at = marks_.end();
+  }
   if (at != marks_.end() && !dropped.ok()) at->second.state = Mark::State::kThere;
   settled_.notify_all();
   RETURN_IF_ERROR(dropped);
@@ -345,7 +363,7 @@ Result<bool> RollupState::Unmark(const Marked& mark) {
 void RollupState::GiveUp(const Marked& mark) {
   const std::lock_guard lock(mutex_);
   const auto at = marks_.find({mark.metric, mark.base});
-  if (at != marks_.end() && at->second.changes == mark.changes) at->second.odd = true;
+  if (at != marks_.end() && at->second.changes == mark.changes) SetOdd(&at->second, true);
 }
 
 size_t RollupState::marks() const {
@@ -365,28 +383,18 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
   if (!start_ || !(complete_ || filled_.contains(metric))) return std::min(kept, wanted);
   uint32_t bound = wanted;
   for (const codec::RollupLevel* level : levels_) bound = std::min(bound, whole_[level->name]);
-  std::vector<Key> odd;
-  for (auto it = marks_.lower_bound(Key(metric, 0));
-       it != marks_.end() && it->first.first == metric && it->first.second < bound; ++it) {
-    if (!it->second.odd) bound = std::min(bound, it->first.second);
-    if (it->second.odd) odd.push_back(it->first);
-  }
+  const auto mark = marks_.lower_bound(Key(metric, kept));
+  if (mark != marks_.end() && mark->first.first == metric)
+    bound = std::min(bound, mark->first.second);
   bound -= bound % kDay;
   if (bound <= kept) return std::min(kept, wanted);
   kept_[metric] = bound;  // no mark comes from here on
-  std::erase_if(odd, [bound](const Key& key) { return key.second >= bound; });
   lock.unlock();
   const Status put = Put(Bytes(kKept) + metric, "k", Number(bound));
   if (!put.ok()) {
     lock.lock();
     kept_[metric] = kept;
     return put;
-  }
-  // What had no rollup has nothing then.
-  for (const Key& key : odd) {
-    RETURN_IF_ERROR(DropMark(key));
-    const std::lock_guard again(mutex_);
-    marks_.erase(key);
   }
   return bound;
 }

@@ -35,8 +35,8 @@ namespace hg::tsd {
 /// Thread-safe.
 class RollupState : public ChangeListener, public query::RolledHoursSource {
  public:
-  /// Marks at most, some hundred bytes each: with more, making all rollups anew is the shorter way,
-  /// and what is known of them is forgotten.
+  /// Marks of changes at most, some hundred bytes each: with more, making all rollups anew is the
+  /// shorter way, and what is known of them is forgotten.
   static constexpr size_t kMarksMax = 500'000;
 
   /// Reads what the table holds, which exists. The store and the levels outlive it.
@@ -94,7 +94,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   [[nodiscard]] size_t marks() const;
 
   /// Of whom deletes raw points for their age: before what he may, at most `wanted`, so that
-  /// rollups stay; from then on they are not made anew before that. 0: nothing.
+  /// rollups stay; from then on they are not made anew before that. Where a mark is, and be it of
+  /// an odd hour, raw points tell more than rollups, and stay from there on. 0: nothing.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
   [[nodiscard]] uint32_t KeptBefore(const Bytes& metric) const;
 
@@ -126,7 +127,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   Status PutMark(const Key& key);
   Status DropMark(const Key& key);
   /// With mutex_ held by `lock`. The mark is there when it returns; nullptr: all was forgotten.
-  Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const Key& key);
+  Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const Key& key, bool of_change);
+  /// With mutex_ held.
+  void SetOdd(Mark* mark, bool odd);
   [[nodiscard]] uint32_t KeptLocked(ByteView metric) const;
 
   Store& store_;
@@ -144,6 +147,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   std::set<Bytes, std::less<>> filled_;
   std::map<Bytes, uint32_t, std::less<>> kept_;
   std::map<Key, Mark> marks_;
+  size_t odd_marks_ = 0;  // of them
+  uint64_t times_forgotten_ = 0;
   std::map<Key, uint32_t> unmarked_;  // writes under way above the horizon
 };
 

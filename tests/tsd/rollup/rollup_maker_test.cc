@@ -3,11 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <future>
 #include <limits>
 #include <map>
 #include <random>
 #include <thread>
 
+#include "storage/base/commit_later.h"
+#include "tests/support/model_store.h"
 #include "tests/tsd/rollup/rollup_world.h"
 
 namespace hg::tsd {
@@ -356,6 +359,109 @@ TEST_CASE_FIXTURE(Opened, "raw points that go for their age leave rollups that a
     Round();
     CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
   }
+}
+
+TEST_CASE_FIXTURE(Opened, "an hour that cannot be read keeps no other from being rolled up") {
+  world.fix_duplicates = false;
+  REQUIRE(world.Reopen().ok());
+  for (int hour = -48; hour < 48; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  // Of different lengths: two cells of one second.
+  const auto twice = [&](int64_t at) {
+    REQUIRE(world.PutInt("a", at, 1).ok());
+    REQUIRE(world.PutInt("a", at, 100'000).ok());
+  };
+  twice(kMidnight - 19 * kHourS + 5);
+  Round();
+  twice(kMidnight + 29 * kHourS + 5);
+  AdvanceTo(kMidnight + 2 * kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 2);
+  CHECK(Compare("1h-sum", kMidnight - 2 * kDayS, kMidnight - 21 * kHourS) == "1h");
+  CHECK(Compare("1h-sum", kMidnight - 17 * kHourS, kMidnight + 27 * kHourS) == "1h");
+  CHECK(Compare("1h-sum", kMidnight + 31 * kHourS, kMidnight + 2 * kDayS - 1) == "1h");
+  // Nobody made rollups of its points: they stay, and so do all behind them.
+  const Bytes metric = world.Tsuid("m", "a")->substr(0, 3);
+  CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
+  REQUIRE(world.Reopen().ok());
+  CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
+}
+
+TEST_CASE_FIXTURE(Opened,
+                  "of the hour that fuzzy filters read beyond the end rollups do not count") {
+  for (int hour = 0; hour < 24; ++hour)
+    for (int minute = 0; minute < 60; minute += 20)
+      REQUIRE(world.PutInt("a", kMidnight + hour * kHourS + minute * 60, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  for (const char* downsample : {"10m-sum", "1h-sum", "1h-count", "2h-max"}) {
+    query::SubQuery query = RollupWorld::Query(downsample, true);
+    query.explicit_tags = true;
+    for (const int64_t end : {5 * kHourS, 6 * kHourS - 1, 6 * kHourS, 5 * kHourS + 1800})
+      CHECK(world.Compare(query, kMidnight, kMidnight + end) != "raw");
+  }
+}
+
+TEST_CASE_FIXTURE(Opened, "odd hours are no reason to make all anew") {
+  for (int hour = 0; hour < 9; ++hour)
+    REQUIRE(world
+                .Put("m", "a", kMidnight + hour * kHourS,
+                     PointValue::Double(std::numeric_limits<double>::infinity()))
+                .ok());
+  world.marks_max = 2;
+  REQUIRE(world.Reopen().ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 9);
+  for (int hour = 10; hour < 12; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
+  CHECK(world.state->marks() == 11);
+  CHECK(world.state->start());
+  REQUIRE(world.PutInt("a", kMidnight, 1).ok());  // one that was odd
+  CHECK(world.state->start());
+  REQUIRE(world.PutInt("a", kMidnight + 12 * kHourS, 1).ok());
+  CHECK_FALSE(world.state->start());
+}
+
+/// A store that holds back the first mark, and knows whether a mark waited for a disk.
+class MarkStore : public ModelStore {
+ public:
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
+    if (rows[0].key.starts_with("mark")) {
+      if (!CommitLater::Allowed()) waited_for_disk = true;
+      if (++marks == 1) let_go.get_future().wait();
+    }
+    return ModelStore::MutateRows(table, rows);
+  }
+  std::atomic<int> marks{0};
+  std::atomic<bool> waited_for_disk{false};
+  std::promise<void> let_go;
+};
+
+TEST_CASE("a change whose mark is being put while all is forgotten leaves another") {
+  MarkStore store;
+  REQUIRE(store.CreateTable({"state", {{"t"}}, false}).ok());
+  const codec::RollupTables tables = TestTables();
+  const auto state = *RollupState::Open(store, "state", {&tables.levels[2]});
+  constexpr auto kStart = static_cast<uint32_t>(kMidnight);
+  REQUIRE(state->Begin(kStart).ok());
+  const ChangedRows rows{"m", kStart - 3600};
+  std::thread writer([&] { CHECK(state->BeforeChange(rows).ok()); });
+  while (store.marks == 0) std::this_thread::yield();
+  CHECK(state->Begin(kStart).ok());
+  store.let_go.set_value();
+  writer.join();
+  CHECK(store.marks == 2);
+  CHECK(state->marks() == 1);
+  state->AfterChange(rows);
+  const auto repairable = state->Repairable(2);
+  REQUIRE(repairable.size() == 1);
+  CHECK(*state->Unmark(repairable[0]));
+  CHECK(store.marks == 3);
+  CHECK_FALSE(store.waited_for_disk);  // network loops wait for the mark that goes
 }
 
 TEST_CASE("random writes, late writes and deletes: rollups answer as raw points do") {

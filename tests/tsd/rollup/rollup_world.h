@@ -62,7 +62,7 @@ class RollupWorld {
     store->watched().RaiseHorizon(state->horizon());
     RollupMakerOptions making;
     making.ids = *RollupIds::Of(tables);
-    making.reconcile.fix_duplicates = true;
+    making.reconcile.fix_duplicates = fix_duplicates;
     making.busy_share = 1;
     maker = std::make_unique<RollupMaker>(store->points(), store->watched(), store->cells(), *state,
                                           clock_, making);
@@ -165,6 +165,7 @@ class RollupWorld {
 
   const codec::RollupTables tables = TestTables();
   size_t marks_max = RollupState::kMarksMax;
+  bool fix_duplicates = true;
   std::unique_ptr<Embedded> store;
   std::unique_ptr<uid::Names> names;
   std::shared_ptr<RollupState> state;
