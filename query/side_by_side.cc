@@ -67,7 +67,11 @@ void RunSideBySide(WorkerPool* pool, size_t helpers, size_t count,
   work->no_wait = NoWait::Current();
   work->count = count;
   for (size_t i = 0; i < std::min(helpers, count - 1); ++i) {
-    if (!pool->Post([work](WorkerPool::Turn&) { work->Help(); })) break;
+    try {
+      if (!pool->Post([work](WorkerPool::Turn&) { work->Help(); })) break;
+    } catch (const std::exception&) {
+      break;  // no memory for a helper: those that were posted have this frame, and must be awaited
+    }
   }
   work->Do();
   std::unique_lock lock(work->mutex);

@@ -140,6 +140,8 @@ uint64_t EmbeddedScan::RowsExpected() const { return ExpectedRows(series_.size()
 // What the cells take stays charged to this scan.
 std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
   std::vector<std::unique_ptr<PointScan>> cut;
+  // An irregular row may be of a series that a part has rows of, too: all of them are one scan's.
+  if (!irregular_.empty()) return cut;
   for (size_t i = 0; i < parts; ++i) {
     const auto place = [&](size_t part) {
       return series_.begin() + static_cast<ptrdiff_t>(series_.size() * part / parts);
@@ -156,10 +158,7 @@ std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
       }
       cells_.erase(first, end);
     }
-    if (i + 1 == parts) {
-      scan->irregular_ = std::move(irregular_);
-      scan->misfit_ = std::move(misfit_);
-    }
+    if (i + 1 == parts) scan->misfit_ = std::move(misfit_);
     cut.push_back(std::move(scan));
   }
   series_.clear();

@@ -7,6 +7,7 @@
 #include "query/merge.h"
 #include "query/side_by_side.h"
 #include "storage/base/no_wait.h"
+#include "tests/fault/starve.h"
 #include "tests/query/engine_fixture.h"
 #include "tests/support/fake_watch.h"
 
@@ -192,6 +193,38 @@ TEST_CASE("parts are done by their own thread while no other is free") {
   RunSideBySide(&pool, 3, 10, [&](size_t) { return ++calls > 0; });
   CHECK(calls == 10);
   go_on = true;
+}
+
+TEST_CASE("without memory for a helper the parts are done without it, and nothing outlives them") {
+  const std::function<bool(size_t)>* alive = nullptr;
+  std::atomic<int> calls{0}, late{0};
+  const std::function<bool(size_t)> task = [&](size_t) {
+    late += alive == nullptr ? 1 : 0;
+    return ++calls > 0;
+  };
+  bool failed = true;
+  int without_help = 0;
+  for (int64_t n = 0; failed; ++n) {
+    CAPTURE(n);
+    WorkerPool pool(1, 100);
+    std::atomic<bool> go_on{false};
+    REQUIRE(pool.Post([&](WorkerPool::Turn&) {  // helpers come when all is done
+      while (!go_on) std::this_thread::yield();
+    }));
+    calls = late = 0;
+    alive = &task;
+    const bool ok = Starve(n, &failed, [&] {
+      RunSideBySide(&pool, 3, 10, task);
+      return Status();
+    });
+    alive = nullptr;
+    go_on = true;
+    pool.Join();
+    CHECK(calls == (ok ? 10 : 0));
+    CHECK(late == 0);
+    without_help += ok && failed ? 1 : 0;
+  }
+  CHECK(without_help >= 3);
 }
 
 }  // namespace hg::query
