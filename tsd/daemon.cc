@@ -132,6 +132,12 @@ bool ChangesNames(const RowMutation& row) {
   return row.changes.empty() || std::any_of(row.changes.begin(), row.changes.end(), of_name);
 }
 
+/// A table may be named with its namespace: then it is the same as without the default one.
+std::string_view WithoutNamespace(std::string_view table) {
+  constexpr std::string_view kDefault = "default:";
+  return table.starts_with(kDefault) ? table.substr(kDefault.size()) : table;
+}
+
 /// The rooms, built bottom up; each borrows from those before it.
 class Daemon {
  public:
@@ -318,8 +324,8 @@ class Daemon {
     options.folder = session_.config().String("tsd.storage.path");
     options.layout = session_.layout();
     options.changed = [this](const std::string& table, const std::vector<RowMutation>& rows) {
-      const bool names =
-          table == session_.uid_table() && std::any_of(rows.begin(), rows.end(), ChangesNames);
+      const bool names = WithoutNamespace(table) == WithoutNamespace(session_.uid_table()) &&
+                         std::any_of(rows.begin(), rows.end(), ChangesNames);
       if (names) DropNames();
     };
     auto started =

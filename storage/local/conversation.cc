@@ -140,27 +140,43 @@ std::optional<Bytes> Conversation::OfName(Unpacker* in, T (Store::*call)(const s
   return Packed((store_().*call)(table));
 }
 
+// Rows may have changed before the door threw.
+template <typename Work>
+auto Conversation::Changing(const std::string& table, const std::vector<RowMutation>& rows,
+                            const Work& work) {
+  const auto tell = [&] {
+    if (options_.changed) options_.changed(table, rows);
+  };
+  auto done = [&] {
+    try {
+      return work();
+    } catch (...) {
+      tell();
+      throw;
+    }
+  }();
+  tell();
+  return done;
+}
+
 std::optional<Bytes> Conversation::DropTable(Unpacker* in) {
   std::string table;
   if (!in->Get(&table)) return {};
-  const Status done = store_().DropTable(table);
-  TellChanged(table, {RowMutation()});
-  return Packed(done);
+  return Packed(Changing(table, {RowMutation()}, [&] { return store_().DropTable(table); }));
 }
 std::optional<Bytes> Conversation::MutateRows(Unpacker* in) {
   std::string table;
   std::vector<RowMutation> rows;
   if (!in->Get(&table, &rows)) return {};
-  const Result<std::vector<Status>> done = store_().MutateRows(table, rows);
-  TellChanged(table, rows);
+  const Result<std::vector<Status>> done =
+      Changing(table, rows, [&] { return store_().MutateRows(table, rows); });
   return Packed(done);
 }
 std::optional<Bytes> Conversation::DeleteRow(Unpacker* in) {
   std::string table, key;
   if (!in->Get(&table, &key)) return {};
-  const Status done = store_().DeleteRow(table, key);
-  TellChanged(table, {RowMutation{key, {}}});
-  return Packed(done);
+  return Packed(
+      Changing(table, {RowMutation{key, {}}}, [&] { return store_().DeleteRow(table, key); }));
 }
 std::optional<Bytes> Conversation::Get(Unpacker* in) {
   std::string table, key, family;
@@ -199,9 +215,10 @@ std::optional<Bytes> Conversation::CompareAndMutate(Unpacker* in) {
   std::string table;
   RowMutation mutation;
   if (!in->Get(&family, &qualifier, &expected, &table, &mutation)) return {};
-  const auto done = store_().CompareAndMutate(family, qualifier, expected, table, mutation);
-  if (!OnlyAdds(expected, mutation)) TellChanged(table, {mutation});
-  return Packed(done);
+  const auto mutate = [&] {
+    return store_().CompareAndMutate(family, qualifier, expected, table, mutation);
+  };
+  return Packed(OnlyAdds(expected, mutation) ? mutate() : Changing(table, {mutation}, mutate));
 }
 std::optional<Bytes> Conversation::MutateIfUnchanged(Unpacker* in) {
   Bytes family;
@@ -209,9 +226,9 @@ std::optional<Bytes> Conversation::MutateIfUnchanged(Unpacker* in) {
   std::string table;
   RowMutation mutation;
   if (!in->Get(&family, &cells, &table, &mutation)) return {};
-  const auto done = store_().MutateIfUnchanged(family, cells, table, mutation);
-  TellChanged(table, {mutation});
-  return Packed(done);
+  return Packed(Changing(table, {mutation}, [&] {
+    return store_().MutateIfUnchanged(family, cells, table, mutation);
+  }));
 }
 std::optional<Bytes> Conversation::Scan(Unpacker* in) {
   ScanSpec spec;
@@ -258,10 +275,6 @@ std::optional<Bytes> Conversation::BackupProgress() {
 std::optional<Bytes> Conversation::Check() {
   if (options_.maintenance == nullptr) return Packed(NoFiles());
   return Packed(options_.maintenance->Check());
-}
-
-void Conversation::TellChanged(const std::string& table, const std::vector<RowMutation>& rows) {
-  if (options_.changed) options_.changed(table, rows);
 }
 
 }  // namespace hg::local

@@ -49,7 +49,9 @@ class Conversation {
   std::optional<Bytes> BackupProgress();
   std::optional<Bytes> Check();
 
-  void TellChanged(const std::string& table, const std::vector<RowMutation>& rows);
+  /// Does the work on the rows and tells of them, though it throws.
+  template <typename Work>
+  auto Changing(const std::string& table, const std::vector<RowMutation>& rows, const Work& work);
 
   const std::function<Store&()>& store_;
   const LocalServerOptions& options_;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <new>
 
 #include "storage/local/local_maintenance.h"
 #include "storage/local/local_server.h"
@@ -273,6 +274,42 @@ TEST_CASE("the daemon hears of changes of what may be known already, by table an
   REQUIRE(store.DeleteRow("t", "a").ok());
   REQUIRE(store.DropTable("t").ok());
   CHECK(subject.changed == std::vector<std::string>{"t a 1", "t a 1", "t b 2", "t a 0", "t  0"});
+}
+
+TEST_CASE("it hears of changes though the door throws, as rows may have changed before it did") {
+  SocketSubject subject;
+  REQUIRE(subject.store().CreateTable({"t", {{"f"}}}).ok());
+  std::vector<std::string> changed;
+  LocalServerOptions options;
+  options.folder = subject.folder();
+  options.changed = [&](const std::string& table, const std::vector<RowMutation>& rows) {
+    changed.push_back(table + " " + rows.at(0).key);
+  };
+  std::atomic<bool> throwing{false};
+  const auto door = [&]() -> Store& {
+    if (throwing) throw std::bad_alloc();
+    return subject.store();
+  };
+  const auto server = LocalServer::Start(door, options);
+  REQUIRE(server.ok());
+  const RowMutation put{"a", {PutCell("f", "q", "v")}};
+  const auto throws = [&](const auto& call) {
+    auto store = LocalStore::Connect(subject.folder(), {});
+    REQUIRE(store.ok());
+    throwing = true;
+    CHECK_FALSE(call(**store).ok());
+    throwing = false;
+  };
+  throws([&](Store& store) { return store.Mutate("t", {put}); });
+  throws([&](Store& store) { return store.DeleteRow("t", "b"); });
+  throws([&](Store& store) { return store.CompareAndMutate("f", "q", {}, "t", put).status(); });
+  throws([&](Store& store) {
+    return store.CompareAndMutate("f", "q", Bytes("v"), "t", put).status();
+  });
+  throws([&](Store& store) { return store.MutateIfUnchanged("f", {}, "t", put).status(); });
+  throws([&](Store& store) { return store.DropTable("t"); });
+  (*server)->Stop();
+  CHECK(changed == std::vector<std::string>{"t a", "t b", "t a", "t a", "t "});
 }
 
 /// Copies three files, or as far as it is let.

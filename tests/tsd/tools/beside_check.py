@@ -133,6 +133,11 @@ def change_names(server, tools):
     check(points(server, "new.one") is None, "a name that was deleted is gone")
     tools.good("uid", "assign", "tagv", "red", "green")
     check(server.get("/api/suggest?type=tagv&q=gre") == ["green"], "assigned tag values are known")
+    tools.good("mkmetric", "new.three")
+    put(server, "new.three", 5)
+    tools.good("uid", "--uidtable=default:tsdb-uid", "rename", "metrics", "new.three", "new.four")
+    check(points(server, "new.four") == 5 and points(server, "new.three") is None,
+          "the table of names may be named with its namespace")
     # The points of the deleted metric must not be left: fsck would call them orphans.
     ids = tools.good("uid", "grep", "metrics", "^new.two$")
     check(ids.startswith("metrics new.two: ["), ids)
