@@ -48,9 +48,11 @@ uint32_t BucketCache::RaiseHorizon() {
   return horizon - horizon % kRowSpan;
 }
 
-size_t BucketCache::rows_max() const {
-  return static_cast<size_t>(bytes_max_ / kShare / kRowBytes);
-}
+int64_t BucketCache::BytesOf(const BucketHour& hour) { return hour.bytes() + kHourBytes; }
+
+int64_t BucketCache::share() const { return bytes_max_ / kShare; }
+
+size_t BucketCache::rows_max() const { return static_cast<size_t>(share() / kRowBytes); }
 
 // Nothing that changes from here on goes unnoticed: the horizon is above these hours before their
 // generations are read, and these before the scan.
@@ -62,7 +64,8 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
     out.generations.push_back(generations_[SlotOf(metric, base)].load(std::memory_order_acquire));
   }
   uint32_t base = rows.begin;
-  std::vector<std::shared_ptr<const BucketHour>> gone;
+  ByUse gone;
+  std::vector<ByUse::iterator> used;
   {
     std::lock_guard lock(mutex_);
     const auto known = shapes_.find(shape);
@@ -75,9 +78,12 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
         Erase(kept, &gone);  // and the shape, if it was its last hour
         break;
       }
-      by_use_.splice(by_use_.end(), by_use_, kept);
+      used.push_back(kept);
       out.found.push_back(kept->hour);
     }
+    // Later hours are worth nothing without the first one: those go before it.
+    for (auto kept = used.rbegin(); kept != used.rend(); ++kept)
+      by_use_.splice(by_use_.end(), by_use_, *kept);
     stats_.hits += out.found.size();
     stats_.misses += (end - base) / kRowSpan;
   }
@@ -89,31 +95,39 @@ BucketCache::OldHours BucketCache::Find(const Bytes& shape, ByteView metric, con
 
 void BucketCache::Keep(const Bytes& shape, uint64_t generation, BucketHour hour) {
   hour.ShrinkToFit();
-  const int64_t bytes = hour.bytes() + kHourBytes;
+  const int64_t bytes = BytesOf(hour);
   const int64_t shape_bytes = 2 * static_cast<int64_t>(shape.size()) + kShapeBytes;
   if (bytes + shape_bytes > bytes_max_ / kShare) return;
-  auto kept = std::make_shared<const BucketHour>(std::move(hour));
-  std::vector<std::shared_ptr<const BucketHour>> gone;
+  const uint32_t base = hour.base();
+  // Nodes go from list to list: nothing is asked for once the tables have changed.
+  ByUse added, gone;
+  added.push_back(
+      {nullptr, generation, bytes, std::make_shared<const BucketHour>(std::move(hour))});
+  const ByUse::iterator newest = added.begin();
   std::lock_guard lock(mutex_);
   const auto [known, first] = shapes_.try_emplace(shape);
   Shape* const place = &known->second;
+  ByUse::iterator other = newest;
+  try {
+    const auto [hours, fresh] = place->hours.try_emplace(base, newest);
+    if (!fresh) other = std::exchange(hours->second, newest);
+  } catch (...) {
+    if (first) shapes_.erase(known);
+    throw;
+  }
+  newest->shape = place;
+  by_use_.splice(by_use_.end(), added);
+  stats_.bytes += bytes;
+  ++stats_.hours;
   if (first) {
     place->name = &known->first;
     place->bytes = shape_bytes;
     stats_.bytes += shape_bytes;
   }
-  const uint32_t base = kept->base();
-  by_use_.push_back({place, generation, bytes, std::move(kept)});
-  stats_.bytes += bytes;
-  ++stats_.hours;
-  const auto newest = std::prev(by_use_.end());
-  const auto [hours, added] = place->hours.try_emplace(base, newest);
-  if (!added) {
-    const auto other = std::exchange(hours->second, newest);
+  if (other != newest) {
     stats_.bytes -= other->bytes;
     --stats_.hours;
-    gone.push_back(std::move(other->hour));
-    by_use_.erase(other);
+    gone.splice(gone.end(), by_use_, other);
   }
   while (stats_.bytes > bytes_max_ && by_use_.begin() != newest) {
     ++stats_.evicted;
@@ -121,14 +135,12 @@ void BucketCache::Keep(const Bytes& shape, uint64_t generation, BucketHour hour)
   }
 }
 
-void BucketCache::Erase(ByUse::iterator kept,
-                        std::vector<std::shared_ptr<const BucketHour>>* gone) {
+void BucketCache::Erase(ByUse::iterator kept, ByUse* gone) {
   Shape* const shape = kept->shape;
   stats_.bytes -= kept->bytes;
   --stats_.hours;
   shape->hours.erase(kept->hour->base());
-  gone->push_back(std::move(kept->hour));
-  by_use_.erase(kept);
+  gone->splice(gone->end(), by_use_, kept);
   if (!shape->hours.empty()) return;
   stats_.bytes -= shape->bytes;
   shapes_.erase(shapes_.find(*shape->name));

@@ -37,7 +37,8 @@ struct BucketCacheStats {
 /// Thread-safe.
 class BucketCache : public ChangeListener {
  public:
-  /// Of one sub-query's hours, from its first one on.
+  /// Of one sub-query's hours, from its first one on. One that cannot be kept (it has a row of
+  /// histograms alone, for one) has those behind it read each time, too.
   struct OldHours {
     std::vector<std::shared_ptr<const BucketHour>> found;  // without a gap
     RowRange missing{0, 0};                                // those behind them that may be kept
@@ -50,9 +51,15 @@ class BucketCache : public ChangeListener {
 
   /// Before the scan of what is missing. `shape`: all that the buckets depend on but the hour.
   OldHours Find(const Bytes& shape, ByteView metric, const RowRange& rows);
-  /// An hour of the shape, read since its generation was asked for.
+  /// An hour of the shape, read since its generation was asked for. Without memory for it: throws
+  /// bad_alloc, and nothing has changed.
   void Keep(const Bytes& shape, uint64_t generation, BucketHour hour);
-  /// A sub-query of more rows would drive out too much of what others ask for.
+  /// What a kept hour takes.
+  [[nodiscard]] static int64_t BytesOf(const BucketHour& hour);
+  /// What one sub-query may keep, with what it found: more would drive out too much of what others
+  /// ask for.
+  [[nodiscard]] int64_t share() const;
+  /// A sub-query of more rows has more than that.
   [[nodiscard]] size_t rows_max() const;
   /// False: rows go by themselves (a TTL), and nothing must be kept.
   [[nodiscard]] bool usable() const { return !watched_.RowsExpire(); }
@@ -85,8 +92,8 @@ class BucketCache : public ChangeListener {
   [[nodiscard]] static size_t SlotOf(ByteView metric, uint32_t base);
   /// Hours below it are old, and the engine tells of their changes.
   uint32_t RaiseHorizon();
-  /// With the lock; what is let go of is to be freed without it.
-  void Erase(ByUse::iterator kept, std::vector<std::shared_ptr<const BucketHour>>* gone);
+  /// With the lock; what is let go of is to be freed without it. Throws nothing.
+  void Erase(ByUse::iterator kept, ByUse* gone);
 
   const int64_t bytes_max_;
   WatchedPoints& watched_;

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "storage/codec/cell_class.h"
+#include "storage/codec/row_key.h"
+#include "storage/model/key_layout.h"
 
 namespace hg::query {
 namespace {
@@ -57,6 +59,7 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     ASSIGN_OR_RETURN(bool more, scan->Next(&row));
     if (!more) return {};
     RETURN_IF_ERROR(counter->Count(row));
+    if (refuses_stray_ && IsStray(row)) return Status::Conflict("row " + ToHexUpper(row.key));
     if (values_ != nullptr) {
       RETURN_IF_ERROR(FilterValues(scan, &row));
       if (row.points() == 0 && row.objects.empty()) continue;
@@ -81,6 +84,14 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     if (!row.objects.empty()) RETURN_IF_ERROR(AddObjects(row, &series_[index]));
     if (recorded) RETURN_IF_ERROR(EndRecord(index));
   }
+}
+
+bool SeriesSet::IsStray(const RowHour& row) {
+  if (row.base % kRowSpan != 0) return true;
+  if (layout_.salt_width == 0) return false;
+  regular_key_.clear();
+  codec::AppendRowKey(layout_, row.tsuid, row.base, &regular_key_);
+  return regular_key_ != row.key;
 }
 
 void SeriesSet::BeginRecord(const RowHour& row, size_t index) {

@@ -53,6 +53,10 @@ class SeriesSet {
   /// Before Read, if there is a grid of fixed buckets that divide an hour, and nobody fills them:
   /// rows that the record wants are put down in it. It outlives the set.
   void Record(RowRecord* record) { record_ = record; }
+  /// Before Read: ends it with Conflict at a row that is not its series' only one of an hour (its
+  /// base is no hour's begin, or its salt is another series'). Hours that stand each for itself
+  /// cannot be put together then.
+  void RefuseStrayRows() { refuses_stray_ = true; }
   /// Before Read: sums of rows may be added as they are, though that may round them otherwise than
   /// adding their points one by one.
   void AllowAnyOrder() { any_order_ = true; }
@@ -81,6 +85,7 @@ class SeriesSet {
   /// SpanCmp), where it forgets the salt in front: hours of one series whose base times differ in
   /// their last bytes are answered as series of their own.
   [[nodiscard]] ByteView HourPart(const RowHour& row) const;
+  [[nodiscard]] bool IsStray(const RowHour& row);
   Result<size_t> IndexOf(const RowHour& row);
   /// Of a series in seen_, or its end.
   size_t PositionOf(ByteView identity);
@@ -104,6 +109,7 @@ class SeriesSet {
   MemoryTally memory_;
   bool histograms_ = false;
   bool any_order_ = false;
+  bool refuses_stray_ = false;
   const ValueFilter* values_ = nullptr;  // null = all
   RowRecord* record_ = nullptr;          // null = nothing is recorded
   RowRecord::Row recorded_;              // of the row at hand
@@ -112,7 +118,7 @@ class SeriesSet {
   bool rising_ = true;                           // which is that of their identities
   std::unordered_map<Bytes, size_t> positions_;  // else: in seen_, by identity
   size_t position_ = 0;                          // of the last row's series
-  Bytes identity_;                               // scratch
+  Bytes identity_, regular_key_;                 // scratch
   std::vector<Series> series_;
   std::vector<Downsampler> downsamplers_;  // beside series_, if there is a grid
   std::vector<double> doubles_;            // scratch

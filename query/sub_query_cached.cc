@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "query/fill_gaps.h"
@@ -42,27 +43,6 @@ BucketGrid Unfilled(DownsampleSpec spec, const ScanWindow& window, int64_t start
 }
 
 using Hours = std::vector<std::shared_ptr<const BucketHour>>;
-
-/// The orders of all series, each once, ascending.
-std::vector<ByteView> OrdersOf(const Hours& hours, const std::vector<Series>& series) {
-  std::vector<ByteView> all, more, both;
-  const auto join = [&] {
-    both.clear();
-    std::set_union(all.begin(), all.end(), more.begin(), more.end(), std::back_inserter(both));
-    std::swap(all, both);
-  };
-  for (size_t k = 0; k < hours.size(); ++k) {
-    if (k > 0 && hours[k]->HasSeriesOf(*hours[k - 1])) continue;
-    more.clear();
-    for (size_t i = 0; i < hours[k]->size(); ++i) more.push_back(hours[k]->at(i).order);
-    join();
-  }
-  more.assign(series.size(), {});
-  std::transform(series.begin(), series.end(), more.begin(),
-                 [](const Series& s) { return ByteView(s.order); });
-  join();
-  return all;
-}
 
 /// Where each of an hour's series stands among all of them.
 class Places {
@@ -136,7 +116,22 @@ void SubQueryRun::FindCached(PointScanSpec* spec) {
   cached_.emplace(std::move(cached));
 }
 
+size_t SubQueryRun::RowsFound() const {
+  size_t rows = 0;
+  if (!cached_) return rows;
+  for (const auto& hour : cached_->old.found) rows += hour->size();
+  return rows;
+}
+
+// An answer does not fail for want of memory to keep something.
 void SubQueryRun::KeepRead() {
+  try {
+    KeepHours();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void SubQueryRun::KeepHours() {
   const RowRange& rows = cached_->old.missing;
   // What was found then is worth nothing.
   if (const NoWait* const scope = NoWait::Current(); scope != nullptr && scope->refused()) return;
@@ -158,6 +153,10 @@ void SubQueryRun::KeepRead() {
       if (base < rows.end) spoiled[hour_of(base)] = true;
     }
   }
+  // The first ones, as queries look for hours from theirs on.
+  int64_t room = context_.cache->share();
+  for (const auto& hour : cached_->old.found) room -= BucketCache::BytesOf(*hour);
+  std::vector<BucketHour> kept;
   for (size_t i = 0; i < hours.size(); ++i) {
     if (spoiled[i]) continue;
     std::sort(hours[i].begin(), hours[i].end(),
@@ -173,7 +172,14 @@ void SubQueryRun::KeepRead() {
                              .subspan(row->notes_begin, row->notes_end - row->notes_begin);
       hour.Add(part, series->points, row->buckets_begin, row->buckets_end);
     }
-    context_.cache->Keep(cached_->shape, cached_->old.generations[i], std::move(hour));
+    hour.ShrinkToFit();
+    room -= BucketCache::BytesOf(hour);
+    if (room < 0) break;
+    kept.push_back(std::move(hour));
+  }
+  for (; !kept.empty(); kept.pop_back()) {  // the first one as the newest
+    const uint64_t generation = cached_->old.generations[hour_of(kept.back().base())];
+    context_.cache->Keep(cached_->shape, generation, std::move(kept.back()));
   }
 }
 
@@ -185,18 +191,40 @@ Status SubQueryRun::FillAll() {
     if (s.raw_points == 0) continue;
     RETURN_IF_ERROR(joined_memory_.Add(fill_bytes));
     RETURN_IF_ERROR(FillGaps(*grid_, &s.points));
+    RETURN_IF_ERROR(context_.watch.Step(s.points.size()));
   }
   return {};
+}
+
+/// The orders of all series, each once, ascending.
+Result<std::vector<ByteView>> SubQueryRun::OrdersOfJoined() {
+  const Hours& hours = cached_->old.found;
+  std::vector<ByteView> orders;
+  const auto take = [&](size_t series) {
+    RETURN_IF_ERROR(joined_memory_.Add(static_cast<int64_t>(2 * series * sizeof(ByteView))));
+    return context_.watch.Step(series);
+  };
+  for (size_t k = 0; k < hours.size(); ++k) {
+    if (k > 0 && hours[k]->HasSeriesOf(*hours[k - 1])) continue;
+    RETURN_IF_ERROR(take(hours[k]->size()));
+    for (size_t i = 0; i < hours[k]->size(); ++i) orders.push_back(hours[k]->at(i).order);
+  }
+  RETURN_IF_ERROR(take(series_.size()));
+  for (const Series& s : series_) orders.push_back(s.order);
+  std::sort(orders.begin(), orders.end());
+  orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
+  return orders;
 }
 
 // Rows of hours that were found count as read: whether they were is not a matter of the answer.
 Status SubQueryRun::JoinCached() {
   const Hours& hours = cached_->old.found;
   if (hours.empty()) return FillAll();
-  const std::vector<ByteView> orders = OrdersOf(hours, series_);
+  ASSIGN_OR_RETURN(const std::vector<ByteView> orders, OrdersOfJoined());
   std::vector<size_t> buckets(orders.size());
   size_t found = 0;
   for (const auto& hour : hours) {
+    RETURN_IF_ERROR(context_.watch.Step(hour->size()));
     Places places(orders);
     for (size_t i = 0; i < hour->size(); ++i) {
       const SeriesHour part = hour->at(i);

@@ -113,14 +113,15 @@ Result<bool> SubQueryRun::ChooseSeries() {
   return !spec_.matcher.tsuids.empty();
 }
 
-SeriesSet& SubQueryRun::AddSet() {
+SeriesSet& SubQueryRun::AddSet(size_t scans) {
   SeriesFilter* const filter = filter_->decides() && !chosen_ ? &*filter_ : nullptr;
   const BucketGrid* const grid = cached_ ? &cached_->grid : grid_ ? &*grid_ : nullptr;
   SeriesSet& set = sets_.emplace_back(layout(), grid, filter, &context_.watch);
   if (cached_ && !cached_->old.generations.empty()) {
     const auto end = static_cast<uint32_t>(cached_->old.missing.end);
-    set.Record(&cached_->records.emplace_back(end, context_.cache->rows_max()));
+    set.Record(&cached_->records.emplace_back(end, context_.cache->rows_max() / scans));
   }
+  if (cached_) set.RefuseStrayRows();
   if (sub_.histograms) set.WantHistograms();
   if (sub_.values) set.WantValues(&*sub_.values);
   return set;
@@ -134,10 +135,11 @@ Status SubQueryRun::OpenScan() {
   return {};
 }
 
-Status SubQueryRun::OpenRawScan() {
+Status SubQueryRun::OpenRawScan(bool may_cache) {
   PointScanSpec spec = spec_;
   cached_.reset();
-  if (MayCache()) FindCached(&spec);
+  if (may_cache && MayCache()) FindCached(&spec);
+  if (RowsFound() >= kRowsInParts) RETURN_IF_ERROR(NoWait::MayWait());
   if (cached_ && spec.rows.begin >= spec.rows.end) return {};
   ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec, context_.options.reconcile));
   // The other sub-queries mostly ask for other metrics of the same series.
@@ -152,7 +154,13 @@ Status SubQueryRun::Read() {
     if (read) return {};
     RETURN_IF_ERROR(OpenRawScan());
   }
-  if (scan_ != nullptr) RETURN_IF_ERROR(ReadRows());
+  Status read = scan_ != nullptr ? ReadRows() : Status();
+  if (cached_ && read.code() == StatusCode::kConflict) {  // SeriesSet::RefuseStrayRows
+    sets_.clear();
+    RETURN_IF_ERROR(OpenRawScan(false));
+    read = ReadRows();
+  }
+  RETURN_IF_ERROR(read);
   if (cached_) KeepRead();
   TakeSeries();
   return cached_ ? JoinCached() : Status();
@@ -173,7 +181,7 @@ Status SubQueryRun::ReadRows() {
 Status SubQueryRun::ReadParts(std::span<const std::unique_ptr<PointScan>> parts) {
   std::deque<LimitCounter> counters;
   for (size_t i = 0; i < parts.size(); ++i) {
-    AddSet();
+    AddSet(parts.size());
     counters.emplace_back(limits_, context_.watch);
   }
   std::vector<Status> statuses(parts.size());

@@ -94,7 +94,7 @@ class SubQueryRun {
   Status OpenScan();
   Status Read();
   Status ReadRows();
-  Status OpenRawScan();
+  Status OpenRawScan(bool may_cache = true);
   // sub_query_rolled.cc: whole hours from rollups of our own making, where that changes no answer.
   void PlanPieces();
   void OpenPieces();
@@ -102,8 +102,8 @@ class SubQueryRun {
   Result<bool> ReadPieces();
   /// Reads the parts of a long scan on several threads.
   Status ReadParts(std::span<const std::unique_ptr<PointScan>> parts);
-  /// A set for one more scan.
-  SeriesSet& AddSet();
+  /// A set for one more of so many scans.
+  SeriesSet& AddSet(size_t scans = 1);
   /// Fills the set and closes it.
   Status ReadInto(PointScan* scan, SeriesSet* set);
   static Status ReadScan(PointScan* scan, LimitCounter* counter, SeriesSet* set);
@@ -120,10 +120,14 @@ class SubQueryRun {
   [[nodiscard]] bool MayCache() const;
   /// Before the scan. Sets cached_ if there are old hours, and leaves to `spec` what is to be read.
   void FindCached(PointScanSpec* spec);
+  /// Rows of the hours that were found.
+  [[nodiscard]] size_t RowsFound() const;
   /// Of the sets, before their series are taken.
   void KeepRead();
+  void KeepHours();
   /// Puts the hours that were found before the series that were read, and fills them all.
   Status JoinCached();
+  Result<std::vector<ByteView>> OrdersOfJoined();
   Status FillAll();
   // sub_query_rollup.cc: reads the tables of the plan in turn, or the default pre-aggregates.
   Status PlanTables();

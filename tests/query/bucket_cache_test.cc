@@ -15,13 +15,17 @@
 
 #include "query/engine.h"
 #include "query/filter.h"
+#include "query/sub_query_run.h"
 #include "query/validate.h"
+#include "storage/base/no_wait.h"
 #include "storage/codec/annotation.h"
 #include "storage/codec/histogram.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/embedded.h"
+#include "tests/fault/starve.h"
 #include "tests/query/same_answers.h"
 #include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg::query {
@@ -202,6 +206,14 @@ class History {
         for (int i = 0; i < 30; ++i)
           REQUIRE(on_.Put(on_.Random(kHosts), now_s - on_.Random(4000), on_.Random(1000)).ok());
         return;
+      case 10:
+        if (on_.Random(3) == 0) PutStray(on_.Key(host, some_time));
+        return;
+      case 11:
+        for (const Bytes& key : strays_)
+          on_.Change(key, {CellChange::Kind::kDeleteFamily, "t", {}, {}, {}});
+        strays_.clear();
+        return;
       default:
         REQUIRE(on_.Put(host, some_time, on_.Random(1000)).ok());
     }
@@ -232,7 +244,21 @@ class History {
   }
 
  private:
+  /// A second row of the series in an hour: of another salt, or from the middle of the hour on.
+  void PutStray(Bytes key) {
+    const KeyLayout& layout = on_.store->points().layout();
+    if (layout.salt_width > 0 && on_.Random(2) == 0) {
+      key[0] = static_cast<char>((key[0] + 1) % layout.salt_buckets);
+    } else {
+      const auto base = static_cast<size_t>(layout.salt_width + layout.metric_width);
+      codec::SetRowKeyBase(layout, ReadBig32(key.data() + base) + 1800, &key);
+    }
+    on_.Change(key, PutCell("t", Bytes("\x10\0", 2), Bytes("\5", 1)));
+    strays_.push_back(std::move(key));
+  }
+
   Fixture& on_;
+  std::vector<Bytes> strays_;
 };
 
 void CheckHistory(Fixture& on, int steps) {
@@ -404,6 +430,129 @@ TEST_CASE_FIXTURE(Fixture, "the cache keeps to its bytes") {
   Compare(Ask("none", "5m-dev"));
   CHECK(Stats().hours == 0);
   CHECK(Stats().bytes == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "a series' rows that are not one for each hour are answered without it") {
+  Fill(3);
+  const SubQuery query = Ask("none", "1m-sum");
+  const Bytes key = codec::MakeRowKey(store->points().layout(), TsuidOf("m", 1), kStart + 1800);
+  Change(key, PutCell("t", Bytes("\x10\0", 2), Bytes("\5", 1)));
+  Compare(query);
+  Compare(query);
+  CHECK(Stats().hours == 0);
+  Compare(query, kStart + 2 * kHour);  // which does not meet the row
+  CHECK(Stats().hours == kHours - 2);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "a sub-query that is too large keeps its first hours, and others theirs") {
+  Fill();
+  cached = MakeEngine(100'000);
+  const SubQuery small = Ask("none", "5m-dev"), large = Ask("none", "1m-dev");
+  const auto hits = [&](const SubQuery& query) {
+    const uint64_t before = Stats().hits;
+    Compare(query);
+    return Stats().hits - before;
+  };
+  CHECK(hits(small) == 0);
+  CHECK(hits(large) == 0);
+  CHECK(hits(large) > 0);
+  CHECK(hits(large) > 0);
+  CHECK(hits(small) > 0);
+  CHECK(Stats().evicted == 0);
+}
+
+struct ManySeries : Fixture {
+  static constexpr int kSeries = 300, kFound = 3;
+  ManySeries() {
+    for (int host = 0; host < kSeries; ++host) {
+      for (int hour = 0; hour < kFound; ++hour)
+        REQUIRE(Put(host, kStart + hour * kHour + host, 1).ok());
+    }
+  }
+  Result<Answer> Ask3(const SubQuery& query) { return Run(*cached, query, kStart, kEnd); }
+  static constexpr int64_t kEnd = kStart + kFound * kHour - 120;  // nothing is left to be read
+};
+
+TEST_CASE_FIXTURE(ManySeries, "many rows that were found are not put together on a loop") {
+  const SubQuery many = Ask("none", "1m-sum");
+  const SubQuery few = Ask("none", "1m-sum", "literal_or", "host", "h1|h2");
+  const auto refused = [&](const SubQuery& query) {
+    REQUIRE(Ask3(query).ok());
+    NoWait no_wait;
+    const Result<Answer> answer = Ask3(query);
+    CHECK(answer.ok() != no_wait.refused());
+    return no_wait.refused();
+  };
+  CHECK_FALSE(refused(few));
+  CHECK(refused(many));
+  CHECK(Stats().hits == 2 * kFound);
+}
+
+TEST_CASE_FIXTURE(ManySeries, "the watch is asked before the series of found hours are joined") {
+  Options options;
+  options.timezone = "UTC";
+  const auto cache = BucketCache::Make(8 << 20, store->watched(), clock);
+  cached = std::make_unique<Engine>(store->points(), *names, store->cells(), clock, options, cache);
+  REQUIRE(Ask3(Ask("none", "1m-sum")).ok());
+  Request request;
+  request.start = std::to_string(kStart);
+  request.end = std::to_string(kEnd);
+  request.queries.push_back(Ask("none", "1m-sum"));
+  const Result<ValidQuery> valid = cached->Validate(request);
+  REQUIRE(valid.ok());
+  LimitsFile limits("", 0, clock);
+  FakeWatch watch;
+  WorkerPool pool(1, 10);
+  ResolvedFilters filters;
+  const RunContext context{*valid, options, store->points(),  *names,     clock,
+                           limits, true,    OnFailure::kFail, watch,      store->cells(),
+                           pool,   1,       filters,          cache.get()};
+  SubQueryRun run(context, 0);
+  REQUIRE(run.Open().ok());
+  CHECK(cache->Stats().hits == kFound);
+  watch.steps = 0;
+  watch.steps_max = 0;
+  CHECK(run.Run().code() == StatusCode::kDeadlineExceeded);
+  CHECK(watch.steps == kSeries);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an hour that there is no memory for leaves the cache as it was") {
+  constexpr int64_t kBytes = 8000;
+  const auto cache = BucketCache::Make(kBytes, store->watched(), clock);
+  const auto keep = [&](const Bytes& shape, int64_t base_s) {
+    bool failed = true;
+    for (int64_t n = 0; failed; ++n) {
+      CAPTURE(n);
+      const BucketCacheStats before = cache->Stats();
+      const bool ok = Starve(n, &failed, [&] {
+        cache->Keep(shape, 0, BucketHour(static_cast<uint32_t>(base_s)));
+        return Status();
+      });
+      CHECK(ok != failed);
+      if (ok) break;
+      CHECK(cache->Stats().hours == before.hours);
+      CHECK(cache->Stats().bytes == before.bytes);
+    }
+  };
+  const Bytes metric(3, '\1');
+  const auto found = [&](const Bytes& shape, int64_t base_s) {
+    const auto begin = static_cast<uint32_t>(base_s);
+    return cache->Find(shape, metric, {begin, uint64_t{begin} + kHour}).found.size();
+  };
+  const Bytes first(100, 'a'), second(100, 'b');
+  keep(first, kStart);
+  keep(first, kStart + kHour);
+  CHECK(cache->Stats().hours == 2);
+  keep(first, kStart);  // again
+  CHECK(cache->Stats().hours == 2);
+  CHECK(found(first, kStart) == 1);
+  CHECK(found(first, kStart + kHour) == 1);
+  for (int i = 0; i < 100; ++i) keep(second, kStart + (i % 50) * kHour);
+  CHECK(cache->Stats().evicted > 0);
+  CHECK(cache->Stats().bytes <= kBytes);
+  CHECK(found(first, kStart) == 0);
 }
 
 // Each reader sees what was acknowledged before it asked, while others are late in the same hours.
