@@ -1,6 +1,7 @@
 #include "query/running.h"
 
 #include <algorithm>
+#include <new>
 #include <string_view>
 
 namespace hg::query {
@@ -69,6 +70,7 @@ Result<std::unique_ptr<RunningQuery>> RunningQueries::Begin(const Request& reque
   const bool alone = client.refuse_repeats && !duplicates_allowed_ && !client.remote.empty();
   const std::string address = alone ? AddressOf(client.remote) : "";
   auto kept = std::make_shared<const Request>(request);
+  std::list<RunningQuery*> place(1);  // a query that ends takes the lock: none must end under it
   std::lock_guard lock(mutex_);
   if (alone) {
     for (const RunningQuery* other : running_) {
@@ -80,7 +82,8 @@ Result<std::unique_ptr<RunningQuery>> RunningQueries::Begin(const Request& reque
   }
   std::unique_ptr<RunningQuery> query(new RunningQuery(
       *this, next_id_++, std::move(kept), std::move(client), allowance_, budget_, lane_, clock_));
-  running_.push_back(query.get());
+  place.front() = query.get();
+  running_.splice(running_.end(), place);
   return query;
 }
 
@@ -90,36 +93,43 @@ void RunningQueries::Leave(RunningQuery* query) {
     running_.remove(query);
     return;
   }
-  auto done = std::make_shared<CompletedQuery>();
-  done->id = query->id_;
-  done->request = KeptForm(query->request_);
-  done->remote = query->client_.remote;
-  done->headers = query->client_.headers;
-  done->started_ms = query->started_ms_;
-  done->ended_ms = clock_.NowMs();
-  done->elapsed_ns = query->elapsed_ns();
-  done->memory_most_bytes = query->bytes_most_.load(std::memory_order_relaxed);
-  done->client_gone = query->client_gone_.load(std::memory_order_relaxed);
-  done->end = std::move(query->end_);
-  done->stats = std::move(query->stats_);
-  Kept kept{0, AddressOf(done->remote), done};
-  kept.hash = HashOf(kept.address, *done->request);
-  {
+  // A destructor calls this: without memory to remember the query it is forgotten.
+  try {
+    auto done = std::make_shared<CompletedQuery>();
+    done->id = query->id_;
+    done->request = KeptForm(query->request_);
+    done->remote = query->client_.remote;
+    done->headers = query->client_.headers;
+    done->started_ms = query->started_ms_;
+    done->ended_ms = clock_.NowMs();
+    done->elapsed_ns = query->elapsed_ns();
+    done->memory_most_bytes = query->bytes_most_.load(std::memory_order_relaxed);
+    done->client_gone = query->client_gone_.load(std::memory_order_relaxed);
+    done->end = std::move(query->end_);
+    done->stats = std::move(query->stats_);
+    Kept kept{0, AddressOf(done->remote), done};
+    kept.hash = HashOf(kept.address, *done->request);
+    {
+      std::lock_guard lock(mutex_);
+      running_.remove(query);
+      done->still_running = running_.size();
+      const auto before =
+          std::find_if(completed_.begin(), completed_.end(), [&](const Kept& other) {
+            return other.hash == kept.hash && other.address == kept.address &&
+                   *other.query->request == *done->request;
+          });
+      if (before != completed_.end()) {
+        done->executed += before->query->executed;
+        completed_.erase(before);
+      }
+      completed_.push_front(std::move(kept));
+      if (completed_.size() > kCompletedMax) completed_.pop_back();
+    }
+    if (listener_) listener_(*done);
+  } catch (const std::bad_alloc&) {
     std::lock_guard lock(mutex_);
     running_.remove(query);
-    done->still_running = running_.size();
-    const auto before = std::find_if(completed_.begin(), completed_.end(), [&](const Kept& other) {
-      return other.hash == kept.hash && other.address == kept.address &&
-             *other.query->request == *done->request;
-    });
-    if (before != completed_.end()) {
-      done->executed += before->query->executed;
-      completed_.erase(before);
-    }
-    completed_.push_front(std::move(kept));
-    if (completed_.size() > kCompletedMax) completed_.pop_back();
   }
-  if (listener_) listener_(*done);
 }
 
 bool RunningQueries::Kill(uint64_t id) {

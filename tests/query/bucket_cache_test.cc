@@ -555,6 +555,21 @@ TEST_CASE_FIXTURE(Fixture, "an hour that there is no memory for leaves the cache
   CHECK(found(first, kStart) == 0);
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "a query that has its answer does not fail for want of room in the cache") {
+  Fill(3);
+  const SubQuery query = Ask("none", "1m-sum");
+  int without = 0;
+  bool failed = true;
+  for (int64_t n = 0; failed; ++n) {
+    REQUIRE(Put(0, kStart + 1, static_cast<int>(n % 1000)).ok());  // all is to be read again
+    const bool ok = Starve(n, &failed, [&] { return Run(*cached, query, kStart, kNow).status(); });
+    without += ok && failed ? 1 : 0;
+  }
+  CHECK(without > 10);
+  Compare(query);
+}
+
 // Each reader sees what was acknowledged before it asked, while others are late in the same hours.
 TEST_CASE_FIXTURE(Fixture, "who asks behind an acknowledgement finds the point, beside writers") {
   constexpr int kWriters = 2, kReaders = 2, kPoints = 300;
