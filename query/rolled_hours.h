@@ -22,6 +22,7 @@ struct RolledHours {
   std::vector<RolledLevel> levels;
   std::vector<uint32_t> changed;  // row bases whose points may differ from that; ascending
   uint32_t kept_before_s = 0;     // before it raw points may have been deleted for their age
+  uint64_t times_forgotten = 0;   // another one: what was read meanwhile may be half made anew
 };
 
 /// Beside the points door of a query engine (RolledHoursOf): rollups are made by this process, and

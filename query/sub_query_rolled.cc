@@ -23,6 +23,7 @@ void SubQueryRun::PlanPieces() {
     interval_s = std::gcd(interval_s, sub_.downsample->zone.OffsetAt(window_.begin_ms()) / 1000);
   const RolledHours rolled = source->Of(spec_.metric, spec_.rows);
   kept_before_s_ = rolled.kept_before_s;
+  times_forgotten_ = rolled.times_forgotten;
   // Of the fuzzy row filter's extra hour single points may count, not its rollup.
   RowRange rows = spec_.rows;
   rows.end = std::clamp<uint64_t>(rows.end, rows.begin, static_cast<uint64_t>(window_.end_s));
@@ -41,8 +42,8 @@ void SubQueryRun::OpenPieces() {
                      sub_.downsample->function->function);
 }
 
-// Raw points of a piece may have been rolled up and deleted since it was planned: then it is
-// planned anew.
+// Raw points of a piece may have been rolled up and deleted since it was planned, or all rollups
+// are made anew: then it is planned anew.
 Result<bool> SubQueryRun::ReadPieces() {
   for (;;) {
     const std::unique_ptr<PointScan> scan = std::move(scan_);
@@ -54,9 +55,8 @@ Result<bool> SubQueryRun::ReadPieces() {
       return false;
     }
     RETURN_IF_ERROR(read);
-    const uint32_t kept_before_s =
-        RolledHoursOf(context_.points)->Of(spec_.metric, spec_.rows).kept_before_s;
-    if (kept_before_s == kept_before_s_) break;
+    const RolledHours now = RolledHoursOf(context_.points)->Of(spec_.metric, spec_.rows);
+    if (now.kept_before_s == kept_before_s_ && now.times_forgotten == times_forgotten_) break;
     sets_.clear();
     PlanPieces();
     if (pieces_.empty()) return false;

@@ -172,6 +172,7 @@ class SubQueryRun {
   std::optional<int64_t> split_ms_;  // rollups before, raw data from here
   std::vector<HoursPiece> pieces_;   // what scan_ reads; empty: raw points alone
   uint32_t kept_before_s_ = 0;       // as these were planned
+  uint64_t times_forgotten_ = 0;     // the same
   bool opened_ = false;
   bool chosen_ = false;              // spec_ names nothing but series that the filter admits
   std::unique_ptr<PointScan> scan_;  // opened and not read yet; nullptr: there is none to read

@@ -210,6 +210,11 @@ class Daemon {
         retention.may_delete = [rollups](const Bytes& metric, uint32_t end_s) {
           return rollups->KeepBefore(metric, end_s);
         };
+      } else if (session.had_rollups()) {
+        LogWarning(
+            "tsd.retention.config deletes nothing: tsd.rollups.automatic is off, and rollups "
+            "that were made of the points would go with them when it is switched on again");
+        retention.may_delete = [](const Bytes&, uint32_t) { return Result<uint32_t>(0); };
       }
       retention_ = std::make_unique<Retention>(session.points(), session.names(), clock,
                                                std::move(retention));

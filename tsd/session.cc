@@ -40,9 +40,10 @@ Status Session::OpenRollups(StoreUse use) {
   WatchedPoints* const watched = backend_->watched();
   if (!automatic_) {
     const std::string table = RollupStateTable(data_table());
-    const bool were_made = watched != nullptr && backend_->cells().DescribeTable(table).ok();
-    return were_made && use != StoreUse::kLook ? RollupState::TellMissed(backend_->cells(), table)
-                                               : Status();
+    had_rollups_ = watched != nullptr && backend_->cells().DescribeTable(table).ok();
+    return had_rollups_ && use != StoreUse::kLook
+               ? RollupState::TellMissed(backend_->cells(), table)
+               : Status();
   }
   // Beside a daemon what it knows is read, and it is told of what is written.
   if (watched == nullptr && !backend_->beside_daemon()) {
@@ -52,8 +53,9 @@ Status Session::OpenRollups(StoreUse use) {
   std::vector<const codec::RollupLevel*> levels;
   for (const codec::RollupLevel& level : automatic_->tables.levels)
     if (!level.is_default) levels.push_back(&level);
-  ASSIGN_OR_RETURN(
-      rollups_, RollupState::Open(backend_->cells(), automatic_->state_table, std::move(levels)));
+  ASSIGN_OR_RETURN(rollups_,
+                   RollupState::Open(backend_->cells(), automatic_->state_table, std::move(levels),
+                                     {automatic_->ids, ReadReconcileOptions(config_)}));
   if (watched != nullptr) {
     watched->Listen(rollups_);
     watched->RaiseHorizon(rollups_->horizon());

@@ -4,10 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/codec/value.h"
+#include "storage/for_each_row.h"
 
 namespace hg::tsd {
 namespace {
@@ -49,38 +51,21 @@ void AddRow(const RowHour& row, const RollupSpan& span, uint32_t interval_s,
   }
 }
 
-/// The cells of one interval, as they stand in a row.
-struct Stored {
-  std::vector<const Cell*> cells;
-  uint64_t count = 0;
-};
-
 /// What must change for the row to hold the wanted cells and, of `ids`, no others in [first, stop).
 std::vector<CellChange> Difference(const Row& row, const RollupIds& ids, uint16_t first,
-                                   uint32_t stop, RollupMissing missing,
-                                   std::map<uint16_t, std::vector<Cell>> wanted,
-                                   const std::map<uint16_t, uint64_t>& counts) {
-  std::map<uint16_t, Stored> stored;
+                                   uint32_t stop, std::map<uint16_t, std::vector<Cell>> wanted) {
+  std::map<uint16_t, std::vector<const Cell*>> stored;
   for (const Cell& cell : row.cells) {
     const auto qualifier = codec::DecodeRollupQualifier(cell.qualifier);
     if (!qualifier.ok() || !ids.Has(qualifier->aggregator_id) || qualifier->index < first ||
         qualifier->index >= stop)
       continue;
-    Stored& interval = stored[qualifier->index];
-    interval.cells.push_back(&cell);
-    if (qualifier->aggregator_id == ids.count &&
-        cell.value.size() == static_cast<size_t>(ValueWidth(qualifier->flags)))
-      interval.count = codec::ReadValueBits(cell.value.data(), qualifier->flags);
+    stored[qualifier->index].push_back(&cell);
   }
   std::vector<CellChange> changes;
-  for (const auto& [index, interval] : stored) {
+  for (const auto& [index, cells] : stored) {
     const auto fresh = wanted.find(index);
-    if (missing == RollupMissing::kKeep &&
-        (fresh == wanted.end() || counts.at(index) < interval.count)) {
-      if (fresh != wanted.end()) wanted.erase(fresh);
-      continue;
-    }
-    for (const Cell* cell : interval.cells) {
+    for (const Cell* cell : cells) {
       if (fresh == wanted.end()) {
         changes.push_back(DeleteColumn("t", cell->qualifier));
         continue;
@@ -103,7 +88,7 @@ std::vector<CellChange> Difference(const Row& row, const RollupIds& ids, uint16_
 }  // namespace
 
 Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& levels,
-                        RollupMissing missing, OddHours* odd) {
+                        OddHours* odd) {
   std::vector<Bytes> tsuids;
   RETURN_IF_ERROR(points_.ListSeries(metric, {}, [&tsuids](ByteView tsuid) {
     tsuids.emplace_back(tsuid);
@@ -111,8 +96,7 @@ Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& l
   }));
   for (size_t at = 0; at < tsuids.size(); at += kSeriesMax) {
     const size_t count = std::min(kSeriesMax, tsuids.size() - at);
-    RETURN_IF_ERROR(
-        FillBatch(std::span(tsuids).subspan(at, count), metric, span, levels, missing, odd));
+    RETURN_IF_ERROR(FillBatch(std::span(tsuids).subspan(at, count), metric, span, levels, odd));
     RETURN_IF_ERROR(pause_());
   }
   return {};
@@ -120,14 +104,13 @@ Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& l
 
 // Where points cannot be read it is looked for which: first by day, then by hour.
 Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
-                             const Levels& levels, RollupMissing missing, OddHours* odd) {
-  const Status filled = FillSeries(tsuids, metric, span, levels, missing, odd);
+                             const Levels& levels, OddHours* odd) {
+  const Status filled = FillSeries(tsuids, metric, span, levels, odd);
   if (!IsOfData(filled)) return filled;
-  if (span.end_s - span.begin_s <= kDay)
-    return FillAround(tsuids, metric, span, levels, missing, odd);
+  if (span.end_s - span.begin_s <= kDay) return FillAround(tsuids, metric, span, levels, odd);
   for (uint32_t at = span.begin_s; at < span.end_s; at += kDay) {
     const RollupSpan day = {at, std::min(at + kDay, span.end_s)};
-    RETURN_IF_ERROR(FillBatch(tsuids, metric, day, levels, missing, odd));
+    RETURN_IF_ERROR(FillBatch(tsuids, metric, day, levels, odd));
     RETURN_IF_ERROR(pause_());
   }
   return {};
@@ -135,9 +118,9 @@ Status RollupFill::FillBatch(std::span<const Bytes> tsuids, ByteView metric, con
 
 // What hours that cannot be read are part of is not written, and not read while they are odd.
 Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& day,
-                              const Levels& levels, RollupMissing missing, OddHours* odd) {
+                              const Levels& levels, OddHours* odd) {
   for (uint32_t hour = day.begin_s; hour < day.end_s; hour += kRowSpan) {
-    const Status read = FillSeries(tsuids, metric, {hour, hour + kRowSpan}, {}, missing, odd);
+    const Status read = FillSeries(tsuids, metric, {hour, hour + kRowSpan}, {}, odd);
     if (IsOfData(read)) {
       odd->insert_or_assign(hour, read.ToString());
     } else {
@@ -147,7 +130,7 @@ Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, co
   for (const codec::RollupLevel* level : levels) {
     const uint32_t step = std::max(kRowSpan, level->interval.interval_s);
     for (uint32_t at = day.begin_s; at < day.end_s; at += step) {
-      const Status filled = FillSeries(tsuids, metric, {at, at + step}, {level}, missing, odd);
+      const Status filled = FillSeries(tsuids, metric, {at, at + step}, {level}, odd);
       if (!IsOfData(filled)) RETURN_IF_ERROR(filled);
       const auto known = odd->lower_bound(at);
       if (filled.ok() || (known != odd->end() && known->first < at + step)) continue;
@@ -159,8 +142,7 @@ Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, co
 }
 
 Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
-                              const RollupSpan& span, const Levels& levels, RollupMissing missing,
-                              OddHours* odd) {
+                              const RollupSpan& span, const Levels& levels, OddHours* odd) {
   std::vector<std::vector<std::vector<RollupSum>>> sums(levels.size());  // of level and series
   PointScanSpec spec;
   spec.metric = Bytes(metric);
@@ -189,12 +171,12 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
     }
   }
   for (size_t i = 0; i < levels.size(); ++i)
-    RETURN_IF_ERROR(WriteLevel(tsuids, span, *levels[i], missing, sums[i]));
+    RETURN_IF_ERROR(WriteLevel(tsuids, span, *levels[i], sums[i]));
   return {};
 }
 
 Status RollupFill::WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& span,
-                              const codec::RollupLevel& level, RollupMissing missing,
+                              const codec::RollupLevel& level,
                               const std::vector<std::vector<RollupSum>>& sums) {
   const uint32_t interval_s = level.interval.interval_s;
   CellSelection whole;
@@ -215,16 +197,13 @@ Status RollupFill::WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& s
     for (size_t s = 0; s < tsuids.size(); ++s) {
       RETURN_IF_ERROR(rows[s].status());
       std::map<uint16_t, std::vector<Cell>> wanted;
-      std::map<uint16_t, uint64_t> counts;
       for (uint32_t index = first; !sums[s].empty() && index < stop; ++index) {
         const RollupSum& sum = sums[s][(begin - span.begin_s) / interval_s + index - first];
         if (sum.empty() || !sum.finite()) continue;
         const auto short_index = static_cast<uint16_t>(index);
         sum.AppendCells(short_index, ids_, &wanted[short_index]);
-        counts[short_index] = sum.count();
       }
-      std::vector<CellChange> changes =
-          Difference(*rows[s], ids_, first, stop, missing, std::move(wanted), counts);
+      std::vector<CellChange> changes = Difference(*rows[s], ids_, first, stop, std::move(wanted));
       if (!changes.empty()) writes.push_back({keys[s], std::move(changes)});
     }
     for (size_t at = 0; at < writes.size(); at += kRowsPerWrite) {
@@ -236,6 +215,33 @@ Status RollupFill::WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& s
     begin = end;
   }
   return {};
+}
+
+Status RollupFill::Clear(const codec::RollupLevel& level,
+                         const std::function<uint32_t(const Bytes& metric)>& kept_before) {
+  ScanSpec spec;
+  spec.table = level.table;
+  std::vector<RowMutation> writes;
+  const auto write = [&]() -> Status {
+    if (writes.empty()) return {};
+    RETURN_IF_ERROR(store_.Mutate(level.table, std::exchange(writes, {})));
+    return pause_();
+  };
+  RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) -> Status {
+    const Result<codec::RowKey> key = codec::RowKey::Decode(points_.layout(), row.key);
+    if (!key.ok()) return {};
+    const uint32_t kept_s = kept_before(Bytes(key->metric()));
+    std::vector<CellChange> changes;
+    for (const Cell& cell : row.cells) {
+      const auto qualifier = codec::DecodeRollupQualifier(cell.qualifier);
+      if (!qualifier.ok() || key->base() + qualifier->index * level.interval.interval_s < kept_s)
+        continue;
+      changes.push_back(DeleteColumn("t", cell.qualifier));
+    }
+    if (!changes.empty()) writes.push_back({row.key, std::move(changes)});
+    return writes.size() >= kRowsPerWrite ? write() : Status();
+  }));
+  return write();
 }
 
 }  // namespace hg::tsd

@@ -24,11 +24,6 @@ struct RollupSpan {
   uint32_t begin_s = 0, end_s = 0;
 };
 
-enum class RollupMissing : uint8_t {
-  kDelete,  // cells that no raw points are there for go
-  kKeep,  // they stay, as do those of more points than there are: raw points may have been deleted
-};
-
 /// Hours that rollups do not tell all of, and why.
 using OddHours = std::map<uint32_t, std::string>;
 
@@ -53,20 +48,23 @@ class RollupFill {
   /// Fails as storage does, or as `pause` says, some of it done. `odd`: hours are put in that
   /// rollups do not tell all of: a series has an annotation there, or a NaN or an infinity, and
   /// then no rollup; or its points cannot be read, which keeps no other hour from being filled.
-  Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, RollupMissing missing,
-              OddHours* odd);
+  Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
+  /// Deletes all cells of the level's table, but for those of a metric before what `kept_before`
+  /// says of it. Fails as Fill does.
+  Status Clear(const codec::RollupLevel& level,
+               const std::function<uint32_t(const Bytes& metric)>& kept_before);
 
   [[nodiscard]] uint64_t rows_written() const { return rows_written_; }
 
  private:
   Status FillBatch(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
-                   const Levels& levels, RollupMissing missing, OddHours* odd);
+                   const Levels& levels, OddHours* odd);
   Status FillAround(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& day,
-                    const Levels& levels, RollupMissing missing, OddHours* odd);
+                    const Levels& levels, OddHours* odd);
   Status FillSeries(std::span<const Bytes> tsuids, ByteView metric, const RollupSpan& span,
-                    const Levels& levels, RollupMissing missing, OddHours* odd);
+                    const Levels& levels, OddHours* odd);
   Status WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& span,
-                    const codec::RollupLevel& level, RollupMissing missing,
+                    const codec::RollupLevel& level,
                     const std::vector<std::vector<RollupSum>>& sums);
 
   Points& points_;

@@ -99,6 +99,11 @@ Status RollupMaker::Round() {
   }
   if (!state_.start()) {
     const auto start = static_cast<uint32_t>(now_s() - now_s() % kDay);
+    // Of what is made anew nothing may be left whose points are gone.
+    for (const codec::RollupLevel* level : state_.levels()) {
+      RETURN_IF_ERROR(
+          fill_.Clear(*level, [this](const Bytes& metric) { return state_.KeptBefore(metric); }));
+    }
     RETURN_IF_ERROR(state_.Begin(start));
     Raise(start);
     Report("made from now on, and of older points metric by metric");
@@ -121,10 +126,10 @@ Result<std::set<Bytes>> RollupMaker::Metrics() {
   return metrics;
 }
 
-Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels,
-                               RollupMissing missing) {
+Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels) {
+  if (span.begin_s < state_.KeptBefore(metric)) return {};  // that is final
   OddHours odd;
-  RETURN_IF_ERROR(fill_.Fill(metric, span, levels, missing, &odd));
+  RETURN_IF_ERROR(fill_.Fill(metric, span, levels, &odd));
   return MarkOdd(metric, odd);
 }
 
@@ -149,8 +154,7 @@ Status RollupMaker::GoForward() {
       if (now_s() < int64_t{span.end_s} + options_.delay_s) break;
       Raise(span.end_s);
       ASSIGN_OR_RETURN(const std::set<Bytes> metrics, Metrics());
-      for (const Bytes& metric : metrics)
-        RETURN_IF_ERROR(FillOrMark(metric, span, levels, RollupMissing::kDelete));
+      for (const Bytes& metric : metrics) RETURN_IF_ERROR(FillOrMark(metric, span, levels));
       RETURN_IF_ERROR(state_.Advance(levels, span.end_s));
     }
   }
@@ -175,14 +179,16 @@ Status RollupMaker::Repair() {
 Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
   const Bytes& metric = marks.front().metric;
   OddHours odd;
+  const uint32_t kept = state_.KeptBefore(metric);
   for (const auto& [step, levels] : by_step_) {
     const uint32_t whole = state_.WholeUpTo(*levels.front());
     uint32_t done = 0;
     for (const RollupState::Marked& mark : marks) {
       const RollupSpan span{mark.base - mark.base % step, mark.base - mark.base % step + step};
-      if (span.end_s > whole || span.end_s <= done) continue;  // that is made when it is over
+      if (span.end_s > whole || span.end_s <= done || span.begin_s < kept)
+        continue;  // that is made when it is over
       done = span.end_s;
-      RETURN_IF_ERROR(fill_.Fill(metric, span, levels, RollupMissing::kDelete, &odd));
+      RETURN_IF_ERROR(fill_.Fill(metric, span, levels, &odd));
     }
   }
   RETURN_IF_ERROR(MarkOdd(metric, odd));
@@ -226,7 +232,7 @@ Status RollupMaker::FillMetric(const Bytes& metric, uint32_t end) {
     ASSIGN_OR_RETURN(const bool any, HasPoints(metric, {year, year_end}));
     for (uint32_t at = year; any && at < year_end;) {
       const uint32_t stop = std::min(year_end, at + days * kDay);
-      RETURN_IF_ERROR(FillOrMark(metric, {at, stop}, levels, RollupMissing::kKeep));
+      RETURN_IF_ERROR(FillOrMark(metric, {at, stop}, levels));
       RETURN_IF_ERROR(GoForward());
       if (clock_.MonotonicNs() - repaired_ns_ > kRepairIntervalNs) RETURN_IF_ERROR(Repair());
       if (!state_.start()) return {};

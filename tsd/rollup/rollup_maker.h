@@ -74,8 +74,7 @@ class RollupMaker {
   void Raise(uint32_t horizon);
   Result<std::set<Bytes>> Metrics();
   /// Fills, and leaves marks where there can be no rollups.
-  Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels,
-                    RollupMissing missing);
+  Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
   Status MarkOdd(const Bytes& metric, const OddHours& odd);
   Status GoForward();
   Status Repair();

@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint32_t kDay = 86'400;
 constexpr std::string_view kComplete = "complete", kFilled = "filled", kLevel = "level",
-                           kMark = "mark", kStart = "start", kKept = "kept", kMissed = "missed";
+                           kMark = "mark", kStart = "start", kKept = "kept", kMissed = "missed",
+                           kTable = "table";
 
 Bytes Number(uint32_t n) {
   Bytes out;
@@ -36,8 +37,9 @@ Result<uint32_t> ReadNumber(const Row& row, const Cell& cell) {
 
 Result<std::shared_ptr<RollupState>> RollupState::Open(
     Store& store, const std::string& table, std::vector<const codec::RollupLevel*> levels,
-    size_t marks_max) {
-  std::shared_ptr<RollupState> state(new RollupState(store, table, std::move(levels), marks_max));
+    const RollupMaking& making, size_t marks_max) {
+  std::shared_ptr<RollupState> state(
+      new RollupState(store, table, std::move(levels), making, marks_max));
   RETURN_IF_ERROR(state->Load());
   return state;
 }
@@ -50,23 +52,67 @@ Status RollupState::Load() {
   ScanSpec spec;
   spec.table = table_;
   bool missed = false;
-  std::map<std::string, uint32_t> intervals;
+  std::map<std::string, Bytes> made;  // by level
+  std::map<std::string, uint32_t> tables;
   RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) -> Status {
     if (row.key == kMissed) missed = true;
-    const auto level = Behind(row.key, kLevel);
+    const auto level = Behind(row.key, kLevel), table = Behind(row.key, kTable);
     for (const Cell& cell : row.cells) {
-      if (!level || cell.qualifier != "i") continue;
-      ASSIGN_OR_RETURN(intervals[std::string(*level)], ReadNumber(row, cell));
+      if (cell.qualifier != "i") continue;
+      if (level) made[std::string(*level)] = cell.value;
+      if (!table) continue;
+      ASSIGN_OR_RETURN(tables[std::string(*table)], ReadNumber(row, cell));
     }
     return Take(row);
   }));
+  missed |= made.size() != levels_.size();
   for (const codec::RollupLevel* level : levels_) {
-    const auto known = intervals.find(level->name);
-    missed |= known == intervals.end() || known->second != level->interval.interval_s;
+    RETURN_IF_ERROR(CheckTable(*level, tables));
+    const auto known = made.find(level->name);
+    missed |= known == made.end() || known->second != Made(*level);
     horizon_ = std::max(horizon_, whole_[level->name]);
   }
   if (missed) Forget();
   return {};
+}
+
+Status RollupState::CheckTable(const codec::RollupLevel& level,
+                               const std::map<std::string, uint32_t>& known) const {
+  const auto refuse = [&level](const std::string& why) {
+    return Status::InvalidArgument("tsd.rollups.automatic cannot make the rollups of interval \"" +
+                                   level.name + "\": its table \"" + level.table + "\" holds " +
+                                   why + ". Give it a table of its own in tsd.rollups.config");
+  };
+  if (const auto ours = known.find(level.table); ours != known.end()) {
+    if (ours->second == level.interval.interval_s) return {};
+    return refuse("rollups of " + std::to_string(ours->second) + " seconds");
+  }
+  ScanSpec spec;
+  spec.table = level.table;
+  spec.keys_only = true;
+  spec.batch_rows = 1;
+  ASSIGN_OR_RETURN(const auto scan, store_.Scan(spec));
+  std::vector<Row> rows;
+  RETURN_IF_ERROR(scan->Next(&rows));
+  return !rows.empty() ? refuse("rollups that others made") : Status();
+}
+
+Bytes RollupState::Place(const codec::RollupLevel& level) const {
+  Bytes out = level.table + '\0';
+  out += Number(level.interval.interval_s) + Number(static_cast<uint32_t>(level.interval.unit)) +
+         Number(static_cast<uint32_t>(level.interval.span_count));
+  for (const uint8_t id : {making_.ids.sum, making_.ids.count, making_.ids.min, making_.ids.max})
+    out.push_back(static_cast<char>(id));
+  return out;
+}
+
+Bytes RollupState::Made(const codec::RollupLevel& level) const {
+  Bytes out = Place(level);
+  const ReconcileOptions& reconcile = making_.reconcile;
+  for (const bool option :
+       {reconcile.fix_duplicates, reconcile.use_max_value, reconcile.use_otsdb_timestamp})
+    out.push_back(option ? 1 : 0);
+  return out;
 }
 
 Status RollupState::Take(const Row& row) {
@@ -77,7 +123,12 @@ Status RollupState::Take(const Row& row) {
   } else if (const auto filled = Behind(row.key, kFilled)) {
     filled_.emplace(*filled);
   } else if (const auto kept = Behind(row.key, kKept)) {
-    ASSIGN_OR_RETURN(kept_[Bytes(*kept)], ReadNumber(row, row.cells[0]));
+    Kept& of_metric = kept_[Bytes(*kept)];
+    for (const Cell& cell : row.cells) {
+      ASSIGN_OR_RETURN(const uint32_t number, ReadNumber(row, cell));
+      if (cell.qualifier == "k") of_metric.before = number;
+      if (const auto place = Behind(cell.qualifier, "l")) of_metric.begins[Bytes(*place)] = number;
+    }
   } else if (const auto level = Behind(row.key, kLevel)) {
     for (const Cell& cell : row.cells) {
       if (cell.qualifier != "w") continue;
@@ -143,7 +194,14 @@ Status RollupState::DropMark(const Key& key) {
 
 uint32_t RollupState::KeptLocked(ByteView metric) const {
   const auto kept = kept_.find(metric);
-  return kept != kept_.end() ? kept->second : 0;
+  return kept != kept_.end() ? kept->second.before : 0;
+}
+
+uint32_t RollupState::KeptFrom(ByteView metric, const codec::RollupLevel& level) const {
+  const auto kept = kept_.find(metric);
+  if (kept == kept_.end()) return 0;
+  const auto begin = kept->second.begins.find(Place(level));
+  return begin != kept->second.begins.end() ? begin->second : kept->second.before;
 }
 
 void RollupState::SetOdd(Mark* mark, bool odd) {
@@ -221,10 +279,16 @@ void RollupState::AfterChange(const ChangedRows& rows) {
 query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
   query::RolledHours out;
   const std::lock_guard lock(mutex_);
-  if (!start_) return out;
   out.kept_before_s = KeptLocked(metric);
-  const uint32_t begin = complete_ || filled_.contains(metric) ? 0 : *start_;
+  out.times_forgotten = times_forgotten_;
+  const bool filled = complete_ || filled_.contains(metric);
   for (const codec::RollupLevel* level : levels_) {
+    // What is kept stands, whatever is made anew.
+    const uint32_t kept_from = KeptFrom(metric, *level);
+    if (kept_from < out.kept_before_s && !(start_ && filled))
+      out.levels.push_back({level, kept_from, out.kept_before_s});
+    if (!start_) continue;
+    const uint32_t begin = filled ? kept_from : *start_;
     const auto whole = whole_.find(level->name);
     if (whole != whole_.end() && whole->second > begin)
       out.levels.push_back({level, begin, whole->second});
@@ -248,12 +312,13 @@ Status RollupState::Begin(uint32_t start) {
     const std::lock_guard lock(mutex_);
     Forget();
   }
+  for (const codec::RollupLevel* level : levels_)
+    RETURN_IF_ERROR(Put(Bytes(kTable) + level->table, "i", Number(level->interval.interval_s)));
   RETURN_IF_ERROR(Clean());
   RaiseHorizon(start);
   for (const codec::RollupLevel* level : levels_) {
-    const RowMutation row{
-        Bytes(kLevel) + level->name,
-        {PutCell("t", "i", Number(level->interval.interval_s)), PutCell("t", "w", Number(start))}};
+    const RowMutation row{Bytes(kLevel) + level->name,
+                          {PutCell("t", "i", Made(*level)), PutCell("t", "w", Number(start))}};
     RETURN_IF_ERROR(store_.Mutate(table_, {row}));
   }
   RETURN_IF_ERROR(Put(Bytes(kStart), "s", Number(start)));
@@ -388,12 +453,23 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     bound = std::min(bound, mark->first.second);
   bound -= bound % kDay;
   if (bound <= kept) return std::min(kept, wanted);
-  kept_[metric] = bound;  // no mark comes from here on
+  const auto old = kept_.find(metric);
+  const Kept before = old != kept_.end() ? old->second : Kept();
+  Kept after{bound, {}};
+  RowMutation row{Bytes(kKept) + metric, {PutCell("t", "k", Number(bound))}};
+  for (const codec::RollupLevel* level : levels_) {
+    const uint32_t from = after.begins[Place(*level)] = KeptFrom(metric, *level);
+    row.changes.push_back(PutCell("t", "l" + Place(*level), Number(from)));
+  }
+  // A level that is not made any more lacks what is kept from here on.
+  for (const auto& [place, from] : before.begins)
+    if (!after.begins.contains(place)) row.changes.push_back(DeleteColumn("t", "l" + place));
+  kept_[metric] = std::move(after);  // no mark comes from here on
   lock.unlock();
-  const Status put = Put(Bytes(kKept) + metric, "k", Number(bound));
+  const Status put = store_.Mutate(table_, {row});
   if (!put.ok()) {
     lock.lock();
-    kept_[metric] = kept;
+    kept_[metric] = before;
     return put;
   }
   return bound;

@@ -8,10 +8,12 @@
 // Table of the state, family "t":
 //   "complete"                       c → 1: metrics of before the start are filled
 //   "filled" ‖ metric                f → 1: until then, those which are
-//   "level" ‖ name                   w → u32: whole up to there;  i → u32: its interval
+//   "level" ‖ name                   w → u32: whole up to there;  i → how its cells are made
+//   "table" ‖ name                   i → u32: rollups of this interval, of our own making
 //   "mark" ‖ metric ‖ day u32        hour u32 → 1
 //   "start"                          s → u32: filled hour by hour from there on
-//   "kept" ‖ metric                  k → u32: before it raw points may be gone
+//   "kept" ‖ metric                  k → u32: before it raw points may be gone;  "l" ‖ where its
+//                                    cells stand → u32: a level that has them, from there on
 //   "missed"                         m → 1: the store was written to without this watching
 
 #include <condition_variable>
@@ -29,8 +31,15 @@
 #include "storage/base/status.h"
 #include "storage/points/watched_points.h"
 #include "storage/store.h"
+#include "tsd/rollup/rollup_sum.h"
 
 namespace hg::tsd {
+
+/// What cells are made with.
+struct RollupMaking {
+  RollupIds ids;
+  ReconcileOptions reconcile;
+};
 
 /// Thread-safe.
 class RollupState : public ChangeListener, public query::RolledHoursSource {
@@ -39,9 +48,12 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// shorter way, and what is known of them is forgotten.
   static constexpr size_t kMarksMax = 500'000;
 
-  /// Reads what the table holds, which exists. The store and the levels outlive it.
+  /// Reads what the table holds, which exists. The store and the levels outlive it. Where the
+  /// levels, or what their cells are made with, are not those that it tells of, all must be made
+  /// anew. InvalidArgument: a level's table holds rollups of others, or those of another interval.
   static Result<std::shared_ptr<RollupState>> Open(Store& store, const std::string& table,
                                                    std::vector<const codec::RollupLevel*> levels,
+                                                   const RollupMaking& making,
                                                    size_t marks_max = kMarksMax);
   /// Whoever writes to a store without a RollupState tells those that come.
   static Status TellMissed(Store& store, const std::string& table);
@@ -109,15 +121,28 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     uint64_t changes = 0;
   };
 
+  /// Up to where raw points may be gone, and from where on levels are whole up to there.
+  struct Kept {
+    uint32_t before = 0;
+    std::map<Bytes, uint32_t> begins;  // by Place
+  };
+
   RollupState(Store& store, std::string table, std::vector<const codec::RollupLevel*> levels,
-              size_t marks_max)
+              const RollupMaking& making, size_t marks_max)
       : store_(store),
         table_(std::move(table)),
         levels_(std::move(levels)),
+        making_(making),
         marks_max_(marks_max) {}
 
   Status Load();
   Status Take(const Row& row);
+  /// `known`: interval by table.
+  Status CheckTable(const codec::RollupLevel& level,
+                    const std::map<std::string, uint32_t>& known) const;
+  /// Where a level's cells stand and how they are numbered; how they are made.
+  [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const;
+  [[nodiscard]] Bytes Made(const codec::RollupLevel& level) const;
   /// In memory; with mutex_ held.
   void Forget();
   /// In the table.
@@ -131,10 +156,13 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// With mutex_ held.
   void SetOdd(Mark* mark, bool odd);
   [[nodiscard]] uint32_t KeptLocked(ByteView metric) const;
+  /// From where on the level has what is kept of the metric.
+  [[nodiscard]] uint32_t KeptFrom(ByteView metric, const codec::RollupLevel& level) const;
 
   Store& store_;
   const std::string table_;
   const std::vector<const codec::RollupLevel*> levels_;
+  const RollupMaking making_;
   const size_t marks_max_;
 
   mutable std::mutex mutex_;
@@ -145,7 +173,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   uint32_t horizon_ = 0;
   std::map<std::string, uint32_t> whole_;  // by level's name
   std::set<Bytes, std::less<>> filled_;
-  std::map<Bytes, uint32_t, std::less<>> kept_;
+  std::map<Bytes, Kept, std::less<>> kept_;
   std::map<Key, Mark> marks_;
   size_t odd_marks_ = 0;  // of them
   uint64_t times_forgotten_ = 0;

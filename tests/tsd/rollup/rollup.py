@@ -124,6 +124,13 @@ def main():
         check("after a kill, too", ask(server, start, end, "1d-sum")[0], before)
         check("stops in good order", server.stop(), 0)
 
+        server.settings.update({"tsd.rollups.automatic": "false", "tsd.retention.config": '[{"metric": "m", "keep": "1h"}]'})
+        server.start()
+        check("a round of retention", waited(lambda: stat(server, "retention.rounds") > 0, True), True)
+        check("without automatic rollups no points go", "a" in ask(server, today - DAY, end, "1d-sum", rollupUsage="ROLLUP_RAW")[0], True)
+        server.stop()
+        server.settings["tsd.rollups.automatic"] = "true"
+
         server.settings["tsd.storage.ttl"] = DAY
         try:
             server.start(10)

@@ -355,9 +355,79 @@ TEST_CASE_FIXTURE(Opened, "raw points that go for their age leave rollups that a
     REQUIRE(world.PutInt("a", kMidnight + 8, 1000).ok());
     CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
     REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
-    REQUIRE(world.Reopen().ok());
+    SUBCASE("as it is configured") { REQUIRE(world.Reopen().ok()); }
+    SUBCASE("with another interval, which has nothing of these days") {
+      using Unit = codec::RollupSpanUnit;
+      world.tables.levels.push_back({"2h", "tsdb-2h", "pre", {7200, Unit::kDays, 1, 12}, false, 0});
+      REQUIRE(world.Reopen().ok());
+    }
+    CHECK_FALSE(world.state->start());
+    CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
     Round();
     CHECK(RollupWorld::Ask(*world.rolled, query, kMidnight, end).text == before);
+    const auto hours = RollupWorld::Query("2h-sum");
+    CHECK(RollupWorld::Ask(*world.rolled, hours, kMidnight, kMidnight + 1).text != "");
+  }
+}
+
+TEST_CASE_FIXTURE(Opened, "what is made anew has nothing of points that are gone") {
+  for (int hour = 0; hour < 48; ++hour)
+    for (const char* host : {"a", "b"})
+      REQUIRE(world.PutInt(host, kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + 2 * kDayS + 600);
+  Round();
+  REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
+  REQUIRE(world.Reopen().ok());
+  REQUIRE(world.Delete("b", 0, kMidnight + 2 * kDayS).ok());
+  REQUIRE(world.Delete("a", kMidnight, kMidnight + 5 * kHourS).ok());
+  Round();
+  CHECK(Compare("1h-sum", kMidnight, kMidnight + 2 * kDayS - 1) == "1h");
+  CHECK(Compare("1d-count", kMidnight, kMidnight + 2 * kDayS - 1) == "1d");
+}
+
+TEST_CASE_FIXTURE(Opened, "rollups of another configuration are made anew") {
+  for (int hour = 0; hour < 24; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  SUBCASE("the same") {
+    REQUIRE(world.Reopen().ok());
+    CHECK(world.state->start());
+    return;
+  }
+  SUBCASE("a row's span") {
+    world.tables.levels[2].interval = {3600, codec::RollupSpanUnit::kMonths, 1, 744};
+  }
+  SUBCASE("a table") { world.tables.levels[2].table = "tsdb-2h"; }
+  SUBCASE("ids of functions") {
+    std::swap(world.tables.aggregator_ids["min"], world.tables.aggregator_ids["max"]);
+  }
+  SUBCASE("which of two values holds") { world.fix_duplicates = false; }
+  SUBCASE("an interval less") { world.tables.levels.pop_back(); }
+  REQUIRE(world.Reopen().ok());
+  CHECK_FALSE(world.state->start());
+  Round();
+  CHECK(Compare("1h-min", kMidnight, kMidnight + kDayS - 1) == "1h");
+  REQUIRE(world.Reopen().ok());
+  CHECK(world.state->start());
+}
+
+TEST_CASE_FIXTURE(Opened, "tables of others, or of another interval, are refused by name") {
+  const auto refused = [&](const std::string& table) {
+    const Status opened = world.Reopen();
+    CHECK(opened.code() == StatusCode::kInvalidArgument);
+    CHECK(opened.message().find('"' + table + '"') != std::string::npos);
+  };
+  SUBCASE("others") {
+    REQUIRE(world.store->cells().Mutate("tsdb-1h", {{"row", {PutCell("t", "q", "v")}}}).ok());
+    refused("tsdb-1h");
+  }
+  SUBCASE("another interval") {
+    Round();
+    world.tables.levels[1].interval = {1800, codec::RollupSpanUnit::kHours, 6, 12};
+    refused("tsdb-10m");
   }
 }
 
@@ -443,9 +513,11 @@ class MarkStore : public ModelStore {
 
 TEST_CASE("a change whose mark is being put while all is forgotten leaves another") {
   MarkStore store;
-  REQUIRE(store.CreateTable({"state", {{"t"}}, false}).ok());
+  for (const char* table : {"state", "tsdb-1h"})
+    REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
   const codec::RollupTables tables = TestTables();
-  const auto state = *RollupState::Open(store, "state", {&tables.levels[2]});
+  const auto state =
+      *RollupState::Open(store, "state", {&tables.levels[2]}, {*RollupIds::Of(tables), {}});
   constexpr auto kStart = static_cast<uint32_t>(kMidnight);
   REQUIRE(state->Begin(kStart).ok());
   const ChangedRows rows{"m", kStart - 3600};

@@ -50,19 +50,22 @@ class RollupWorld {
     options.durability = durability_;
     options.background = false;
     options.log_file_bytes = 64 << 10;
-    for (const char* name : {"tsdb-10m", "tsdb-1h", "tsdb-1d", "tsdb-rollups"})
+    for (const char* name : {"tsdb-10m", "tsdb-1h", "tsdb-1d", "tsdb-2h", "tsdb-rollups"})
       options.tables.push_back({name, {{"t"}}, false});
     ASSIGN_OR_RETURN(store, Embedded::Open(options, disk_, clock_));
     names = std::make_unique<uid::Names>(store->cells(), uid::NamesOptions());
     std::vector<const codec::RollupLevel*> levels;
     for (const codec::RollupLevel& level : tables.levels)
       if (!level.is_default) levels.push_back(&level);
-    ASSIGN_OR_RETURN(state, RollupState::Open(store->cells(), "tsdb-rollups", levels, marks_max));
+    ReconcileOptions reconcile;
+    reconcile.fix_duplicates = fix_duplicates;
+    ASSIGN_OR_RETURN(state, RollupState::Open(store->cells(), "tsdb-rollups", levels,
+                                              {*RollupIds::Of(tables), reconcile}, marks_max));
     store->watched().Listen(state);
     store->watched().RaiseHorizon(state->horizon());
     RollupMakerOptions making;
     making.ids = *RollupIds::Of(tables);
-    making.reconcile.fix_duplicates = fix_duplicates;
+    making.reconcile = reconcile;
     making.busy_share = 1;
     maker = std::make_unique<RollupMaker>(store->points(), store->watched(), store->cells(), *state,
                                           clock_, making);
@@ -163,7 +166,7 @@ class RollupWorld {
     return with.table;
   }
 
-  const codec::RollupTables tables = TestTables();
+  codec::RollupTables tables = TestTables();
   size_t marks_max = RollupState::kMarksMax;
   bool fix_duplicates = true;
   std::unique_ptr<Embedded> store;
