@@ -96,8 +96,9 @@ class Hourglass:
         folder.mkdir()
         self.durability = f"`{durability}`"
         self.graphite_port = free_port()
+        # What is kept of earlier queries is off here as it is in the peer (-search.disableCache).
         self.daemon = Daemon(tsdb, folder, {"tsd.storage.durability": durability, "tsd.graphite.port": self.graphite_port,
-                                            **(settings or {})})
+                                            "tsd.query.cache.bytes": 0, **(settings or {})})
         self.data = folder / "data"
         self.start()
 
