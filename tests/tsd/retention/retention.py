@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
+from checks import Checks, waited  # noqa: E402
 
 DAY = 86_400
 RULES = [{"metric": "sys.*", "keep": "30d"}, {"metric": "sys.cpu", "tags": {"host": "test*"}, "keep": "1d"}]
@@ -38,24 +39,8 @@ def ages(server, metric, now):
     return found
 
 
-def waited(ask, wanted, patience_s=60):
-    end = time.monotonic() + patience_s
-    while ask() != wanted and time.monotonic() < end:
-        time.sleep(0.2)
-    return ask()
-
-
 def main():
-    passed, failed = 0, []
-
-    def check(what, got, wanted):
-        nonlocal passed
-        if got == wanted:
-            passed += 1
-        else:
-            failed.append(what)
-            print(f"FAIL {what}: {got}, not {wanted}")
-
+    check = Checks()
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(sys.argv[1], folder, {"tsd.retention.config": json.dumps(RULES), "tsd.retention.interval": 1})
         server.start()
@@ -84,8 +69,7 @@ def main():
             server.stop()
         except RuntimeError as refused:
             check("the message names the rule", "rule 2" in str(refused), True)
-    print(f"{passed} passed, {len(failed)} failed")
-    return 1 if failed else 0
+    return check.finish()
 
 
 if __name__ == "__main__":

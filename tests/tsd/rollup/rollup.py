@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
+from checks import Checks, waited  # noqa: E402
 
 DAY = 86_400
 CONFIG = {"aggregationIds": {"sum": 0, "count": 1, "min": 2, "max": 3},
@@ -49,24 +50,8 @@ def stat(server, name):
     return next(int(float(s["value"])) for s in server.get("/api/stats") if s["metric"] == "tsd." + name)
 
 
-def waited(question, wanted, patience_s=60):
-    end = time.monotonic() + patience_s
-    while question() != wanted and time.monotonic() < end:
-        time.sleep(0.2)
-    return question()
-
-
 def main():
-    passed, failed = 0, []
-
-    def check(what, got, wanted):
-        nonlocal passed
-        if got == wanted:
-            passed += 1
-        else:
-            failed.append(what)
-            print(f"FAIL {what}: {str(got)[:300]}, not {str(wanted)[:300]}")
-
+    check = Checks()
     with tempfile.TemporaryDirectory() as folder:
         tsdb = Path(sys.argv[1]).resolve()
         server = daemon.Daemon(tsdb, folder)
@@ -138,8 +123,7 @@ def main():
             server.stop()
         except RuntimeError as refused:
             check("the message names the setting", "tsd.storage.ttl" in str(refused), True)
-    print(f"{passed} passed, {len(failed)} failed")
-    return 1 if failed else 0
+    return check.finish()
 
 
 if __name__ == "__main__":
