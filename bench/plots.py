@@ -1,12 +1,14 @@
 """Small plots for RESULTS.md."""
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 
 def draw(file, title, x, y, lines, log_y=False):
     """lines: {name: [(x, y)]}; the x axis is logarithmic."""
+    # Not before it is needed: bench/run installs it, and is itself read on a machine that has it not yet.
+    import matplotlib  # pylint: disable=import-outside-toplevel
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt  # pylint: disable=import-outside-toplevel
+
     figure, axes = plt.subplots(figsize=(5, 3), dpi=80)
     for name, points in lines.items():
         axes.plot([point[0] for point in points], [point[1] for point in points], marker="o", markersize=3, label=name)
