@@ -7,14 +7,25 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
+# What bench/run does before it installs.
+IMPORTS = """
+import importlib, pathlib, sys
+sys.path.insert(0, sys.argv[1])
+for part in sorted(pathlib.Path(sys.argv[1], "parts").glob("*.py")):
+    importlib.import_module("parts." + part.stem)
+"""
+
+
 def main():
-    # Without the packages of the distribution: as on a machine that has none of them.
-    done = subprocess.run([sys.executable, "-I", "-S", ROOT / "bench/run", "--help"], capture_output=True, text=True, check=False)
-    passed = done.returncode == 0 and "usage: run" in done.stdout
-    if not passed:
-        print(f"FAIL bench/run --help ended with {done.returncode}: {done.stderr}")
-    print(f"{int(passed)} passed, {int(not passed)} failed")
-    return 0 if passed else 1
+    failed = 0
+    for what, command in [("--help", [ROOT / "bench/run", "--help"]), ("its parts", ["-c", IMPORTS, ROOT / "bench"])]:
+        # -S: without the packages of the distribution, as on a machine that has none of them.
+        done = subprocess.run([sys.executable, "-S", *command], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            failed += 1
+            print(f"FAIL {what}: ended with {done.returncode}: {done.stderr}")
+    print(f"{2 - failed} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
