@@ -62,7 +62,8 @@ def output(*command):
 def versions():
     """{server: version} of all that can be measured here."""
     commit = output("git", "rev-parse", "--short", "HEAD") or "unknown"
-    dirty = "+" if output("git", "status", "--porcelain", "--untracked-files=no") else ""
+    # What the parts before this one have written is no change to what is measured.
+    dirty = "+" if output("git", "status", "--porcelain", "--untracked-files=no", ":!bench/RESULTS.md", ":!bench/results") else ""
     found = {"Hourglass": commit + dirty}
     for name, package in (("VictoriaMetrics", "victoria-metrics"), ("InfluxDB", "influxdb")):
         version = output("dpkg-query", "-W", "-f=${Version}", package)
