@@ -50,8 +50,9 @@ def write_log(bench, writer, log_mib):
 
 def measure_rounds(bench, name, series, log_mib):
     rows = []
-    # What fills the log may not be flushed away before the kill, neither for the log's size nor for memory's.
-    settings = {"tsd.storage.log.max": 2 * log_mib * MIB, "tsd.storage.memstore.percent": 65}
+    # What fills the log may not be flushed away before the kill, neither for the log's size nor for memory's (of two hours).
+    settings = {"tsd.storage.log.max": 2 * log_mib * MIB, "tsd.storage.memstore.percent": 75,
+                "tsd.storage.block_cache.percent": 5}
     with bench.running(name, settings=settings) as (server,):
         writer = Writer(bench, server, series)
         writer.write(1)
