@@ -232,7 +232,8 @@ GROUPS = {"connections": "Connections", "values": "Values of a tag", "series": "
 
 def page(data, folder):
     text = ["Hourglass alone. Each figure is the cost of one unit, the median of the rounds; expected is that it does not grow, for the reason given. \"Grows\" "
-            f"means more than {GROWN} times the least at fewer units."]
+            f"means more than {GROWN} times the least at fewer units. With the age of the data every day has the values of the first one, which files "
+            "make use of: what a point takes is told by the part `sizes`."]
     for group, title in GROUPS.items():
         curves = [curve for curve in data if curve["key"].split("-")[0] == group and curve["points"]]
         if not curves:
