@@ -18,6 +18,7 @@ import time
 
 import bed
 import thrift2
+from checks import Checks
 
 START = 1699999200
 POINTS_OF_A_PUT = 20
@@ -207,12 +208,10 @@ def main():
     parser.add_argument("--only", default="")
     only = parser.parse_args().only
     os.environ.setdefault("HOURGLASS_TSDB", str(bed.HERE.parent.parent / "build/release/tsdb"))
-    passed = failed = 0
+    checks = Checks()
 
     def tell(name, why, more=""):
-        nonlocal passed, failed
-        passed, failed = passed + (why is None), failed + (why is not None)
-        print(f"{'ok  ' if why is None else 'FAIL'} {name}{more}" + (f"\n     {why}" if why else ""), flush=True)
+        checks.demand(why is None, f"{name}{more}" + (f"\n     {why}" if why else ""))
 
     bed.testbed("tables", "--suffix=-f")
     daemon = bed.Hourglass({}, "-f")
@@ -237,8 +236,7 @@ def main():
     for fault in (table_missing, table_dropped):
         if only in fault.__name__:
             tell(fault.__name__.replace("_", " "), fault())
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return checks.finish()
 
 
 if __name__ == "__main__":

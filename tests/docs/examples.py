@@ -17,6 +17,7 @@ import pages
 
 sys.path.insert(0, str(pages.ROOT / "tests/support"))
 sys.dont_write_bytecode = True
+from checks import judged  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS")
@@ -137,11 +138,7 @@ def self_test():
             checks[f"{broken!r} is not understood"] = False
         except Unread:
             checks[f"{broken!r} is not understood"] = True
-    for name, good in checks.items():
-        if not good:
-            print("FAIL " + name)
-    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
-    return 0 if all(checks.values()) else 1
+    return judged(checks)
 
 
 def main():

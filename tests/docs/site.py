@@ -16,6 +16,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+from checks import judged  # noqa: E402
+
 SKIPPED = 77
 
 
@@ -82,11 +85,7 @@ def self_test():
     checks = {"a whole site passes": not whole}
     for name, text in dead.items():
         checks[f"{name} is found"] = len(list(faults({**pages, "a/b.html": pages["a/b.html"] + text}, files))) == 1
-    for name, good in checks.items():
-        if not good:
-            print("FAIL " + name)
-    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
-    return 0 if all(checks.values()) else 1
+    return judged(checks)
 
 
 def main():

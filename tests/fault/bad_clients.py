@@ -17,6 +17,7 @@ import urllib.parse
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from checks import Checks  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 PATIENCE_S = 30
@@ -366,12 +367,12 @@ def serves(daemon):
 
 
 def run(name, work):
+    """What went wrong, in a list."""
     try:
         work()
-        return True
+        return []
     except (Wrong, OSError, RuntimeError) as error:
-        print(f"FAIL {name}: {error}", flush=True)
-        return False
+        return [f"{name}: {error}"]
 
 
 def many_idle(tsdb, folder, count):
@@ -442,11 +443,7 @@ def main():
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--connections", type=int, default=10000)
     args = parser.parse_args()
-    passed = failed = 0
-
-    def count(good):
-        nonlocal passed, failed
-        passed, failed = passed + bool(good), failed + (not good)
+    checks = Checks()
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "cases")
@@ -460,24 +457,22 @@ def main():
                     continue
                 name = function.__name__.replace("_", " ")
                 began = time.monotonic()
-                count(run(name, lambda f=function: (f(daemon), serves(daemon))))
+                checks.nothing(run(name, lambda f=function: (f(daemon), serves(daemon))))
                 print(f"{name} ({time.monotonic() - began:.1f} s)", flush=True)
-            count(run("a clean stop", lambda: check(daemon.stop() == 0, "another exit status")))
+            checks.nothing(run("a clean stop", lambda: check(daemon.stop() == 0, "another exit status")))
         except RuntimeError as error:
-            print(f"FAIL {error}")
-            failed += 1
+            checks.nothing([error])
         finally:
             daemon.kill()
-        if failed:
+        if checks.failed:
             print(f"the daemon's last words:\n{daemon.log_tail()}")
         for function, arguments in ((many_idle, [args.connections]), (few_open_files, [])):
             if args.only not in function.__name__:
                 continue
             folder = Path(scratch, function.__name__)
             folder.mkdir()
-            count(run(function.__name__.replace("_", " "), lambda: function(args.tsdb, folder, *arguments)))
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+            checks.nothing(run(function.__name__.replace("_", " "), lambda: function(args.tsdb, folder, *arguments)))
+    return checks.finish()
 
 
 if __name__ == "__main__":

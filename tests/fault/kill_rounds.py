@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from checks import Checks, judged  # noqa: E402
 from daemon import Daemon, Refused  # noqa: E402
 from shaker import Shaker  # noqa: E402
 
@@ -175,19 +176,14 @@ def self_test():
 
     later = ledger()
     first = later.settle({("s0", 1): 7, ("s0", 2): 8})
-    checks = {
+    return judged({
         "all there": not first,
         "an undecided point may be missing": not ledger().settle({("s0", 1): 7}),
         "a lost point is found": len(ledger().settle({("s0", 2): 8})) == 1,
         "a wrong value is found": len(ledger().settle({("s0", 1): 9})) == 1,
         "an invented point is found": len(ledger().settle({("s0", 1): 7, ("s1", 1): 7})) == 1,
         "a point once read may not vanish": len(later.settle({("s0", 1): 7})) == 1,
-    }
-    for name, good in checks.items():
-        if not good:
-            print(f"FAIL {name}")
-    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
-    return 0 if all(checks.values()) else 1
+    })
 
 
 def main():
@@ -203,23 +199,17 @@ def main():
 
     chance = random.Random(args.seed)
     print(f"durability {args.durability}, seed {args.seed}", flush=True)
-    passed = failed = 0
+    checks = Checks()
     with tempfile.TemporaryDirectory(prefix="kill-rounds-") as folder:
         daemon = Daemon(args.tsdb, folder, {"tsd.storage.durability": args.durability, **SMALL_STORE})
         rounds, work = [], collections.Counter()
-
-        def count(errors):
-            nonlocal passed, failed
-            for error in errors[:10]:
-                print("FAIL " + error)
-            passed, failed = passed + (not errors), failed + bool(errors)
 
         try:
             daemon.start()
             for number in range(args.rounds):
                 ledgers, errors = one_round(daemon, number, chance, work)
                 rounds.append(ledgers)
-                count(errors)
+                checks.nothing(errors)
             for moment in ("before", "after"):
                 errors = [error for number, ledgers in enumerate(rounds)
                           for error in settle_round(daemon, number, ledgers)]
@@ -239,15 +229,14 @@ def main():
                     daemon.start()
                     if replayed := replayed_records(daemon):
                         errors.append(f"after a clean stop {replayed} records were replayed")
-                count(errors)
+                checks.nothing(errors)
         except RuntimeError as error:
-            count([str(error)])
+            checks.nothing([str(error)])
         finally:
             daemon.kill()
-        if failed:
+        if checks.failed:
             print(f"seed {args.seed}; the daemon's last words:\n{daemon.log_tail()}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return checks.finish()
 
 
 if __name__ == "__main__":

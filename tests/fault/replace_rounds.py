@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import kill_rounds  # noqa: E402
+from checks import judged  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 WRITERS = 4
@@ -181,17 +182,12 @@ def self_test():
         client.until_answered("GET", "/")
         return client.errors
 
-    checks = {
+    return judged({
         "a closed connection is no error": not errors_of(http.client.RemoteDisconnected("gone"), ConnectionResetError()),
         "a refusal is none": not errors_of(503, ConnectionRefusedError()),
         "a cut body is one": len(errors_of(http.client.IncompleteRead(b"x", 7))) == 1,
         "a cut head is one": len(errors_of(http.client.BadStatusLine("HTT"))) == 1,
-    }
-    for name, good in checks.items():
-        if not good:
-            print(f"FAIL {name}")
-    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
-    return 0 if all(checks.values()) else 1
+    })
 
 
 def main():

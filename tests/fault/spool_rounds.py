@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.dont_write_bytecode = True
+from checks import Checks  # noqa: E402
 from daemon import Daemon  # noqa: E402
 from kill_rounds import WRITERS, Ledger, Writer, settle_round, stats_of  # noqa: E402
 
@@ -111,13 +112,7 @@ def main():
     args = parser.parse_args()
     chance = random.Random(args.seed)
     print(f"durability {args.durability}, seed {args.seed}", flush=True)
-    passed = failed = 0
-
-    def count(errors):
-        nonlocal passed, failed
-        for error in errors[:10]:
-            print("FAIL " + error)
-        passed, failed = passed + (not errors), failed + bool(errors)
+    checks = Checks()
 
     with tempfile.TemporaryDirectory(prefix="spool-rounds-") as folder:
         gateway = Gateway(args.gateway, folder)
@@ -131,20 +126,19 @@ def main():
             for number in range(args.rounds):
                 ledgers, errors = one_round(daemon, gateway, number, chance)
                 rounds.append(ledgers)
-                count(errors)
-            count([error for number, ledgers in enumerate(rounds) for error in settle_round(daemon, number, ledgers)])
+                checks.nothing(errors)
+            checks.nothing([error for number, ledgers in enumerate(rounds) for error in settle_round(daemon, number, ledgers)])
             status = daemon.stop()
-            count([] if status == 0 else [f"the clean stop ended with {status}"])
+            checks.nothing([] if status == 0 else [f"the clean stop ended with {status}"])
         except RuntimeError as error:
-            count([str(error)])
+            checks.nothing([str(error)])
         finally:
             if daemon.process is not None:
                 daemon.kill()
             gateway.stop()
-        if failed:
+        if checks.failed:
             print(f"seed {args.seed}; the daemon's last words:\n{daemon.log_tail()}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return checks.finish()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import proofs  # noqa: E402
+from checks import judged  # noqa: E402
 
 HEAD = "## Threats"
 ROOMS = ("compaction", "http", "query", "storage", "tsd", "uid")
@@ -81,11 +82,7 @@ def self_test():
             "#include <boost/process.hpp>")),
         "a word in a remark is none": starts("// the system(1) of old") == 0 and starts("file_system(x);") == 0,
     }
-    for name, good in checks.items():
-        if not good:
-            print("FAIL " + name)
-    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
-    return 0 if all(checks.values()) else 1
+    return judged(checks)
 
 
 def main():

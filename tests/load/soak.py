@@ -29,6 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
+from checks import Checks, judged  # noqa: E402
 from daemon import Daemon, Refused  # noqa: E402
 from shaker import Shaker  # noqa: E402
 
@@ -289,18 +290,13 @@ def self_test():
     def flat(samples):
         return all(good for *_, good in steady(samples))
 
-    checks = {
+    return judged({
         "what is constant is flat": flat(run(lambda i: 100 * MIB)),
         "what warms up and stays is flat": flat(run(lambda i: min(i, 25) * 4 * MIB)),
         "what swings is flat": flat(run(lambda i: (100 + i % 10 * 5) * MIB)),
         "what grows is not": not flat(run(lambda i: (100 + i) * MIB)),
         "what jumps late is not": not flat(run(lambda i: (200 if i > 70 else 100) * MIB)),
-    }
-    for name, good in checks.items():
-        if not good:
-            print("FAIL " + name)
-    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
-    return 0 if all(checks.values()) else 1
+    })
 
 
 def main():
@@ -319,13 +315,7 @@ def main():
         return plot(args.out)
 
     args.out.mkdir(parents=True, exist_ok=True)
-    samples, passed, failed = [], 0, 0
-
-    def demand(holds, what):
-        nonlocal passed, failed
-        passed, failed = passed + bool(holds), failed + (not holds)
-        print(("" if holds else "FAIL ") + what, flush=True)
-
+    samples, checks = [], Checks()
     with tempfile.TemporaryDirectory(prefix="soak-") as folder, open(args.out / "soak.csv", "w", newline="") as file:
         table = csv.DictWriter(file, COLUMNS)
         table.writeheader()
@@ -346,23 +336,22 @@ def main():
         finally:
             load.end()
             status = daemon.stop()
-        demand(status == 0, f"the clean stop ended with {status}")
+        checks.demand(status == 0, f"the clean stop ended with {status}")
     for error in load.errors:
         print("FAIL " + error)
-    demand(not load.errors, f"{load.points} points written ({load.refused} batches refused), {load.queries.total} "
+    checks.demand(not load.errors, f"{load.points} points written ({load.refused} batches refused), {load.queries.total} "
            f"queries, {load.deletes} deletes and {load.expired} expired points: {len(load.errors)} wrong")
-    demand(load.shaker.done["split"] and load.shaker.done["merge"] and load.expired,
+    checks.demand(load.shaker.done["split"] and load.shaker.done["merge"] and load.expired,
            f"regions: {dict(load.shaker.done)}; points expired")
-    demand(samples[-1]["flushes"] > 3 and samples[-1]["merges"] > 0,
+    checks.demand(samples[-1]["flushes"] > 3 and samples[-1]["merges"] > 0,
            f"{samples[-1]['flushes']} flushes, {samples[-1]['merges']} merges")
     for quantity, middle, last, good in steady(samples):
-        demand(good, f"{quantity}: {middle:.0f} in the middle third, {last:.0f} in the last")
+        checks.demand(good, f"{quantity}: {middle:.0f} in the middle third, {last:.0f} in the last")
     if not args.no_plot:
         subprocess.run([ROOT / "setup/install", "soak"], check=True)
         subprocess.run(["/usr/bin/python3", __file__, "--plot", "--out", args.out], check=True)
         print(f"see {args.out}/soak.csv, {args.out}/soak.png")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return checks.finish()
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import proofs as proofs_of  # noqa: E402
+from checks import judged  # noqa: E402
 
 DOCUMENT = "docs/store.md"
 # Letters and last numbers of ../shared/spec/region-store.md, sections 2 to 10.
@@ -72,11 +73,7 @@ def self_test():
         "an unknown state is found": len(broken("| D1 · x | perhaps | y | – |")) == 1,
         "a rule needs its advice": len(broken("| D1 · x | rule |  | – |")) == 1,
     }
-    for name, good in checks.items():
-        if not good:
-            print("FAIL " + name)
-    print(f"{sum(checks.values())} passed, {len(checks) - sum(checks.values())} failed")
-    return 0 if all(checks.values()) else 1
+    return judged(checks)
 
 
 def main():
