@@ -6,6 +6,20 @@
 #include "query/sub_query_run.h"
 
 namespace hg::query {
+namespace {
+
+/// The longest time that divides the interval, and of which days of the zone begin with a multiple
+/// in UTC: buckets of a calendar begin with them. Clocks that are put back and forth within a week
+/// are not seen (ReadPieces).
+int64_t CommonStep(int64_t interval_s, const TimeZone& zone, int64_t begin_ms, int64_t end_ms) {
+  constexpr int64_t kWeekMs = 7 * 86'400'000;
+  for (int64_t at = begin_ms;; at += kWeekMs) {
+    interval_s = std::gcd(interval_s, zone.OffsetAt(std::min(at, end_ms)) / 1000);
+    if (at >= end_ms) return interval_s;
+  }
+}
+
+}  // namespace
 
 // What else is asked for (other functions, single values, rows to be deleted) only raw points tell.
 void SubQueryRun::PlanPieces() {
@@ -15,12 +29,12 @@ void SubQueryRun::PlanPieces() {
       sub_.values || context_.query.request.delete_rows || !TakesStatistics(*sub_.downsample) ||
       RollupUsageName(sub_.text.rollup_usage.value_or("")) == "ROLLUP_RAW")
     return;
-  // A bucket of a calendar begins with a day of its zone; where none begins inside of an interval
-  // at the window's begin, none mostly does later (ReadPieces).
   int64_t interval_s = sub_.downsample->interval_ms() / 1000;
   if (sub_.downsample->interval_ms() % 1000 != 0) return;
-  if (sub_.downsample->calendar)
-    interval_s = std::gcd(interval_s, sub_.downsample->zone.OffsetAt(window_.begin_ms()) / 1000);
+  if (sub_.downsample->calendar) {
+    const int64_t end_s = std::min<int64_t>(window_.end_s, UINT32_MAX);
+    interval_s = CommonStep(interval_s, sub_.downsample->zone, window_.begin_ms(), end_s * 1000);
+  }
   const RolledHours rolled = source->Of(spec_.metric, spec_.rows);
   kept_before_s_ = rolled.kept_before_s;
   times_forgotten_ = rolled.times_forgotten;

@@ -210,11 +210,13 @@ class Daemon {
         retention.may_delete = [rollups](const Bytes& metric, uint32_t end_s) {
           return rollups->KeepBefore(metric, end_s);
         };
-      } else if (session.had_rollups()) {
-        LogWarning(
-            "tsd.retention.config deletes nothing: tsd.rollups.automatic is off, and rollups "
-            "that were made of the points would go with them when it is switched on again");
-        retention.may_delete = [](const Bytes&, uint32_t) { return Result<uint32_t>(0); };
+      } else if (EndedRollups* const ended = session.ended_rollups(); ended != nullptr) {
+        LogInfo(
+            "tsd.rollups.automatic is off: of points that are deleted for their age the rollups "
+            "stay that were made of them, and no others are");
+        retention.may_delete = [ended](const Bytes& metric, uint32_t end_s) {
+          return ended->KeepBefore(metric, end_s);
+        };
       }
       retention_ = std::make_unique<Retention>(session.points(), session.names(), clock,
                                                std::move(retention));

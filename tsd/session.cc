@@ -40,10 +40,12 @@ Status Session::OpenRollups(StoreUse use) {
   WatchedPoints* const watched = backend_->watched();
   if (!automatic_) {
     const std::string table = RollupStateTable(data_table());
-    had_rollups_ = watched != nullptr && backend_->cells().DescribeTable(table).ok();
-    return had_rollups_ && use != StoreUse::kLook
-               ? RollupState::TellMissed(backend_->cells(), table)
-               : Status();
+    const bool had = watched != nullptr && backend_->cells().DescribeTable(table).ok();
+    if (!had || use == StoreUse::kLook) return {};
+    RETURN_IF_ERROR(RollupState::TellMissed(backend_->cells(), table));
+    if (use != StoreUse::kServe) return {};
+    ASSIGN_OR_RETURN(ended_rollups_, EndedRollups::Open(backend_->cells(), table));
+    return {};
   }
   // Beside a daemon what it knows is read, and it is told of what is written.
   if (watched == nullptr && !backend_->beside_daemon()) {
@@ -69,6 +71,7 @@ Status Session::Close() {
   names_.reset();
   cells_.reset();
   rolled_points_.reset();
+  ended_rollups_.reset();
   Status closed = backend_->Close();
   backend_.reset();
   rollups_.reset();

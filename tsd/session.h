@@ -12,6 +12,7 @@
 #include "tsd/config.h"
 #include "tsd/counted_store.h"
 #include "tsd/rollup/automatic_rollups.h"
+#include "tsd/rollup/ended_rollups.h"
 #include "tsd/rollup/rollup_state.h"
 #include "uid/name_filter.h"
 #include "uid/names.h"
@@ -49,8 +50,9 @@ class Session {
   /// What this process knows of the rollups that it, or another before it, makes; its options.
   /// nullptr: they are not made.
   RollupState* rollups() { return rollups_.get(); }
-  /// Rollups were made of these points once, and are not by this process.
-  [[nodiscard]] bool had_rollups() const { return had_rollups_; }
+  /// Those that were made of these points once, and are not by this process, which serves; nullptr:
+  /// there are none.
+  EndedRollups* ended_rollups() { return ended_rollups_.get(); }
   [[nodiscard]] const AutomaticRollups& automatic_rollups() const { return *automatic_; }
   /// Null: no filter is set.
   [[nodiscard]] const uid::NameFilter* name_filter() const { return name_filter_.get(); }
@@ -73,7 +75,7 @@ class Session {
   std::unique_ptr<uid::NameFilter> name_filter_;
   std::unique_ptr<uid::Names> names_;
   std::shared_ptr<RollupState> rollups_;
-  bool had_rollups_ = false;
+  std::unique_ptr<EndedRollups> ended_rollups_;
   std::unique_ptr<Points> rolled_points_;
 };
 

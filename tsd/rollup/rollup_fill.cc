@@ -26,13 +26,19 @@ size_t IntervalsOf(const RollupSpan& span, const codec::RollupLevel& level) {
   return (span.end_s - span.begin_s) / level.interval.interval_s;
 }
 
-/// Rollups do not tell all of it.
-bool IsOdd(const RowHour& row) {
+/// Rollups do not tell all of it: of annotations nothing, of NaNs that they were there; what is
+/// added up with infinities depends on the order.
+bool HasExtras(const RowHour& row) {
   for (const Cell& cell : row.objects)
     if (!cell.qualifier.empty() && cell.qualifier[0] == codec::kAnnotationPrefix) return true;
   for (size_t i = 0; i < row.value.size(); ++i)
     if (row.double_at(i) && !std::isfinite(std::bit_cast<double>(row.value[i]))) return true;
   return false;
+}
+
+bool HasUnreadable(const OddHours& odd, uint32_t begin, uint32_t end) {
+  return std::any_of(odd.lower_bound(begin), odd.lower_bound(end),
+                     [](const auto& hour) { return hour.second.odd == Odd::kUnreadable; });
 }
 
 /// Adds a row to the intervals it falls into.
@@ -94,8 +100,11 @@ Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& l
     tsuids.emplace_back(tsuid);
     return true;
   }));
-  for (size_t at = 0; at < tsuids.size(); at += kSeriesMax) {
-    const size_t count = std::min(kSeriesMax, tsuids.size() - at);
+  size_t intervals = 1;
+  for (const codec::RollupLevel* level : levels) intervals += IntervalsOf(span, *level);
+  const size_t at_once = std::clamp(kIntervalsAtOnce / intervals, kSeriesMin, kSeriesMax);
+  for (size_t at = 0; at < tsuids.size(); at += at_once) {
+    const size_t count = std::min(at_once, tsuids.size() - at);
     RETURN_IF_ERROR(FillBatch(std::span(tsuids).subspan(at, count), metric, span, levels, odd));
     RETURN_IF_ERROR(pause_());
   }
@@ -122,7 +131,7 @@ Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, co
   for (uint32_t hour = day.begin_s; hour < day.end_s; hour += kRowSpan) {
     const Status read = FillSeries(tsuids, metric, {hour, hour + kRowSpan}, {}, odd);
     if (IsOfData(read)) {
-      odd->insert_or_assign(hour, read.ToString());
+      odd->insert_or_assign(hour, OddHour{Odd::kUnreadable, read.ToString()});
     } else {
       RETURN_IF_ERROR(read);
     }
@@ -132,10 +141,9 @@ Status RollupFill::FillAround(std::span<const Bytes> tsuids, ByteView metric, co
     for (uint32_t at = day.begin_s; at < day.end_s; at += step) {
       const Status filled = FillSeries(tsuids, metric, {at, at + step}, {level}, odd);
       if (!IsOfData(filled)) RETURN_IF_ERROR(filled);
-      const auto known = odd->lower_bound(at);
-      if (filled.ok() || (known != odd->end() && known->first < at + step)) continue;
+      if (filled.ok() || HasUnreadable(*odd, at, at + step)) continue;
       for (uint32_t hour = at; hour < at + step; hour += kRowSpan)
-        odd->emplace(hour, filled.ToString());
+        odd->insert_or_assign(hour, OddHour{Odd::kUnreadable, filled.ToString()});
     }
   }
   return {};
@@ -161,7 +169,8 @@ Status RollupFill::FillSeries(std::span<const Bytes> tsuids, ByteView metric,
     if (!more) break;
     const auto known = std::lower_bound(tsuids.begin(), tsuids.end(), row.tsuid);
     if (known == tsuids.end() || *known != row.tsuid) continue;
-    if (IsOdd(row)) odd->emplace(row.base, "an annotation, a NaN or an infinity");
+    if (HasExtras(row))
+      odd->try_emplace(row.base, OddHour{Odd::kExtras, "an annotation, a NaN or an infinity"});
     if (row.points() == 0) continue;
     const auto series = static_cast<size_t>(known - tsuids.begin());
     for (size_t i = 0; i < levels.size(); ++i) {
@@ -199,7 +208,7 @@ Status RollupFill::WriteLevel(std::span<const Bytes> tsuids, const RollupSpan& s
       std::map<uint16_t, std::vector<Cell>> wanted;
       for (uint32_t index = first; !sums[s].empty() && index < stop; ++index) {
         const RollupSum& sum = sums[s][(begin - span.begin_s) / interval_s + index - first];
-        if (sum.empty() || !sum.finite()) continue;
+        if (sum.empty()) continue;
         const auto short_index = static_cast<uint16_t>(index);
         sum.AppendCells(short_index, ids_, &wanted[short_index]);
       }

@@ -15,6 +15,7 @@
 #include "storage/codec/rollup_tables.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
+#include "tsd/rollup/rollup_state.h"
 #include "tsd/rollup/rollup_sum.h"
 
 namespace hg::tsd {
@@ -24,16 +25,21 @@ struct RollupSpan {
   uint32_t begin_s = 0, end_s = 0;
 };
 
-/// Hours that rollups do not tell all of, and why.
-using OddHours = std::map<uint32_t, std::string>;
+/// Of an hour that rollups do not tell all of.
+struct OddHour {
+  Odd odd = Odd::kExtras;
+  std::string why;
+};
+using OddHours = std::map<uint32_t, OddHour>;
 
 /// One thread at a time, but for rows_written.
 class RollupFill {
  public:
   using Levels = std::vector<const codec::RollupLevel*>;
 
-  /// Series whose rollups are held in memory at once.
-  static constexpr size_t kSeriesMax = 256;
+  /// Series whose rollups are held in memory at once: the fewer, the more intervals each has.
+  static constexpr size_t kSeriesMin = 256, kSeriesMax = 4096;
+  static constexpr size_t kIntervalsAtOnce = size_t{256} * 1024;
 
   /// The references outlive it. `pause` is called between two batches: it may wait, or end the
   /// work.
@@ -46,8 +52,8 @@ class RollupFill {
         pause_(std::move(pause)) {}
 
   /// Fails as storage does, or as `pause` says, some of it done. `odd`: hours are put in that
-  /// rollups do not tell all of: a series has an annotation there, or a NaN or an infinity, and
-  /// then no rollup; or its points cannot be read, which keeps no other hour from being filled.
+  /// rollups do not tell all of. One whose points cannot be read has none, which keeps no other
+  /// hour from being filled.
   Status Fill(ByteView metric, const RollupSpan& span, const Levels& levels, OddHours* odd);
   /// Deletes all cells of the level's table, but for those of a metric before what `kept_before`
   /// says of it. Fails as Fill does.

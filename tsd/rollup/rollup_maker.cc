@@ -14,7 +14,9 @@ constexpr auto kBetweenRounds = std::chrono::seconds(10);
 /// While the past is filled.
 constexpr int64_t kRepairIntervalNs = 10'000'000'000;
 constexpr int kNice = 10;
-/// Of one series in memory, while the past is filled.
+/// Of a day that was made anew, in times that it took.
+constexpr int64_t kRest = 9;
+/// Of one series in memory, where many are made together.
 constexpr uint32_t kIntervalsAtOnce = 1024;
 
 bool IsOfData(const Status& status) {
@@ -30,12 +32,13 @@ RollupMaker::RollupMaker(Points& points, WatchedPoints& watched, Store& store, R
       state_(state),
       clock_(clock),
       options_(options),
-      finest_s_(kDay),
       fill_(points, store, options.ids, options.reconcile, [this] { return Pause(); }) {
+  uint32_t finest_s = kDay;
   for (const codec::RollupLevel* level : state.levels()) {
     by_step_[std::max(kRowSpan, level->interval.interval_s)].push_back(level);
-    finest_s_ = std::min(finest_s_, level->interval.interval_s);
+    finest_s = std::min(finest_s, level->interval.interval_s);
   }
+  days_at_once_ = std::clamp(finest_s * kIntervalsAtOnce / kDay, 1U, 32U);
 }
 
 void RollupMaker::Start() {
@@ -62,8 +65,7 @@ void RollupMaker::Work() {
       if (round.message() != last_failure) Report(round.ToString() + "; trying again");
     }
     last_failure = round.message();
-    if (round.ok() && !state_.Repairable(1).empty() && !stopped_ && state_.marks() > kMarksPerRound)
-      continue;
+    if (round.ok() && marks_left_) continue;
     std::unique_lock lock(mutex_);
     stop_.wait_for(lock, kBetweenRounds, [this] { return stopped_.load(); });
   }
@@ -71,7 +73,7 @@ void RollupMaker::Work() {
 
 Status RollupMaker::Pause() {
   if (options_.busy_share < 1) {
-    constexpr int64_t kPauseMaxNs = 1'000'000'000;
+    constexpr int64_t kPauseMaxNs = 60'000'000'000;
     const int64_t busy_ns = std::max<int64_t>(0, clock_.MonotonicNs() - resumed_ns_);
     const auto rest_ns =
         static_cast<int64_t>(static_cast<double>(busy_ns) * (1 / options_.busy_share - 1));
@@ -135,23 +137,35 @@ Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, cons
 
 Status RollupMaker::MarkOdd(const Bytes& metric, const OddHours& odd) {
   if (!odd.empty() && told_odd_.insert(metric).second) {
-    const auto& [first, why] = *odd.begin();
-    Report("metric " + ToHexUpper(metric) +
-           " is read as raw points where rollups do not tell all, " +
-           "and from there on no points of it are deleted for their age. The first such hour is " +
-           std::to_string(first) + ": " + why);
+    const auto unreadable = std::find_if(odd.begin(), odd.end(), [](const auto& hour) {
+      return hour.second.odd == Odd::kUnreadable;
+    });
+    const auto& [hour, first] = unreadable != odd.end() ? *unreadable : *odd.begin();
+    std::string text =
+        "metric " + ToHexUpper(metric) + " is read as raw points where rollups do not tell all";
+    if (first.odd == Odd::kUnreadable)
+      text += ", and where they cannot be made no points are deleted for their age from there on";
+    Report(text + ". Such an hour is " + std::to_string(hour) + ": " + first.why);
   }
-  for (const auto& [hour, why] : odd) RETURN_IF_ERROR(state_.MarkOdd(metric, hour));
+  for (const auto& [hour, what] : odd) RETURN_IF_ERROR(state_.MarkOdd(metric, hour, what.odd));
   return {};
+}
+
+// After a long stop, or with a clock that was years back, intervals are many.
+uint32_t RollupMaker::NextStop(uint32_t whole, uint32_t step) const {
+  const int64_t over_s = now_s() - options_.delay_s - whole;
+  if (over_s < step) return whole;
+  if (whole % kDay != 0 || over_s < kDay) return whole + step;
+  return whole + std::min(static_cast<uint32_t>(over_s / kDay), days_at_once_) * kDay;
 }
 
 Status RollupMaker::GoForward() {
   for (const auto& [step, levels] : by_step_) {
     for (;;) {
+      if (!state_.start()) return {};  // all was forgotten: the next round begins anew
       const uint32_t whole = state_.WholeUpTo(*levels.front());
-      if (whole == 0) return {};  // all was forgotten: the next round begins anew
-      const RollupSpan span{whole, whole + step};
-      if (now_s() < int64_t{span.end_s} + options_.delay_s) break;
+      const RollupSpan span{whole, NextStop(whole, step)};
+      if (span.end_s == whole) break;
       Raise(span.end_s);
       ASSIGN_OR_RETURN(const std::set<Bytes> metrics, Metrics());
       for (const Bytes& metric : metrics) RETURN_IF_ERROR(FillOrMark(metric, span, levels));
@@ -163,14 +177,22 @@ Status RollupMaker::GoForward() {
 
 Status RollupMaker::Repair() {
   repaired_ns_ = clock_.MonotonicNs();
-  const std::vector<RollupState::Marked> marks = state_.Repairable(kMarksPerRound);
+  std::erase_if(resting_, [this](const auto& day) { return day.second <= repaired_ns_; });
+  const auto rests = [this](const MetricHour& hour) {
+    return !resting_.empty() && resting_.contains({hour.first, hour.second / kDay});
+  };
+  const std::vector<RollupState::Marked> marks = state_.Repairable(kMarksPerRound, rests);
+  marks_left_ = marks.size() == kMarksPerRound;
   std::vector<RollupState::Marked> day;
   for (size_t i = 0; i < marks.size(); ++i) {
     day.push_back(marks[i]);
     if (i + 1 < marks.size() && marks[i + 1].metric == marks[i].metric &&
         marks[i + 1].base / kDay == marks[i].base / kDay)
       continue;
+    const int64_t begun_ns = clock_.MonotonicNs();
     RETURN_IF_ERROR(RepairDay(day));
+    const int64_t now_ns = clock_.MonotonicNs();
+    resting_[{marks[i].metric, marks[i].base / kDay}] = now_ns + kRest * (now_ns - begun_ns);
     day.clear();
   }
   return {};
@@ -193,8 +215,8 @@ Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
   }
   RETURN_IF_ERROR(MarkOdd(metric, odd));
   for (const RollupState::Marked& mark : marks) {
-    if (odd.contains(mark.base)) {
-      state_.GiveUp(mark);
+    if (const auto known = odd.find(mark.base); known != odd.end()) {
+      state_.GiveUp(mark, known->second.odd);
       continue;
     }
     ASSIGN_OR_RETURN(const bool gone, state_.Unmark(mark));
@@ -223,7 +245,6 @@ Status RollupMaker::FillPast() {
 
 // Before what retention has been told of only rollups may be left.
 Status RollupMaker::FillMetric(const Bytes& metric, uint32_t end) {
-  const uint32_t days = std::clamp(finest_s_ * kIntervalsAtOnce / kDay, 1U, 32U);
   Levels levels;
   for (const auto& [step, of_step] : by_step_)
     levels.insert(levels.end(), of_step.begin(), of_step.end());
@@ -231,7 +252,7 @@ Status RollupMaker::FillMetric(const Bytes& metric, uint32_t end) {
     const uint32_t year_end = end - year > kYear ? year + kYear : end;
     ASSIGN_OR_RETURN(const bool any, HasPoints(metric, {year, year_end}));
     for (uint32_t at = year; any && at < year_end;) {
-      const uint32_t stop = std::min(year_end, at + days * kDay);
+      const uint32_t stop = std::min(year_end, at + days_at_once_ * kDay);
       RETURN_IF_ERROR(FillOrMark(metric, {at, stop}, levels));
       RETURN_IF_ERROR(GoForward());
       if (clock_.MonotonicNs() - repaired_ns_ > kRepairIntervalNs) RETURN_IF_ERROR(Repair());

@@ -54,9 +54,10 @@ class RollupMaker {
   void Start();
   /// Ends it, in the middle of a round if need be. Idempotent.
   void Stop();
-  /// Does what is due: intervals that are over, changed hours (kMarksPerRound at most), and what is
-  /// left of the past. Fails as storage does, to be tried again. Unavailable: stopped. Unsupported:
-  /// rows of points expire by themselves.
+  /// Does what is due: intervals that are over, changed hours (kMarksPerRound at most, and no day
+  /// of a metric again before it has rested for nine times as long as it took: points may come late
+  /// all the time), and what is left of the past. Fails as storage does, to be tried again.
+  /// Unavailable: stopped. Unsupported: rows of points expire by themselves.
   Status Round();
   [[nodiscard]] RollupStats Stats() const;
 
@@ -76,6 +77,8 @@ class RollupMaker {
   /// Fills, and leaves marks where there can be no rollups.
   Status FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels);
   Status MarkOdd(const Bytes& metric, const OddHours& odd);
+  /// Up to where the intervals of that step behind `whole` are made now; `whole`: none is over.
+  [[nodiscard]] uint32_t NextStop(uint32_t whole, uint32_t step) const;
   Status GoForward();
   Status Repair();
   Status RepairDay(const std::vector<RollupState::Marked>& marks);
@@ -89,12 +92,15 @@ class RollupMaker {
   const Clock& clock_;
   const RollupMakerOptions options_;
   std::map<uint32_t, Levels> by_step_;  // an hour, or the interval where that is longer
-  uint32_t finest_s_;                   // interval
+  uint32_t days_at_once_ = 1;
   RollupFill fill_;
 
   // Of the thread that makes a round.
-  int64_t resumed_ns_ = 0;    // work, after a pause
-  int64_t repaired_ns_ = 0;   // marks, the last time
+  int64_t resumed_ns_ = 0;   // work, after a pause
+  int64_t repaired_ns_ = 0;  // marks, the last time
+  bool marks_left_ = false;  // then
+  /// Days (by number) of metrics that were made anew: until when they are not again.
+  std::map<std::pair<Bytes, uint32_t>, int64_t> resting_;
   std::set<Bytes> told_odd_;  // metrics
   std::atomic<uint64_t> repaired_{0}, failures_{0}, metrics_left_{0};
   std::atomic<bool> stopped_{false};

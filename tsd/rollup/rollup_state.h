@@ -4,41 +4,32 @@
 // level says that an interval is whole, and no mark says that one of its hours changed, its cells
 // are what the raw points come to. So a mark is in the log before the change that it is for, and
 // goes after the cells were made anew, if nothing changed meanwhile.
-//
-// Table of the state, family "t":
-//   "complete"                       c → 1: metrics of before the start are filled
-//   "filled" ‖ metric                f → 1: until then, those which are
-//   "level" ‖ name                   w → u32: whole up to there;  i → how its cells are made
-//   "table" ‖ name                   i → u32: rollups of this interval, of our own making
-//   "mark" ‖ metric ‖ day u32        hour u32 → 1
-//   "start"                          s → u32: filled hour by hour from there on
-//   "kept" ‖ metric                  k → u32: before it raw points may be gone;  "l" ‖ where its
-//                                    cells stand → u32: a level that has them, from there on
-//   "missed"                         m → 1: the store was written to without this watching
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "query/rolled_hours.h"
 #include "storage/base/status.h"
 #include "storage/points/watched_points.h"
 #include "storage/store.h"
-#include "tsd/rollup/rollup_sum.h"
+#include "tsd/rollup/rollup_making.h"
+#include "tsd/rollup/rollup_state_table.h"
 
 namespace hg::tsd {
 
-/// What cells are made with.
-struct RollupMaking {
-  RollupIds ids;
-  ReconcileOptions reconcile;
+/// Of an hour that rollups do not tell all of, however often they are made.
+enum class Odd : uint8_t {
+  kNo,
+  kExtras,      // there are annotations, NaNs or infinities; the rollups are those of its numbers
+  kUnreadable,  // there are no rollups, as its points cannot be read
 };
 
 /// Thread-safe.
@@ -56,7 +47,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
                                                    const RollupMaking& making,
                                                    size_t marks_max = kMarksMax);
   /// Whoever writes to a store without a RollupState tells those that come.
-  static Status TellMissed(Store& store, const std::string& table);
+  static Status TellMissed(Store& store, const std::string& table) {
+    return RollupStateRows(store, table).TellMissed();
+  }
 
   Status BeforeChange(const ChangedRows& rows) override;
   void AfterChange(const ChangedRows& rows) override;
@@ -79,9 +72,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   void RaiseHorizon(uint32_t base);
   /// The intervals up to there have their cells. `marked`: hours that have not, by metric.
   Status Advance(const std::vector<const codec::RollupLevel*>& levels, uint32_t to);
-  /// Leaves a mark that no change asked for: rollups do not tell all of the hour, and trying again
-  /// is of no use until it changes.
-  Status MarkOdd(const Bytes& metric, uint32_t base);
+  /// Leaves a mark that no change asked for: rollups do not tell all of the hour (odd is not kNo),
+  /// and trying again is of no use until it changes.
+  Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
 
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool Filled(const Bytes& metric) const;
@@ -96,88 +89,82 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     uint64_t changes = 0;  // to be given back
   };
   /// Marks that nobody writes under and that are worth a try, at most `most`; ordered by metric and
-  /// hour.
-  [[nodiscard]] std::vector<Marked> Repairable(size_t most) const;
+  /// hour. Without those that are to `wait`; empty: none are.
+  [[nodiscard]] std::vector<Marked> Repairable(
+      size_t most, const std::function<bool(const MetricHour&)>& wait = {}) const;
   /// The hour's cells were made anew since Repairable gave it. False: it changed meanwhile, and the
   /// mark stays.
   Result<bool> Unmark(const Marked& mark);
-  /// They do not tell all.
-  void GiveUp(const Marked& mark);
+  /// They do not tell all: `odd` is not kNo.
+  void GiveUp(const Marked& mark, Odd odd);
   [[nodiscard]] size_t marks() const;
 
   /// Of whom deletes raw points for their age: before what he may, at most `wanted`, so that
-  /// rollups stay; from then on they are not made anew before that. Where a mark is, and be it of
-  /// an odd hour, raw points tell more than rollups, and stay from there on. 0: nothing.
+  /// rollups stay; from then on they are not made anew before that, nor are annotations, NaNs and
+  /// infinities told of, which go with the points. From the day of an hour on that changed, or
+  /// cannot be read, raw points stay. 0: nothing.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
   [[nodiscard]] uint32_t KeptBefore(const Bytes& metric) const;
 
  private:
-  using Key = std::pair<Bytes, uint32_t>;  // metric, hour
   struct Mark {
     enum class State : uint8_t { kPutting, kThere, kRemoving };
     State state = State::kPutting;
-    bool odd = false;
+    Odd odd = Odd::kNo;
     uint32_t writers = 0;  // between BeforeChange and AfterChange
     uint64_t changes = 0;
   };
 
-  /// Up to where raw points may be gone, and from where on levels are whole up to there.
-  struct Kept {
-    uint32_t before = 0;
-    std::map<Bytes, uint32_t> begins;  // by Place
-  };
-
-  RollupState(Store& store, std::string table, std::vector<const codec::RollupLevel*> levels,
+  RollupState(Store& store, const std::string& table, std::vector<const codec::RollupLevel*> levels,
               const RollupMaking& making, size_t marks_max)
       : store_(store),
-        table_(std::move(table)),
+        table_(store, table),
         levels_(std::move(levels)),
         making_(making),
         marks_max_(marks_max) {}
 
   Status Load();
-  Status Take(const Row& row);
   /// `known`: interval by table.
   Status CheckTable(const codec::RollupLevel& level,
                     const std::map<std::string, uint32_t>& known) const;
-  /// Where a level's cells stand and how they are numbered; how they are made.
-  [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const;
-  [[nodiscard]] Bytes Made(const codec::RollupLevel& level) const;
   /// In memory; with mutex_ held.
   void Forget();
-  /// In the table.
-  Status Clean();
-  Status Put(const Bytes& key, const Bytes& qualifier, Bytes value);
-  [[nodiscard]] Bytes MarkKey(const Key& key) const;
-  Status PutMark(const Key& key);
-  Status DropMark(const Key& key);
-  /// With mutex_ held by `lock`. The mark is there when it returns; nullptr: all was forgotten.
-  Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const Key& key, bool of_change);
-  /// With mutex_ held.
-  void SetOdd(Mark* mark, bool odd);
-  [[nodiscard]] uint32_t KeptLocked(ByteView metric) const;
-  /// From where on the level has what is kept of the metric.
-  [[nodiscard]] uint32_t KeptFrom(ByteView metric, const codec::RollupLevel& level) const;
+  [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
+    return PlaceOf(level, making_);
+  }
+  // rollup_marks.cc. With mutex_ held; Leave lets go of it meanwhile. The mark is there when it
+  // returns; nullptr: all was forgotten.
+  Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key, bool of_change);
+  void SetOdd(Mark* mark, Odd odd);
+  void Erase(std::map<MetricHour, Mark>::iterator at);
+  /// The mark keeps raw points from being deleted for their age.
+  [[nodiscard]] static bool KeepsPoints(const Mark& mark) {
+    return mark.state != Mark::State::kThere || mark.writers > 0 || mark.odd != Odd::kExtras;
+  }
+  // With mutex_ held.
+  [[nodiscard]] KeptRollups KeptOf(ByteView metric) const;
+  [[nodiscard]] uint32_t KeptBeforeLocked(ByteView metric) const;
 
   Store& store_;
-  const std::string table_;
+  RollupStateRows table_;
   const std::vector<const codec::RollupLevel*> levels_;
   const RollupMaking making_;
   const size_t marks_max_;
 
   mutable std::mutex mutex_;
-  std::condition_variable settled_;  // a mark's state, or a write without a mark
+  std::condition_variable settled_;  // a mark's state, a write without a mark, keeping_
   // Guarded by mutex_.
   std::optional<uint32_t> start_;
   bool complete_ = false;
   uint32_t horizon_ = 0;
   std::map<std::string, uint32_t> whole_;  // by level's name
   std::set<Bytes, std::less<>> filled_;
-  std::map<Bytes, Kept, std::less<>> kept_;
-  std::map<Key, Mark> marks_;
+  std::map<Bytes, KeptRollups, std::less<>> kept_;
+  std::optional<MetricHour> keeping_;  // below it changes wait: whether they leave marks is open
+  std::map<MetricHour, Mark> marks_;
   size_t odd_marks_ = 0;  // of them
   uint64_t times_forgotten_ = 0;
-  std::map<Key, uint32_t> unmarked_;  // writes under way above the horizon
+  std::map<MetricHour, uint32_t> unmarked_;  // writes under way above the horizon
 };
 
 }  // namespace hg::tsd

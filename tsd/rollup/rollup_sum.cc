@@ -53,7 +53,7 @@ void RollupSum::AddInt(int64_t v) {
 
 void RollupSum::AddDouble(double v) {
   ints_ = false;
-  finite_ &= std::isfinite(v);
+  if (std::isnan(v)) return;
   if (count_ == 0) least_ = most_ = v;
   if (v < least_) least_ = v;
   if (v > most_) most_ = v;

@@ -26,14 +26,13 @@ struct RollupIds {
 /// One thread at a time.
 class RollupSum {
  public:
-  /// Points [begin, end) of the row; later than all before, as is the next.
+  /// Points [begin, end) of the row; later than all before, as is the next. NaNs are skipped, as a
+  /// query skips them.
   void Add(const RowHour& row, size_t begin, size_t end);
   void Add(const RowStatistics& row);
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] uint64_t count() const { return count_; }
-  /// False: of a NaN or an infinity among them no sum, minimum or maximum would tell.
-  [[nodiscard]] bool finite() const { return finite_; }
 
   /// Integers are exact: where all points are, and their sum is one of 64 bits, so are the values.
   /// Else they are doubles, the sum in the order of the points, or of the rows that came by their
@@ -46,7 +45,6 @@ class RollupSum {
 
   uint64_t count_ = 0;
   bool ints_ = true;  // so far, and the sum fits
-  bool finite_ = true;
   int64_t int_sum_ = 0, int_least_ = 0, int_most_ = 0;
   double sum_ = 0, least_ = 0, most_ = 0;  // of all, integers converted
 };

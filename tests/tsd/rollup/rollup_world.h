@@ -47,6 +47,7 @@ class RollupWorld {
   Status Open() {
     EmbeddedOptions options;
     options.path = "data";
+    options.layout = layout;
     options.durability = durability_;
     options.background = false;
     options.log_file_bytes = 64 << 10;
@@ -123,6 +124,15 @@ class RollupWorld {
     return store->points().DeleteRows(spec);
   }
 
+  /// An annotation of the series, five seconds into an hour.
+  Status Note(const std::string& host, int64_t hour_s) {
+    ASSIGN_OR_RETURN(const Bytes tsuid, Tsuid("m", host));
+    const Bytes key =
+        codec::MakeRowKey(store->points().layout(), tsuid, static_cast<uint32_t>(hour_s));
+    const Bytes text = R"({"startTime":)" + std::to_string(hour_s + 5) + R"(,"description":"x"})";
+    return store->cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\x01\x00\x05", 3), text)}}});
+  }
+
   struct Found {
     std::string text;   // groups, or the error
     std::string table;  // that it was read from
@@ -167,6 +177,7 @@ class RollupWorld {
   }
 
   codec::RollupTables tables = TestTables();
+  KeyLayout layout;
   size_t marks_max = RollupState::kMarksMax;
   bool fix_duplicates = true;
   std::unique_ptr<Embedded> store;
@@ -184,6 +195,24 @@ class RollupWorld {
   FaultyFileSystem& disk_;
   ManualClock& clock_;
   const Durability durability_;
+};
+
+/// A world that was opened at a midnight.
+struct Opened {
+  Opened() { REQUIRE(world.Open().ok()); }
+  FaultyFileSystem disk{1};
+  ManualClock clock{kMidnight * 1000};
+  RollupWorld world{disk, clock};
+
+  void AdvanceTo(int64_t seconds) { clock.SetMs(seconds * 1000); }
+  void Round() {
+    const Status round = world.maker->Round();
+    CAPTURE(round.ToString());
+    REQUIRE(round.ok());
+  }
+  std::string Compare(const std::string& downsample, int64_t start, int64_t end) {
+    return world.Compare(RollupWorld::Query(downsample, true), start, end);
+  }
 };
 
 }  // namespace hg::tsd

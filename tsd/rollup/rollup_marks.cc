@@ -1,0 +1,148 @@
+#include <algorithm>
+
+#include "storage/base/commit_later.h"
+#include "tsd/rollup/rollup_state.h"
+
+// Marks: which hours have changed since their rollups were made.
+
+namespace hg::tsd {
+
+void RollupState::SetOdd(Mark* mark, Odd odd) {
+  if (odd != Odd::kNo && mark->odd == Odd::kNo) ++odd_marks_;
+  if (odd == Odd::kNo && mark->odd != Odd::kNo) --odd_marks_;
+  mark->odd = odd;
+}
+
+void RollupState::Erase(std::map<MetricHour, Mark>::iterator at) {
+  SetOdd(&at->second, Odd::kNo);
+  marks_.erase(at);
+}
+
+Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock,
+                                              const MetricHour& key, bool of_change) {
+  for (;;) {
+    const auto [at, is_new] = marks_.try_emplace(key);
+    if (is_new) break;
+    if (at->second.state == Mark::State::kThere) return &at->second;
+    settled_.wait(*lock);
+    if (horizon_ == 0) return nullptr;
+  }
+  // Those of odd hours would be as many when all was made anew.
+  const bool too_many = of_change && marks_.size() - odd_marks_ > marks_max_;
+  const uint64_t times_forgotten = times_forgotten_;
+  lock->unlock();
+  const CommitLater later;  // what it is for comes behind it in the log
+  const Status put = too_many ? table_.TellMissed() : table_.PutMark(key);
+  lock->lock();
+  if (put.ok() && too_many) Forget();
+  if (times_forgotten_ != times_forgotten) {  // a mark of this key is another's by now
+    RETURN_IF_ERROR(put);
+    return nullptr;
+  }
+  const auto at = marks_.find(key);
+  if (put.ok()) {
+    at->second.state = Mark::State::kThere;
+  } else {
+    marks_.erase(at);
+  }
+  settled_.notify_all();
+  RETURN_IF_ERROR(put);
+  return &at->second;
+}
+
+Status RollupState::BeforeChange(const ChangedRows& rows) {
+  const MetricHour key(rows.metric, rows.base);
+  std::unique_lock lock(mutex_);
+  settled_.wait(lock, [&] {
+    return !keeping_ || keeping_->first != key.first || key.second >= keeping_->second;
+  });
+  if (rows.base < KeptBeforeLocked(rows.metric)) return {};
+  // All may be forgotten while the mark is put, and begun anew already: then that waits for this
+  // change no more (RaiseHorizon).
+  while (rows.base < horizon_) {
+    ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, key, true));
+    if (mark == nullptr) continue;
+    ++mark->writers;
+    ++mark->changes;
+    SetOdd(mark, Odd::kNo);
+    return {};
+  }
+  ++unmarked_[key];
+  return {};
+}
+
+// Where some writes began above the horizon and others below it, one may end in the name of
+// another: the mark stays all the same until the last has ended.
+void RollupState::AfterChange(const ChangedRows& rows) {
+  const MetricHour key(rows.metric, rows.base);
+  const std::lock_guard lock(mutex_);
+  if (const auto write = unmarked_.find(key); write != unmarked_.end()) {
+    if (--write->second == 0) unmarked_.erase(write);
+    settled_.notify_all();
+    return;
+  }
+  const auto mark = marks_.find(key);
+  if (mark == marks_.end() || mark->second.writers == 0) return;
+  --mark->second.writers;
+  ++mark->second.changes;
+}
+
+Status RollupState::MarkOdd(const Bytes& metric, uint32_t base, Odd odd) {
+  std::unique_lock lock(mutex_);
+  const bool is_new = !marks_.contains({metric, base});
+  ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, {metric, base}, false));
+  if (mark != nullptr && is_new) SetOdd(mark, mark->changes == 0 ? odd : Odd::kNo);
+  return {};
+}
+
+std::vector<RollupState::Marked> RollupState::Repairable(
+    size_t most, const std::function<bool(const MetricHour&)>& wait) const {
+  std::vector<Marked> out;
+  const std::lock_guard lock(mutex_);
+  uint32_t whole = 0;
+  for (const auto& [name, to] : whole_) whole = std::max(whole, to);
+  for (auto it = marks_.begin(); it != marks_.end() && out.size() < most; ++it) {
+    const auto& [key, mark] = *it;
+    if (mark.odd != Odd::kNo || mark.writers > 0 || mark.state != Mark::State::kThere ||
+        key.second >= whole)
+      continue;
+    if (wait && wait(key)) continue;
+    out.push_back({key.first, key.second, mark.changes});
+  }
+  return out;
+}
+
+Result<bool> RollupState::Unmark(const Marked& mark) {
+  const MetricHour key(mark.metric, mark.base);
+  std::unique_lock lock(mutex_);
+  auto at = marks_.find(key);
+  if (at == marks_.end()) return true;
+  if (at->second.writers > 0 || at->second.changes != mark.changes) return false;
+  at->second.state = Mark::State::kRemoving;
+  lock.unlock();
+  // A mark that comes back is no harm, and changes of its hour wait for this on network loops.
+  const Status dropped = [&] {
+    const CommitLater later;
+    return table_.DropMark(key);
+  }();
+  lock.lock();
+  at = marks_.find(key);
+  if (at != marks_.end() && dropped.ok()) Erase(at);
+  if (at != marks_.end() && !dropped.ok()) at->second.state = Mark::State::kThere;
+  settled_.notify_all();
+  RETURN_IF_ERROR(dropped);
+  return true;
+}
+
+void RollupState::GiveUp(const Marked& mark, Odd odd) {
+  const std::lock_guard lock(mutex_);
+  const auto at = marks_.find({mark.metric, mark.base});
+  if (at != marks_.end() && at->second.changes == mark.changes) SetOdd(&at->second, odd);
+}
+
+size_t RollupState::marks() const {
+  const std::lock_guard lock(mutex_);
+  return marks_.size();
+}
+
+}  // namespace hg::tsd
