@@ -37,13 +37,15 @@ Timestamp GraphiteIntake::Now() const {
 }
 
 void GraphiteIntake::Add(const GraphitePoint& point) {
-  services_.counters.rpc_graphite.fetch_add(1, std::memory_order_relaxed);
-  Status added = batch_.SetTags(point.tags);
-  if (added.ok()) added = batch_.Add(point.metric, point.time, point.value);
-  if (!added.ok()) Refuse(added);
-  batch_bytes_ += kPointBytes + point.metric.size();
-  for (const auto& [key, value] : point.tags) batch_bytes_ += key.size() + value.size();
+  batch_.push_back({SpellGraphitePath(point.path), point.time, point.value});
+  batch_bytes_ += kPointBytes + point.path.size();
   if (batch_bytes_ > kBatchBytesMax) Flush();
+}
+
+void GraphiteIntake::AddCopy(const GraphitePoint& point) {
+  GraphitePoint copy = point;
+  copy.path = paths_.emplace_back(point.path);
+  Add(copy);
 }
 
 void GraphiteIntake::Refuse(const Status& why) {
@@ -64,21 +66,66 @@ void GraphiteIntake::Tell(std::string_view why) {
 }
 
 void GraphiteIntake::Flush() {
+  if (batch_.empty()) return;
   position_ = 0;
   OneRequest batch(OneRequest::Metrics::kAskedEachBatch);
-  Store(batch_.points());
+  const std::optional<Status> verdict = StoreKnown();
+  if (!verdict || !verdict->ok()) {
+    NamePoints();
+    Store(named_.points(), verdict);
+  }
   if (const Status committed = CommitAndWait(services_.sink, position_); !committed.ok()) {
     services_.counters.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
     Tell(committed.message());
   }
-  batch_.Clear();
+  Drop();
+}
+
+void GraphiteIntake::Drop() {
+  batch_.clear();
+  named_.Clear();
+  paths_.clear();
   batch_bytes_ = 0;
 }
 
-void GraphiteIntake::Store(std::vector<NamedPoint> left) {
+std::optional<Status> GraphiteIntake::StoreKnown() {
+  // A time of 0 is none that a point of a known spelling may have (point_sink.h).
+  if (std::any_of(batch_.begin(), batch_.end(),
+                  [](const SpelledPoint& point) { return point.time.raw == 0; })) {
+    return {};
+  }
+  const auto appended = services_.sink.AppendSpelled(batch_);
+  if (!appended.ok()) return appended.status();
+  if (!appended->known) return {};
+  position_ = appended->position;
+  services_.counters.rpc_graphite.fetch_add(batch_.size(), std::memory_order_relaxed);
+  services_.counters.points_added.fetch_add(batch_.size(), std::memory_order_relaxed);
+  return Status();
+}
+
+void GraphiteIntake::NamePoints() {
+  GraphiteSeries series;
+  for (const SpelledPoint& point : batch_) {
+    if (const Status read = ReadGraphitePath(GraphitePath(point.series), &series); !read.ok()) {
+      Refuse(read);
+      continue;
+    }
+    services_.counters.rpc_graphite.fetch_add(1, std::memory_order_relaxed);
+    Status added = named_.SetTags(series.tags);
+    if (added.ok()) added = named_.Add(series.metric, point.time, point.value, point.series);
+    if (!added.ok()) Refuse(added);
+  }
+}
+
+void GraphiteIntake::Store(std::vector<NamedPoint> left, std::optional<Status> verdict) {
   std::vector<Status> verdicts;
   while (!left.empty()) {
-    position_ = std::max(position_, services_.sink.AppendNamed(left, &verdicts));
+    if (verdict) {
+      verdicts.assign(left.size(), *verdict);
+      verdict.reset();
+    } else {
+      position_ = std::max(position_, services_.sink.AppendNamed(left, &verdicts));
+    }
     std::vector<NamedPoint> again, limited;
     const bool may_pass = OneRequest::Current()->writer_may() && !OfOneMetric(left);
     uint64_t stored = 0;

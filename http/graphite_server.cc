@@ -55,8 +55,7 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
         [self = shared_from_this(), had](const boost::system::error_code& error, size_t size) {
           self->bytes_.resize(had + size);
           const Writer::ActingFor acting(self->writer_.get());
-          const bool good = self->form_ == Form::kLines ? self->TakeLines() : self->TakeFrames();
-          self->intake_.Flush();
+          const bool good = self->Take();
           self->active_ms_ = self->intake_.MonotonicMs();
           if (error && !self->bytes_.empty()) {
             self->intake_.Refuse(
@@ -80,34 +79,55 @@ class GraphiteConnection : public std::enable_shared_from_this<GraphiteConnectio
   [[nodiscard]] std::string What() const { return form_ == Form::kLines ? "line" : "frame"; }
 
   /// False: too long, nothing more can be read.
+  bool Take() {
+    try {
+      return form_ == Form::kLines ? TakeLines() : TakeFrames();
+    } catch (...) {
+      intake_.Drop();
+      throw;
+    }
+  }
+
   bool TakeLines() {
     const Timestamp now = intake_.Now();
     std::string_view rest = bytes_;
-    for (size_t end; (end = rest.find('\n')) != std::string_view::npos;) {
-      const std::string_view line = rest.substr(0, end);
+    for (GraphitePoint point;;) {
+      if (TakePlainGraphiteLine(&rest, &point)) {
+        intake_.Add(point);
+        continue;
+      }
+      const size_t end = rest.find('\n');
+      if (end == std::string_view::npos) break;
+      TakeOtherLine(rest.substr(0, end), now);
       rest.remove_prefix(end + 1);
-      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      const Result<GraphitePoint> point = ParseGraphiteLine(line, now);
-      point.ok() ? intake_.Add(*point) : intake_.Refuse(point.status());
     }
+    intake_.Flush();
     return Keep(rest, rest.size(), GraphiteServer::kLineBytesMax);
+  }
+
+  void TakeOtherLine(std::string_view line, Timestamp now) {
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
+    const Result<GraphitePoint> point = ParseGraphiteLine(line, now);
+    point.ok() ? intake_.Add(*point) : intake_.Refuse(point.status());
   }
 
   bool TakeFrames() {
     std::string_view rest = bytes_;
+    size_t size = 0;  // of a frame that is not whole yet
     while (rest.size() >= kFrameHeadBytes) {
-      const size_t size = ReadBig32(rest.data());
-      if (size > GraphiteServer::kFrameBytesMax || rest.size() - kFrameHeadBytes < size)
-        return Keep(rest, size, GraphiteServer::kFrameBytesMax);
+      size = ReadBig32(rest.data());
+      if (size > GraphiteServer::kFrameBytesMax || rest.size() - kFrameHeadBytes < size) break;
       TakePickle(rest.substr(kFrameHeadBytes, size));
       rest.remove_prefix(kFrameHeadBytes + size);
+      size = 0;
     }
-    return Keep(rest, 0, GraphiteServer::kFrameBytesMax);
+    intake_.Flush();
+    return Keep(rest, size, GraphiteServer::kFrameBytesMax);
   }
 
   void TakePickle(std::string_view pickle) {
     const auto take = [this](const Result<GraphitePoint>& point) {
-      point.ok() ? intake_.Add(*point) : intake_.Refuse(point.status());
+      point.ok() ? intake_.AddCopy(*point) : intake_.Refuse(point.status());
     };
     if (const Status read = ReadPickledPoints(pickle, intake_.Now(), take); !read.ok())
       intake_.Refuse(read);

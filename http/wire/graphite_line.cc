@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "http/wire/plain_number.h"
+#include "storage/base/short_bytes.h"
 #include "storage/model/instant.h"
 #include "storage/model/number_text.h"
 #include "storage/model/utf8.h"
@@ -24,7 +26,7 @@ std::string_view TakeWord(std::string_view* rest) {
 
 }  // namespace
 
-Status ReadGraphitePath(std::string_view path, GraphitePoint* point) {
+Status ReadGraphitePath(std::string_view path, GraphiteSeries* series) {
   if (path.size() > kGraphitePathBytesMax)
     return Status::InvalidArgument("the path " + Quoted(path) + " is longer than " +
                                    std::to_string(kGraphitePathBytesMax) + " bytes");
@@ -35,9 +37,9 @@ Status ReadGraphitePath(std::string_view path, GraphitePoint* point) {
     return part;
   };
   const bool ends_open = all.ends_with(';');
-  point->metric = take();
-  point->tags.clear();
-  if (point->metric.empty())
+  series->metric = take();
+  series->tags.clear();
+  if (series->metric.empty())
     return Status::InvalidArgument("the path " + Quoted(all) + " begins without a name");
   while (!path.empty()) {
     const std::string_view tag = take();
@@ -46,14 +48,19 @@ Status ReadGraphitePath(std::string_view path, GraphitePoint* point) {
       return Status::InvalidArgument("the tag " + Quoted(tag) + " of the path " + Quoted(all) +
                                      " is no KEY=VALUE");
     const std::string_view key = tag.substr(0, equals);
-    for (const auto& [other, unused] : point->tags)
+    for (const auto& [other, unused] : series->tags)
       if (other == key)
         return Status::InvalidArgument("the tag " + Quoted(key) + " stands twice in the path " +
                                        Quoted(all));
-    point->tags.emplace_back(key, tag.substr(equals + 1));
+    series->tags.emplace_back(key, tag.substr(equals + 1));
   }
   if (ends_open) return Status::InvalidArgument("the path " + Quoted(all) + " ends with ;");
   return {};
+}
+
+Spelling SpellGraphitePath(std::string_view path) {
+  const size_t semicolon = std::min(path.find(';'), path.size());
+  return {Dialect::kGraphite, path.substr(0, semicolon), path.substr(semicolon)};
 }
 
 Status ReadGraphiteValue(std::string_view text, GraphitePoint* point) {
@@ -102,11 +109,41 @@ Result<GraphitePoint> ParseGraphiteLine(std::string_view line, Timestamp now) {
   const std::string_view path = TakeWord(&rest), value = TakeWord(&rest), time = TakeWord(&rest);
   if (time.empty() || !TakeWord(&rest).empty())
     return Status::InvalidArgument(Quoted(line) + " is no PATH VALUE TIME");
+  GraphiteSeries series;
+  RETURN_IF_ERROR(ReadGraphitePath(path, &series));
   GraphitePoint point;
-  RETURN_IF_ERROR(ReadGraphitePath(path, &point));
+  point.path = path;
   RETURN_IF_ERROR(ReadGraphiteValue(value, &point));
   RETURN_IF_ERROR(ReadGraphiteTime(time, now, &point));
   return point;
+}
+
+bool TakePlainGraphiteLine(std::string_view* rest, GraphitePoint* point) {
+  const char* const begin = rest->data();
+  const char* const end = begin + rest->size();
+  const char* const path_end = FindBlank(begin, end);
+  const auto path_bytes = static_cast<size_t>(path_end - begin);
+  if (path_end == end || *path_end != ' ' || path_bytes == 0 ||
+      path_bytes > kGraphitePathBytesMax) {
+    return false;
+  }
+  const char* const value = path_end + 1;
+  const char* const value_end = FindBlank(value, end);
+  if (value_end == end || *value_end != ' ') return false;
+  const char* const time = value_end + 1;
+  const char* const time_end = FindBlank(time, end);
+  const char* line_end = time_end;
+  if (line_end != end && *line_end == '\r') ++line_end;
+  if (line_end == end || *line_end != '\n') return false;
+  if (!ParsePlainValue({value, static_cast<size_t>(value_end - value)}, EntryPath::kHttp,
+                       &point->value) ||
+      !ParsePlainTime({time, static_cast<size_t>(time_end - time)}, &point->time) ||
+      point->time.is_millis()) {
+    return false;
+  }
+  point->path = {begin, path_bytes};
+  rest->remove_prefix(static_cast<size_t>(line_end + 1 - begin));
+  return true;
 }
 
 }  // namespace hg::http

@@ -383,7 +383,9 @@ Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, Graphit
   if (inner == nullptr || pickle.at((*outer)[0]).kind != Node::Kind::kText)
     return Status::InvalidArgument("an element of the pickle is no (path, (time, value))");
   const std::string& path = pickle.at((*outer)[0]).text;
-  RETURN_IF_ERROR(ReadGraphitePath(path, point));
+  GraphiteSeries series;
+  RETURN_IF_ERROR(ReadGraphitePath(path, &series));
+  point->path = path;
   const Node& time = pickle.at((*inner)[0]);
   const Node& value = pickle.at((*inner)[1]);
   Status read;
@@ -420,7 +422,7 @@ Status ReadPickledPoints(std::string_view pickle, Timestamp now,
   for (const uint32_t place : unpickler.at(root).items) {
     GraphitePoint point;
     Status read = ReadPoint(unpickler, place, now, &point);
-    take(read.ok() ? Result<GraphitePoint>(std::move(point)) : std::move(read));
+    take(read.ok() ? Result<GraphitePoint>(point) : std::move(read));
   }
   return {};
 }

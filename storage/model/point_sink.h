@@ -18,14 +18,15 @@
 namespace hg {
 
 /// How a spelling is written. The same bytes mean different series in different dialects.
-enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels };
+enum class Dialect : uint8_t { kJson, kWords, kInflux, kLabels, kGraphite };
 
 /// The bytes that name a series on the wire. kJson: what stands between the quotes of "metric", and
 /// the tags object with its braces, trailing blanks cut, nothing decoded. kWords (telnet, import):
 /// the metric's word, and everything behind the value's blank up to the line's end. kInflux: the
 /// field's name as `metric`, and what stands before the line's first blank (measurement and tags)
 /// as `tags`. kLabels (remote write, OTLP): metric and labels as sent, before they become names;
-/// only who sends them can take them apart (http/wire/series_labels.h). Borrowed.
+/// only who sends them can take them apart (http/wire/series_labels.h). kGraphite: a path up to its
+/// first ';', and the rest from there. Borrowed.
 struct Spelling {
   Dialect dialect = Dialect::kJson;
   std::string_view metric;
@@ -86,8 +87,9 @@ class PointSink {
   virtual Result<Appended> AppendSpelled(std::span<const SpelledPoint> points) = 0;
 
   /// As AppendSpelled, but spellings that were never accepted are taken apart and go the named way,
-  /// where nothing in them is out of the ordinary (of Dialect::kLabels all is). `known` false:
-  /// something is, and the named way must judge. Blocks: pool threads and tools only.
+  /// where nothing in them is out of the ordinary (of other dialects than kJson and kWords all is).
+  /// `known` false: something is, and the named way must judge. Blocks: pool threads and tools
+  /// only.
   virtual Result<Appended> AppendLearning(std::span<const SpelledPoint> points) {
     (void)points;
     return Appended{.known = false, .position = 0};

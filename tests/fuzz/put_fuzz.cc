@@ -180,14 +180,32 @@ void Influx(std::string_view body) {
 constexpr std::string_view kInflux = "influx\n", kGraphite = "graphite\n", kPickle = "pickle\n";
 
 void CheckGraphite(const GraphitePoint& point) {
-  INVARIANT(!point.metric.empty() && point.time.in_range());
+  GraphiteSeries series;
+  INVARIANT(ReadGraphitePath(point.path, &series).ok());
+  INVARIANT(!series.metric.empty() && point.time.in_range());
   INVARIANT(!point.value.is_float() || std::isfinite(point.value.as_double()));
-  for (const auto& [key, value] : point.tags) INVARIANT(!key.empty() && !value.empty());
+  for (const auto& [key, value] : series.tags) INVARIANT(!key.empty() && !value.empty());
+  const Spelling spelling = SpellGraphitePath(point.path);
+  INVARIANT(spelling.metric == series.metric && GraphitePath(spelling) == point.path);
 }
 
-void Graphite(std::string_view line) {
-  const auto point = ParseGraphiteLine(line, Timestamp{1700000000});
-  if (point.ok()) CheckGraphite(*point);
+void Graphite(std::string_view text) {
+  const Timestamp now{1700000000};
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const auto exact = ParseGraphiteLine(text.substr(0, end), now);
+    if (exact.ok()) CheckGraphite(*exact);
+    GraphitePoint plain;
+    GraphiteSeries series;
+    std::string_view rest = text;
+    if (TakePlainGraphiteLine(&rest, &plain)) {
+      INVARIANT(rest == text.substr(end + 1));
+      INVARIANT(exact.ok() == ReadGraphitePath(plain.path, &series).ok());
+      INVARIANT(!exact.ok() || (exact->path == plain.path && exact->value == plain.value &&
+                                exact->time.raw == plain.time.raw));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 void Pickle(std::string_view pickle) {

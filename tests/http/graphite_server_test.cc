@@ -125,6 +125,74 @@ TEST_CASE("a path whose only tag is the default one is another series than one w
         std::vector<std::string>{"_x0073_ource", "source"});
 }
 
+TEST_CASE("points of known paths are stored without a look at their names, lines or pickles") {
+  RunningGraphite edge;
+  std::atomic<int> looked_at{0};
+  edge.points.before_register = [&looked_at] {
+    ++looked_at;
+    return Status();
+  };
+  const std::string lines = "a:b;host=x;dc=y 1 1700000000\nc 2 1700000000\n";
+  ClientSocket client(edge.server.port());
+  client.Send(lines);
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(looked_at == 2);
+  client.Send("c 3 1700000001\na:b;host=x;dc=y\t1.5 1700000001.25\nbad 4\nc 5 -1\n");
+  edge.Await(edge.counters.points_added, 5);
+  ClientSocket pickles(edge.server.pickle_port());
+  pickles.Send(Frame("(l(Va:b;host=x;dc=y\n(I1700000002\nI1\ntta(Vc\n(I1700000002\nI1\ntta."));
+  edge.Await(edge.counters.points_added, 7);
+  CHECK(looked_at == 2);
+  CHECK(edge.counters.put_illegal_arguments.load() == 1);
+  CHECK(edge.Cells().size() == 7);
+  edge.ingest.ForgetSpellings();
+  client.Send(lines);
+  edge.Await(edge.counters.points_added, 9);
+  CHECK(looked_at == 4);
+  CHECK(edge.Cells().size() == 7);
+  CHECK(edge.counters.rpc_graphite.load() == 9);
+}
+
+TEST_CASE("halves of paths that are known each by itself make no path longer than it may be") {
+  RunningGraphite edge;
+  const std::string metric(5000, 'a'), tags = ";b=" + std::string(5000, 'c');
+  ClientSocket client(edge.server.port());
+  client.Send(metric + " 1 1700000000\nd" + tags + " 1 1700000000\n");
+  edge.Await(edge.counters.points_added, 2);
+  client.Send(metric + tags + " 1 1700000001\n");
+  edge.Await(edge.counters.put_illegal_arguments, 1);
+  CHECK(edge.Warnings()[0].find("is longer than 8192 bytes") != std::string::npos);
+  CHECK(edge.Cells().size() == 2);
+}
+
+TEST_CASE("a pickled path with a blank is known to no line") {
+  RunningGraphite edge;
+  ClientSocket pickles(edge.server.pickle_port());
+  pickles.Send(Frame("(l(Va\tb\n(I1700000000\nI1\ntta."));
+  edge.Await(edge.counters.points_added, 1);
+  ClientSocket client(edge.server.port());
+  client.Send("a\tb 1 1700000001\n");
+  edge.Await(edge.counters.put_illegal_arguments, 1);
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("what throws costs its connection, and leaves nothing behind for others") {
+  RunningGraphite edge;
+  ClientSocket client(edge.server.port());
+  client.Send("a 1 1700000000\n");
+  edge.Await(edge.counters.points_added, 1);
+  for (const char* lines : {"a 2 1700000001\n", "b 2 1700000001\n"}) {
+    edge.points.ThrowOnAppends(1);
+    ClientSocket thrown(edge.server.port());
+    thrown.Send(lines);
+    CHECK(thrown.ReadAll().empty());
+  }
+  client.Send("a 3 1700000002\n");
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(edge.counters.exceptions_unknown.load() == 2);
+  CHECK(edge.Cells().size() == 2);
+}
+
 TEST_CASE("frames of pickled points are stored, whatever pieces they come in") {
   RunningGraphite edge;
   const std::string frame =
@@ -191,6 +259,11 @@ TEST_CASE("while the store is busy points wait, and are stored once") {
   edge.Await(edge.counters.points_added, 1);
   CHECK(edge.Cells().size() == 1);
   CHECK(edge.counters.put_writes_blocked.load() == 3);
+  edge.points.RefuseAppends(3);  // of a path that is known by then
+  client.Send("a 2 1700000001\n");
+  edge.Await(edge.counters.points_added, 2);
+  CHECK(edge.Cells().size() == 2);
+  CHECK(edge.counters.put_writes_blocked.load() == 6);
 }
 
 TEST_CASE("a point that the store can never take costs itself alone") {

@@ -183,7 +183,7 @@ class Ingest::Resolver {
     for (size_t i = 0; i < points.size(); ++i) {
       if (series[i].known) continue;
       const Spelling& spelling = points[i].series;
-      if (spelling.dialect == Dialect::kLabels) return false;
+      if (spelling.dialect != Dialect::kJson && spelling.dialect != Dialect::kWords) return false;
       SeriesIds& ids = series[i].ids;
       if (ids.pairs.empty() && i > 0 && !series[i - 1].known &&
           SameTags(spelling, points[i - 1].series)) {

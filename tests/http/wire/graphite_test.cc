@@ -11,8 +11,11 @@ namespace {
 constexpr Timestamp kNow{1700000099};
 
 std::string Shown(const GraphitePoint& point) {
-  std::string out = point.metric;
-  for (const auto& [key, value] : point.tags) out += ";" + key + "=" + value;
+  GraphiteSeries series;
+  const Status read = ReadGraphitePath(point.path, &series);
+  if (!read.ok()) return std::string(read.message());
+  std::string out = series.metric;
+  for (const auto& [key, value] : series.tags) out += ";" + key + "=" + value;
   return out + " " + std::to_string(point.time.raw) + " " +
          (point.value.is_float() ? std::to_string(point.value.as_double()) + "f"
                                  : std::to_string(point.value.as_int()));
@@ -76,6 +79,48 @@ TEST_CASE("a line of Graphite has a path with tags, a value, a time") {
   }
   CHECK(Line(std::string(9000, 'a') + " 1 2").find("is longer than 8192 bytes") !=
         std::string::npos);
+}
+
+TEST_CASE("plain lines are taken as the exact way takes them, others are left") {
+  const char* const words[][8] = {
+      {"a.b;host=x;dc=y", "c", "a:b;c=d", ";a=b", "a;", "a\tb", " a", ""},
+      {" ", " ", " ", " ", "  ", "\t", "", " \t"},
+      {"1", "-2.5", "1e3", "+1", "nan", "1.", "9223372036854775808", ""},
+      {" ", " ", " ", " ", "  ", "\v", "", " \r"},
+      {"1700000000", "1", "4294967295", "4294967296", "1700000000.5", "-1", "N", "0"},
+      {"\n", "\r\n", "\n", "\n", " \n", "\r\r\n", "\r", ""}};
+  int taken = 0;
+  for (uint32_t round = 0; round < 1u << 18; ++round) {
+    std::string line;
+    for (size_t i = 0; i < 6; ++i) line += words[i][round >> 3 * i & 7];
+    const std::string text = line + "next";
+    std::string_view rest = text;
+    GraphitePoint point;
+    if (!TakePlainGraphiteLine(&rest, &point)) {
+      if (rest.data() != text.data()) FAIL_CHECK(line);
+      continue;
+    }
+    ++taken;
+    const size_t lf = text.find('\n');
+    const bool good = rest == text.substr(lf + 1) && Shown(point) == Line(text.substr(0, lf)) &&
+                      GraphitePath(SpellGraphitePath(point.path)) == point.path;
+    if (!good) FAIL_CHECK(line);
+  }
+  CHECK(taken > 1000);
+  const std::string longest = std::string(kGraphitePathBytesMax, 'a');
+  GraphitePoint point;
+  for (const std::string& path : {longest, longest + "a"}) {
+    const std::string line = path + " 1 2\n";
+    std::string_view rest = line;
+    CHECK(TakePlainGraphiteLine(&rest, &point) == (path == longest));
+  }
+}
+
+TEST_CASE("a path is spelled by its metric and by its tags") {
+  CHECK(SpellGraphitePath("a.b;c=d;e=f").metric == "a.b");
+  CHECK(SpellGraphitePath("a.b;c=d;e=f").tags == ";c=d;e=f");
+  CHECK(SpellGraphitePath("a.b").metric == "a.b");
+  CHECK(SpellGraphitePath("a.b").tags.empty());
 }
 
 // pickle.dumps([("é.😀", (1, 2.0)), ("a\\b\r€", (2, 3))], 0)
