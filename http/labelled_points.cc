@@ -13,6 +13,8 @@ namespace {
 constexpr size_t kBatchPoints = 8192;
 /// Of their series, which then are stored before more are taken.
 constexpr size_t kBatchBytes = 8 << 20;
+/// Of the sizes of a label's texts, mostly.
+constexpr size_t kSizesBytes = 2;
 
 void Count(Counters::Counter& counter, uint64_t n = 1) {
   counter.fetch_add(n, std::memory_order_relaxed);
@@ -27,8 +29,12 @@ void LabelledPoints::SetSeries(std::string_view metric, std::span<const Label> l
   }
   borrowed_ = false;
   SeriesBytes& series = series_.emplace_back();
-  series.metric = metric;
-  for (const Label& label : labels) AppendLabel(label, &series.labels);
+  series.metric_size = metric.size();
+  size_t bytes = metric.size();
+  for (const Label& label : labels) bytes += label.name.size() + label.value.size() + kSizesBytes;
+  series.all.reserve(bytes);
+  series.all.append(metric);
+  AppendLabels(labels, &series.all);
   series_bytes_ += series.size();
 }
 
@@ -42,14 +48,14 @@ void LabelledPoints::Add(int64_t time_ms, PointValue value) {
     return Refuse("the time " + std::to_string(time_ms) + " ms cannot be stored");
   const SeriesBytes& series = series_.back();
   borrowed_ = true;
-  points_.push_back({{Dialect::kLabels, series.metric, series.labels}, *time, value});
+  points_.push_back({{Dialect::kLabels, series.metric(), series.labels()}, *time, value});
   item_of_.push_back(items_);
   if (points_.size() == kBatchPoints || series_bytes_ > kBatchBytes) Flush();
 }
 
 void LabelledPoints::Refuse(std::string_view reason) {
   Count(services_.counters.put_illegal_arguments);
-  RefuseItem(items_, series_.back().metric, series_.back().labels, reason);
+  RefuseItem(items_, series_.back().metric(), series_.back().labels(), reason);
 }
 
 Status LabelledPoints::Finish() {

@@ -41,10 +41,12 @@ class LabelledPoints : public LabelledSink {
 
  private:
   struct SeriesBytes {
-    std::string metric;
-    Bytes labels;  // as spelled
+    std::string all;  // metric, labels as spelled
+    size_t metric_size;
 
-    [[nodiscard]] size_t size() const { return metric.size() + labels.size(); }
+    [[nodiscard]] std::string_view metric() const { return {all.data(), metric_size}; }
+    [[nodiscard]] ByteView labels() const { return ByteView(all).substr(metric_size); }
+    [[nodiscard]] size_t size() const { return all.size(); }
   };
 
   void Flush();

@@ -44,10 +44,8 @@ class OtlpRequest {
       return Refuse(413, kResourceExhausted,
                     "The body is longer than " + std::to_string(kOtlpBytesMax) + " bytes");
     }
-    otlp::ExportMetricsServiceRequest message;
-    if (!Parse(&message)) return;
     LabelledPoints points(services_);
-    AddDataPoints(message, Naming(), &points);
+    if (!Read(&points)) return;
     const Status stored = points.Finish();
     if (!stored.ok()) return RefuseAll(stored);
     otlp::ExportMetricsServiceResponse answer;
@@ -61,17 +59,21 @@ class OtlpRequest {
 
  private:
   /// False: answered.
-  bool Parse(otlp::ExportMetricsServiceRequest* message) {
+  bool Read(LabelledPoints* points) {
     if (!json_) {
-      if (ParseMessage(request_.body, message)) return true;
+      if (AddDataPoints(request_.body, Naming(), points)) return true;
       Refuse(400, kInvalidArgument, "The body is not a protobuf ExportMetricsServiceRequest");
       return false;
     }
-    const Status parsed = ParseJsonMessage(request_.body, message);
-    if (parsed.ok()) return true;
-    Refuse(400, kInvalidArgument,
-           "The body is not an ExportMetricsServiceRequest: " + std::string(parsed.message()));
-    return false;
+    otlp::ExportMetricsServiceRequest message;
+    const Status parsed = ParseJsonMessage(request_.body, &message);
+    if (!parsed.ok()) {
+      Refuse(400, kInvalidArgument,
+             "The body is not an ExportMetricsServiceRequest: " + std::string(parsed.message()));
+      return false;
+    }
+    AddDataPoints(message, Naming(), points);
+    return true;
   }
 
   void RefuseAll(const Status& status) {

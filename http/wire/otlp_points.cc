@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "http/wire/otlp_attribute.h"
+#include "http/wire/otlp_body.h"
+#include "http/wire/protobuf_message.h"
+#include "storage/base/invariant.h"
 
 namespace hg::http {
 namespace {
@@ -60,14 +63,87 @@ class Reader {
     for (const otlp::ResourceMetrics& of_resource : request.resource_metrics()) {
       resource_ = ResourceLabels(of_resource.resource());
       for (const otlp::ScopeMetrics& of_scope : of_resource.scope_metrics()) {
-        shared_.reset();
-        scope_ = &of_scope.scope();
+        BeginScope(of_scope.scope());
         for (const otlp::Metric& metric : of_scope.metrics()) ReadMetric(metric);
       }
     }
   }
 
+  void Read(const OtlpBody& body) {
+    using Kind = OtlpBody::Piece::Kind;
+    otlp::Resource resource;
+    otlp::InstrumentationScope scope;
+    otlp::Metric metric;
+    for (const OtlpBody::Piece& piece : body.pieces()) {
+      switch (piece.kind) {
+        case Kind::kResource:
+          Parse(piece, &resource);
+          resource_ = ResourceLabels(resource);
+          break;
+        case Kind::kScope:
+          Parse(piece, &scope);
+          BeginScope(scope);
+          break;
+        case Kind::kNumbers:
+          metric_ = piece.name;
+          if (Fit(body, body.Numbers(piece))) {
+            AddNumbers(body, body.Numbers(piece));
+            break;
+          }
+          [[fallthrough]];
+        case Kind::kMetric:
+          Parse(piece, &metric);
+          ReadMetric(metric);
+          break;
+      }
+    }
+  }
+
  private:
+  static void Parse(const OtlpBody::Piece& piece, google::protobuf::MessageLite* message) {
+    INVARIANT(OtlpBody::ParsePiece(piece.kind, piece.bytes, message));  // as the body was read
+  }
+
+  void BeginScope(const otlp::InstrumentationScope& scope) {
+    shared_.reset();
+    scope_ = &scope;
+    merged_of_.reset();
+  }
+
+  /// Whether their labels are not too large, however many they share.
+  bool Fit(const OtlpBody& body, std::span<const OtlpBody::Number> numbers) {
+    const Labels& shared = Shared();
+    return !shared.too_large() &&
+           std::all_of(numbers.begin(), numbers.end(), [&](const OtlpBody::Number& number) {
+             const OtlpBody::Attributes& own = body.AttributesOf(number);
+             return shared.texts().size() + own.count <= kOtlpAttributesMax &&
+                    metric_.size() + shared.bytes() + own.bytes <= kOtlpSeriesBytesMax;
+           });
+  }
+
+  void AddNumbers(const OtlpBody& body, std::span<const OtlpBody::Number> numbers) {
+    for (const OtlpBody::Number& number : numbers) {
+      sink_.BeginItem();
+      if (merged_of_ != number.attributes) {
+        Merge(body.Labels(body.AttributesOf(number)));
+        merged_of_ = number.attributes;
+      }
+      sink_.SetSeries(metric_, merged_);
+      sink_.Add(number.time_ms, number.value);
+    }
+  }
+
+  /// Both are sorted; where they share a name, a number's own label counts.
+  void Merge(std::span<const Label> own) {
+    merged_.clear();
+    auto next = own.begin();
+    for (const auto& [name, value] : Shared().texts()) {
+      while (next != own.end() && next->name < name) merged_.push_back(*next++);
+      if (next == own.end() || next->name != name) merged_.push_back({name, value});
+    }
+    merged_.insert(merged_.end(), next, own.end());
+  }
+
   [[nodiscard]] bool Wanted(std::string_view name) const {
     const auto& wanted = naming_.resource_attributes;
     return std::any_of(wanted.begin(), wanted.end(),
@@ -248,6 +324,8 @@ class Reader {
   const otlp::InstrumentationScope* scope_ = nullptr;
   std::optional<Labels> shared_;  // of the resource and the scope
   std::string metric_;            // name
+  std::vector<Label> merged_;     // of the scope and of the attributes merged_of_ of a body
+  std::optional<uint32_t> merged_of_;
   // Of the data point.
   const Attributes* attributes_ = nullptr;
   Labels labels_;
@@ -259,6 +337,17 @@ class Reader {
 void AddDataPoints(const otlp::ExportMetricsServiceRequest& request, const OtlpNaming& naming,
                    LabelledSink* sink) {
   Reader(naming, sink).Read(request);
+}
+
+bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink) {
+  if (OtlpBody body; body.Read(protobuf)) {
+    Reader(naming, sink).Read(body);
+    return true;
+  }
+  otlp::ExportMetricsServiceRequest request;
+  if (!ParseMessage(protobuf, &request)) return false;
+  AddDataPoints(request, naming, sink);
+  return true;
 }
 
 }  // namespace hg::http

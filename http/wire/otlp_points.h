@@ -34,5 +34,7 @@ struct OtlpNaming {
 /// the first with its series and others without; a point that says that it has no value is no item.
 void AddDataPoints(const otlp::ExportMetricsServiceRequest& request, const OtlpNaming& naming,
                    LabelledSink* sink);
+/// The same of a request in protobuf. False: the bytes are none, and the sink was told nothing.
+bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, LabelledSink* sink);
 
 }  // namespace hg::http

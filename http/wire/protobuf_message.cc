@@ -1,5 +1,6 @@
 #include "http/wire/protobuf_message.h"
 
+#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/util/json_util.h>
@@ -18,10 +19,14 @@ void KeepQuiet() {
 
 }  // namespace
 
-bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message) {
+bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message, int depth) {
   KeepQuiet();
-  return bytes.size() <= INT_MAX &&
-         message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  if (bytes.size() > INT_MAX) return false;
+  const auto size = static_cast<int>(bytes.size());
+  if (depth == 0) return message->ParseFromArray(bytes.data(), size);
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()), size);
+  in.SetRecursionLimit(google::protobuf::io::CodedInputStream::GetDefaultRecursionLimit() - depth);
+  return message->ParseFromCodedStream(&in) && in.ConsumedEntireMessage();
 }
 
 Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message) {

@@ -14,8 +14,8 @@ class MessageLite;
 namespace hg::http {
 
 /// Replaces what *message holds. False: the bytes are no such message; *message is meaningless
-/// then.
-bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message);
+/// then. `depth`: how many messages it stands in, which count for how deep it may be.
+bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message, int depth = 0);
 
 /// The same of protobuf's JSON form; members that are not known are skipped. InvalidArgument says
 /// what is wrong.

@@ -10,9 +10,13 @@
 namespace hg::http {
 namespace {
 
-void AppendText(std::string_view text, Bytes* spelled) {
-  AppendVarint(spelled, text.size());
-  spelled->append(text);
+size_t SpelledBytes(std::string_view text) {
+  return static_cast<size_t>(VarintLength(text.size())) + text.size();
+}
+
+char* PutText(char* to, std::string_view text) {
+  to = PutVarint(to, text.size());
+  return std::copy(text.begin(), text.end(), to);
 }
 
 std::string_view TakeText(ByteView* spelled) {
@@ -31,9 +35,13 @@ Result<std::string> Escaped(std::string_view text, const NameRules& rules) {
 
 }  // namespace
 
-void AppendLabel(const Label& label, Bytes* spelled) {
-  AppendText(label.name, spelled);
-  AppendText(label.value, spelled);
+void AppendLabels(std::span<const Label> labels, Bytes* spelled) {
+  const size_t before = spelled->size();
+  size_t bytes = before;
+  for (const Label& label : labels) bytes += SpelledBytes(label.name) + SpelledBytes(label.value);
+  spelled->resize(bytes);
+  char* to = spelled->data() + before;
+  for (const Label& label : labels) to = PutText(PutText(to, label.name), label.value);
 }
 
 std::vector<Label> ReadLabels(ByteView spelled) {

@@ -27,11 +27,11 @@ struct Label {
   bool operator==(const Label&) const = default;
 };
 
-/// Appends a label to the bytes by which its series is known the next time (Spelling::tags): each
+/// Appends labels to the bytes by which their series is known the next time (Spelling::tags): each
 /// text behind its length as a varint. With the metric as sent they are a spelling of
 /// Dialect::kLabels. Another dialect's it must not be: halves of spellings are known each by
 /// itself, and a metric that is escaped here, or no labels at all, mean something else elsewhere.
-void AppendLabel(const Label& label, Bytes* spelled);
+void AppendLabels(std::span<const Label> labels, Bytes* spelled);
 
 /// The labels of such a spelling; nothing of it was appended otherwise.
 std::vector<Label> ReadLabels(ByteView spelled);

@@ -46,8 +46,8 @@ void Names(std::string_view text) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const size_t equals = std::min(line.find('='), line.size());
     labels.push_back({line.substr(0, equals), line.substr(std::min(equals + 1, line.size()))});
-    AppendLabel(labels.back(), &spelled);
   }
+  AppendLabels(labels, &spelled);
   INVARIANT(ReadLabels(spelled) == labels);
   (void)ReadLabels(text);
   const NameRules rules;
@@ -71,26 +71,45 @@ void Snappy(std::string_view bytes) {
   INVARIANT(media.type.find(';') == std::string::npos);
 }
 
-/// Holds the order of the calls.
+/// Keeps what it is told, and holds the order of the calls.
 class Checked : public LabelledSink {
  public:
-  void SetSeries(std::string_view, std::span<const Label> labels) override {
-    Bytes spelled;
-    for (const Label& label : labels) AppendLabel(label, &spelled);
+  void SetSeries(std::string_view metric, std::span<const Label> labels) override {
+    told_.append(metric).append("{");
+    AppendLabels(labels, &told_);
     series_ = true;
   }
-  void BeginItem() override { item_ = true, series_ = false; }
-  void Add(int64_t, PointValue) override { INVARIANT(item_ && series_); }
-  void Refuse(std::string_view reason) override { INVARIANT(item_ && series_ && !reason.empty()); }
+  void BeginItem() override {
+    told_ += "item";
+    item_ = true, series_ = false;
+  }
+  void Add(int64_t time_ms, PointValue value) override {
+    INVARIANT(item_ && series_);
+    told_ += std::to_string(time_ms) + "=" + std::to_string(value.bits) + "/" +
+             std::to_string(value.flags);
+  }
+  void Refuse(std::string_view reason) override {
+    INVARIANT(item_ && series_ && !reason.empty());
+    told_.append(reason);
+  }
+
+  /// All that it was told.
+  [[nodiscard]] const Bytes& told() const { return told_; }
 
  private:
   bool item_ = false, series_ = false;
+  Bytes told_;
 };
 
 void Otlp(std::string_view bytes) {
   otlp::ExportMetricsServiceRequest request;
   Checked sink;
-  if (ParseMessage(bytes, &request)) AddDataPoints(request, {{"*"}}, &sink);
+  const bool good = ParseMessage(bytes, &request);
+  if (good) AddDataPoints(request, {{"*"}}, &sink);
+  // In place the same is read, or left to protobuf.
+  Checked in_place;
+  INVARIANT(AddDataPoints(bytes, {{"*"}}, &in_place) == good);
+  INVARIANT(in_place.told() == sink.told());
   const Status parsed = ParseJsonMessage(bytes, &request);
   INVARIANT(parsed.ok() || IsUtf8(parsed.message()));
   if (!parsed.ok()) return;

@@ -49,9 +49,13 @@ otlp::ExportMetricsServiceRequest Request(std::string_view json) {
   return request;
 }
 
+/// By protobuf's objects, and the same in place.
 Items ItemsOf(std::string_view json, const OtlpNaming& naming = {{"host"}}) {
-  Told told;
-  AddDataPoints(Request(json), naming, &told);
+  const otlp::ExportMetricsServiceRequest request = Request(json);
+  Told told, in_place;
+  AddDataPoints(request, naming, &told);
+  CHECK(AddDataPoints(request.SerializeAsString(), naming, &in_place));
+  CHECK(in_place.items == told.items);
   return told.items;
 }
 

@@ -21,15 +21,19 @@ TEST_CASE("labels are read as they were spelled") {
   const std::string large(1000, 'x');
   const std::vector<Label> labels = {{"a", "b"}, {"", ""}, {large, std::string_view("\0\x80", 2)}};
   Bytes spelled;
-  for (const Label& label : labels) AppendLabel(label, &spelled);
+  AppendLabels(labels, &spelled);
   CHECK(ReadLabels(spelled) == labels);
+  Bytes by_one;
+  for (const Label& label : labels) AppendLabels({&label, 1}, &by_one);
+  CHECK(by_one == spelled);
   CHECK(ReadLabels("").empty());
 }
 
 TEST_CASE("labels split in other places are spelled otherwise") {
   Bytes one, other;
-  AppendLabel({"ab", "c"}, &one);
-  AppendLabel({"a", "bc"}, &other);
+  const Label first{"ab", "c"}, second{"a", "bc"};
+  AppendLabels({&first, 1}, &one);
+  AppendLabels({&second, 1}, &other);
   CHECK(one != other);
 }
 

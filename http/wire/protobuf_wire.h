@@ -1,0 +1,71 @@
+#pragma once
+// Fields of a protobuf message, taken off the front of its bytes. False: they are cut short, or of
+// a form that encoders do not write (groups, sizes of many bytes); protobuf itself must say which.
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "storage/base/varint.h"
+
+namespace hg::http::protobuf_wire {
+
+enum WireType : uint8_t { kVarint = 0, kFixed64 = 1, kSized = 2, kFixed32 = 5 };
+
+/// What stands before a field; up to field 15 it is a byte.
+constexpr uint8_t Tag(int field, WireType type) { return static_cast<uint8_t>(field << 3 | type); }
+
+/// Of fields up to 15; of bytes that are not empty.
+inline bool TakeTag(std::string_view* rest, uint8_t* tag) {
+  *tag = static_cast<uint8_t>(rest->front());
+  rest->remove_prefix(1);
+  return *tag < 0x80 && *tag >= Tag(1, kVarint);
+}
+
+inline bool TakeVarint(std::string_view* rest, uint64_t* number) {
+  return GetVarint64(rest, number);
+}
+
+inline bool TakeSized(std::string_view* rest, std::string_view* bytes) {
+  constexpr size_t kSizeBytesMax = 4;  // protobuf takes five
+  ByteView in = rest->substr(0, kSizeBytesMax);
+  const size_t before = in.size();
+  uint64_t size = 0;
+  if (!GetVarint64(&in, &size)) return false;
+  const size_t head = before - in.size();
+  if (size > rest->size() - head) return false;
+  *bytes = rest->substr(head, static_cast<size_t>(size));
+  rest->remove_prefix(head + static_cast<size_t>(size));
+  return true;
+}
+
+inline bool TakeFixed64(std::string_view* rest, uint64_t* number) {
+  if (rest->size() < sizeof(*number)) return false;
+  std::memcpy(number, rest->data(), sizeof(*number));
+  if constexpr (std::endian::native == std::endian::big) *number = __builtin_bswap64(*number);
+  rest->remove_prefix(sizeof(*number));
+  return true;
+}
+
+/// What this version of the protocol does not have, or nobody needs. Groups are left to protobuf.
+inline bool SkipField(uint8_t tag, std::string_view* rest) {
+  uint64_t number = 0;
+  std::string_view bytes;
+  switch (tag & 7) {
+    case kVarint:
+      return TakeVarint(rest, &number);
+    case kFixed64:
+      return TakeFixed64(rest, &number);
+    case kSized:
+      return TakeSized(rest, &bytes);
+    case kFixed32:
+      if (rest->size() < sizeof(uint32_t)) return false;
+      rest->remove_prefix(sizeof(uint32_t));
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace hg::http::protobuf_wire
