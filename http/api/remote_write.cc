@@ -1,7 +1,5 @@
 #include "http/api/remote_write.h"
 
-#include <prometheus.pb.h>
-
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,23 +14,23 @@
 namespace hg::http {
 namespace {
 
-void AddSeries(const prometheus::TimeSeries& series, LabelledSink* points) {
+/// `labels`: room for those of a series.
+void AddSeries(const WrittenSeries& series, std::vector<Label>* labels, LabelledSink* points) {
   std::string_view metric;
-  std::vector<Label> labels;
-  labels.reserve(static_cast<size_t>(series.labels_size()));
-  for (const prometheus::Label& label : series.labels()) {
-    if (label.name() == kNameLabel && metric.empty()) {
-      metric = label.value();
+  labels->clear();
+  for (const Label& label : series.labels) {
+    if (label.name == kNameLabel && metric.empty()) {
+      metric = label.value;
     } else {
-      labels.push_back({label.name(), label.value()});
+      labels->push_back(label);
     }
   }
-  points->SetSeries(metric, labels);
-  for (const prometheus::Sample& sample : series.samples()) {
+  points->SetSeries(metric, *labels);
+  for (const WrittenSeries::Sample& sample : series.samples) {
     points->BeginItem();
-    points->Add(sample.timestamp(), PointValue::Double(sample.value()));
+    points->Add(sample.time_ms, PointValue::Double(sample.value));
   }
-  for (int i = 0; i < series.histograms_size(); ++i) {
+  for (size_t i = 0; i < series.histograms; ++i) {
     points->BeginItem();
     points->Refuse("native histograms cannot be stored");
   }
@@ -45,8 +43,9 @@ void HandleRemoteWrite(const Request& request, Services& services, ResponseWrite
       RequireSnappyBody(request, "prometheus.WriteRequest", services.options.body_bytes_max, out);
   if (!bytes) return;
   LabelledPoints points(services);
+  std::vector<Label> labels;
   const Status read = ReadWriteRequest(
-      *bytes, [&](const prometheus::TimeSeries& series) { AddSeries(series, &points); });
+      *bytes, [&](const WrittenSeries& series) { AddSeries(series, &labels, &points); });
   if (!read.ok()) return SendStatus(out, request, read);
   const Status stored = points.Finish();
   if (!stored.ok()) return SendWriteRefusal(out, request, stored);

@@ -10,11 +10,11 @@
 #include "http/wire/otlp_attribute.h"
 #include "http/wire/protobuf_message.h"
 #include "http/wire/protobuf_wire.h"
-#include "storage/model/utf8.h"
 
 namespace hg::http {
 namespace {
 
+using protobuf_wire::IsText;
 using protobuf_wire::kFixed64;
 using protobuf_wire::kSized;
 using protobuf_wire::kVarint;
@@ -40,19 +40,6 @@ constexpr uint8_t kAttribute = Tag(7, kSized), kFlags = Tag(8, kVarint);
 constexpr uint8_t kKey = Tag(1, kSized), kValue = Tag(2, kSized);
 constexpr uint8_t kText = Tag(1, kSized), kBool = Tag(2, kVarint), kInt = Tag(3, kVarint);
 constexpr uint8_t kDouble = Tag(4, kFixed64);
-
-/// A text; protobuf refuses what is no UTF-8.
-bool IsText(std::string_view text) {
-  uint64_t all = 0;
-  size_t i = 0;
-  for (; i + sizeof(all) <= text.size(); i += sizeof(all)) {
-    uint64_t eight;
-    std::memcpy(&eight, text.data() + i, sizeof(eight));
-    all |= eight;
-  }
-  for (; i < text.size(); ++i) all |= static_cast<uint8_t>(text[i]);
-  return (all & 0x8080808080808080u) == 0 || IsUtf8(text);
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "storage/base/varint.h"
+#include "storage/model/utf8.h"
 
 namespace hg::http::protobuf_wire {
 
@@ -66,6 +67,19 @@ inline bool SkipField(uint8_t tag, std::string_view* rest) {
     default:
       return false;
   }
+}
+
+/// Whether protobuf takes the bytes as a text: UTF-8.
+inline bool IsText(std::string_view text) {
+  uint64_t all = 0;
+  size_t i = 0;
+  for (; i + sizeof(all) <= text.size(); i += sizeof(all)) {
+    uint64_t eight;
+    std::memcpy(&eight, text.data() + i, sizeof(eight));
+    all |= eight;
+  }
+  for (; i < text.size(); ++i) all |= static_cast<uint8_t>(text[i]);
+  return (all & 0x8080808080808080u) == 0 || IsUtf8(text);
 }
 
 }  // namespace hg::http::protobuf_wire

@@ -5,6 +5,7 @@
 #include <prometheus.pb.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,12 +26,32 @@
 namespace hg::http {
 namespace {
 
+void CheckSeries(const WrittenSeries& series, const prometheus::TimeSeries& exact) {
+  INVARIANT(series.labels.size() == static_cast<size_t>(exact.labels_size()));
+  for (int i = 0; i < exact.labels_size(); ++i) {
+    const Label& label = series.labels[static_cast<size_t>(i)];
+    INVARIANT(label.name == exact.labels(i).name() && label.value == exact.labels(i).value());
+  }
+  INVARIANT(series.samples.size() == static_cast<size_t>(exact.samples_size()));
+  for (int i = 0; i < exact.samples_size(); ++i) {
+    const WrittenSeries::Sample& sample = series.samples[static_cast<size_t>(i)];
+    INVARIANT(std::bit_cast<uint64_t>(sample.value) ==
+              std::bit_cast<uint64_t>(exact.samples(i).value()));
+    INVARIANT(sample.time_ms == exact.samples(i).timestamp());
+  }
+  INVARIANT(series.histograms == static_cast<size_t>(exact.histograms_size()));
+}
+
 void Write(std::string_view bytes) {
-  size_t series = 0;
-  const Status read = ReadWriteRequest(bytes, [&](const prometheus::TimeSeries&) { ++series; });
+  int series = 0;
   prometheus::WriteRequest whole;
-  INVARIANT(ParseMessage(bytes, &whole) == read.ok());
-  INVARIANT(!read.ok() || series == static_cast<size_t>(whole.timeseries_size()));
+  const bool good = ParseMessage(bytes, &whole);
+  const Status read = ReadWriteRequest(bytes, [&](const WrittenSeries& one) {
+    if (good) CheckSeries(one, whole.timeseries(series));
+    ++series;
+  });
+  INVARIANT(good == read.ok());
+  INVARIANT(!good || series == whole.timeseries_size());
   if (const auto queries = ReadReadRequest(bytes); queries.ok()) {
     for (const RemoteQuery& query : *queries)
       for (const query::promql::Matcher& matcher : query.matchers) (void)matcher.Admits("a");

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 #include <prometheus.pb.h>
 
+#include <bit>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace hg::http {
@@ -16,10 +19,40 @@ struct Visited {
 
 Visited Read(std::string_view bytes) {
   Visited visited;
-  visited.status = ReadWriteRequest(bytes, [&](const prometheus::TimeSeries& series) {
-    visited.names.push_back(series.labels_size() > 0 ? series.labels(0).name() : "");
+  visited.status = ReadWriteRequest(bytes, [&](const WrittenSeries& series) {
+    visited.names.emplace_back(series.labels.empty() ? "" : series.labels[0].name);
   });
   return visited;
+}
+
+/// All series, as text.
+std::string Shown(std::string_view bytes) {
+  std::string text;
+  const Status read = ReadWriteRequest(bytes, [&](const WrittenSeries& series) {
+    for (const Label& label : series.labels)
+      text.append(label.name).append("=").append(label.value).append(",");
+    for (const WrittenSeries::Sample& sample : series.samples)
+      text += std::to_string(std::bit_cast<uint64_t>(sample.value)) + "@" +
+              std::to_string(sample.time_ms) + ",";
+    text += std::to_string(series.histograms) + "\n";
+  });
+  return read.ok() ? text : "none";
+}
+
+/// The same by protobuf alone.
+std::string ShownByProtobuf(const std::string& bytes) {
+  std::string text;
+  prometheus::WriteRequest message;
+  if (!message.ParseFromString(bytes)) return "none";
+  for (const prometheus::TimeSeries& series : message.timeseries()) {
+    for (const prometheus::Label& label : series.labels())
+      text += label.name() + "=" + label.value() + ",";
+    for (const prometheus::Sample& sample : series.samples())
+      text += std::to_string(std::bit_cast<uint64_t>(sample.value())) + "@" +
+              std::to_string(sample.timestamp()) + ",";
+    text += std::to_string(series.histograms_size()) + "\n";
+  }
+  return text;
 }
 
 std::string Request(const std::vector<std::string>& names) {
@@ -64,6 +97,40 @@ TEST_CASE("what is no request is refused") {
   CHECK_FALSE(Read(std::string("\0", 1)).status.ok());
   const Status large = Read(Request({std::string(kWriteSeriesBytesMax, 'x')})).status;
   CHECK(large.message().find("is longer than 4194304") != std::string::npos);
+}
+
+TEST_CASE("series are what protobuf says, whichever byte of them is cut or damaged") {
+  prometheus::WriteRequest message;
+  prometheus::TimeSeries* const series = message.add_timeseries();
+  for (const auto& [name, value] : {std::pair("__name__", "up"), {"job", "é"}, {"empty", ""}}) {
+    prometheus::Label* const label = series->add_labels();
+    label->set_name(name);
+    label->set_value(value);
+  }
+  for (const int64_t time : {int64_t{1700000000123}, int64_t{0}, int64_t{-5}}) {
+    prometheus::Sample* const sample = series->add_samples();
+    sample->set_value(static_cast<double>(time) / 3);
+    sample->set_timestamp(time);
+  }
+  series->add_histograms("x");
+  *message.add_timeseries() = *series;
+  std::string body = message.SerializeAsString();
+  // A label whose name stands twice, with a number and a group that nobody knows.
+  body += std::string("\x0a\x0f\x0a\x0d\x0a\x01x\x0a\x01y\x18\x05\x12\x01z\x23\x24", 17);
+  CHECK(Shown(body) == ShownByProtobuf(body));
+  CHECK(Shown(body).ends_with("y=z,0\n"));
+  for (size_t at = 0; at < body.size(); ++at) {
+    const auto check = [at](const std::string& changed) {
+      if (Shown(changed) != ShownByProtobuf(changed)) FAIL_CHECK(at);
+    };
+    check(body.substr(0, at));
+    check(body.substr(0, at) + body.substr(at + 1));
+    for (const int change : {1, 2, 8, 0x80, 0xFF}) {
+      std::string damaged = body;
+      damaged[at] = static_cast<char>(damaged[at] ^ change);
+      check(damaged);
+    }
+  }
 }
 
 }  // namespace hg::http
