@@ -42,10 +42,7 @@ bool Connection::AdvanceTelnet() {
 bool Connection::TryLines(std::string_view lines) {
   if (edge_.options.mode == Mode::kReadOnly || !May(Role::kWrite)) return false;
   auto& points = loop_.points;
-  points.clear();
-  for (std::string_view rest = lines; !rest.empty();) {
-    if (!ParsePutLine(TakeLine(&rest), &points.emplace_back())) return false;
-  }
+  if (!ParsePutLines(lines, &points)) return false;
   const Writer::ActingFor acting(writer().get());
   const auto appended = edge_.services.sink.AppendSpelled(points);
   Counters& counters = edge_.services.counters;

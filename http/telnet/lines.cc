@@ -78,9 +78,7 @@ class LineRunner {
   /// and every line is to be looked at.
   bool StoreLearning(std::string_view lines) {
     std::vector<SpelledPoint> points;
-    for (std::string_view rest = lines; !rest.empty();) {
-      if (!ParsePutLine(TakeLine(&rest), &points.emplace_back())) return false;
-    }
+    if (!ParsePutLines(lines, &points)) return false;
     const auto appended = services_.sink.AppendLearning(points);
     if (!appended.ok() || !appended->known) return false;
     counters_.rpc_telnet.fetch_add(points.size(), std::memory_order_relaxed);

@@ -1,6 +1,10 @@
 #include "http/wire/telnet_line.h"
 
 #include "http/wire/plain_number.h"
+#include "storage/base/short_bytes.h"
+
+// Several times a line; too large for the compiler to do it unasked.
+#define HG_INLINE inline __attribute__((always_inline))
 
 namespace hg::http {
 namespace {
@@ -13,6 +17,34 @@ bool TakeWord(std::string_view* line, std::string_view* word) {
   if (blank == std::string_view::npos) return false;
   *word = line->substr(0, blank);
   line->remove_prefix(blank + 1);
+  return true;
+}
+
+/// A word that has no other blanks or control characters, and the blank behind it.
+HG_INLINE bool TakePlainWord(const char** at, const char* end, std::string_view* word) {
+  const char* const blank = FindBlank(*at, end);
+  if (blank == *at || blank == end || *blank != ' ') return false;
+  *word = {*at, static_cast<size_t>(blank - *at)};
+  *at = blank + 1;
+  return true;
+}
+
+/// Passes over a text if it stands there.
+HG_INLINE bool SkipText(std::string_view text, const char** at, const char* end) {
+  if (static_cast<size_t>(end - *at) < text.size() || !SameBytes(*at, text.data(), text.size()))
+    return false;
+  *at += text.size();
+  return true;
+}
+
+/// The same of one that is the rest of a line.
+bool SkipLineEnd(std::string_view text, const char** at, const char* end) {
+  if (text.back() == '\r') return false;  // with a LF behind it, it would be of the line's end
+  const char* next = *at;
+  if (!SkipText(text, &next, end)) return false;
+  if (next != end && *next == '\r') ++next;
+  if (next == end || *next != '\n') return false;
+  *at = next + 1;
   return true;
 }
 
@@ -44,12 +76,36 @@ bool SplitPut(std::string_view line, PutWords* words) {
   return true;
 }
 
-bool ParsePutLine(std::string_view line, SpelledPoint* point) {
-  PutWords words;
-  if (!SplitPut(line, &words)) return false;
-  if (!ParsePlainTime(words.time, &point->time)) return false;
-  if (!ParsePlainValue(words.value, EntryPath::kTelnet, &point->value)) return false;
-  point->series = {Dialect::kWords, words.metric, words.tags};
+bool ParsePutLines(std::string_view lines, std::vector<SpelledPoint>* points) {
+  points->clear();
+  const char* const end = lines.data() + lines.size();
+  Timestamp time;
+  std::string_view time_word, tags;  // of the line before
+  for (const char* at = lines.data(); at != end;) {
+    SpelledPoint& point = points->emplace_back();
+    point.series.dialect = Dialect::kWords;
+    if (!SkipText(kPut, &at, end) || !TakePlainWord(&at, end, &point.series.metric)) return false;
+    // Lines that come together are mostly of one time, and metrics of one host.
+    if (time_word.empty() || !SkipText(time_word, &at, end)) {
+      std::string_view word;
+      if (!TakePlainWord(&at, end, &word) || !ParsePlainTime(word, &time)) return false;
+      time_word = {word.data(), word.size() + 1};  // with the blank
+    }
+    point.time = time;
+    std::string_view value;
+    if (!TakePlainWord(&at, end, &value) ||
+        !ParsePlainValue(value, EntryPath::kTelnet, &point.value)) {
+      return false;
+    }
+    if (tags.empty() || !SkipLineEnd(tags, &at, end)) {
+      const char* const lf = FindByte(at, end, '\n');
+      if (lf == end) return false;
+      tags = {at, static_cast<size_t>(lf - at)};
+      if (tags.ends_with('\r')) tags.remove_suffix(1);
+      at = lf + 1;
+    }
+    point.series.tags = tags;
+  }
   return true;
 }
 

@@ -21,8 +21,9 @@ struct PutWords {
 };
 bool SplitPut(std::string_view line, PutWords* words);
 
-/// Takes a put line whose numbers are plain; the names stay raw. False: the exact way must look at
-/// it.
-bool ParsePutLine(std::string_view line, SpelledPoint* point);
+/// Reads put lines, each ended by LF, whose numbers are plain; the names stay raw. False: the exact
+/// way must look at them; *points is then meaningless. Lines whose tags are those of the line
+/// before share its bytes.
+bool ParsePutLines(std::string_view lines, std::vector<SpelledPoint>* points);
 
 }  // namespace hg::http

@@ -100,34 +100,52 @@ std::string Exact(std::string_view line, PutLines* lines) {
   return lines->Add(line, words);
 }
 
+/// A line that the fast way takes alone, LF and all.
+void CheckLine(std::string_view line, const SpelledPoint& fast) {
+  PutLines lines;
+  if (Exact(line, &lines).empty()) {
+    INVARIANT(lines.points()[0].time.raw == fast.time.raw);
+    INVARIANT(lines.points()[0].value == fast.value);
+    INVARIANT(lines.points()[0].spelling.metric == fast.series.metric);
+    INVARIANT(lines.points()[0].spelling.tags == fast.series.tags);
+    return;
+  }
+  // The names are at fault, not the numbers: with others the line is good.
+  PutWords words;
+  INVARIANT(SplitPut(line, &words));
+  const std::string other =
+      "put m " + std::string(words.time) + " " + std::string(words.value) + " a=b";
+  PutLines again;
+  INVARIANT(Exact(other, &again).empty());
+  INVARIANT(again.points()[0].time.raw == fast.time.raw);
+  INVARIANT(again.points()[0].value == fast.value);
+}
+
 void Lines(std::string text) {
   text += '\n';
-  std::string_view rest = text;
-  while (!rest.empty()) {
+  std::vector<SpelledPoint> together, alone;
+  bool all = true;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view before = rest;
     const std::string_view line = TakeLine(&rest);
-    SpelledPoint fast;
-    if (!ParsePutLine(line, &fast)) {
+    std::vector<SpelledPoint> one;
+    if (ParsePutLines(before.substr(0, before.size() - rest.size()), &one)) {
+      INVARIANT(one.size() == 1);
+      CheckLine(line, one[0]);
+      alone.push_back(one[0]);
+    } else {
+      all = false;
       PutLines lines;
       if (line.starts_with("put ")) (void)Exact(line, &lines);
-      continue;
     }
-    PutLines lines;
-    if (Exact(line, &lines).empty()) {
-      INVARIANT(lines.points()[0].time.raw == fast.time.raw);
-      INVARIANT(lines.points()[0].value == fast.value);
-      INVARIANT(lines.points()[0].spelling.metric == fast.series.metric);
-      INVARIANT(lines.points()[0].spelling.tags == fast.series.tags);
-      continue;
-    }
-    // The names are at fault, not the numbers: with others the line is good.
-    PutWords words;
-    INVARIANT(SplitPut(line, &words));
-    const std::string other =
-        "put m " + std::string(words.time) + " " + std::string(words.value) + " a=b";
-    PutLines again;
-    INVARIANT(Exact(other, &again).empty());
-    INVARIANT(again.points()[0].time.raw == fast.time.raw);
-    INVARIANT(again.points()[0].value == fast.value);
+  }
+  INVARIANT(ParsePutLines(text, &together) == all);
+  if (!all) return;
+  INVARIANT(together.size() == alone.size());
+  for (size_t i = 0; i < alone.size(); ++i) {
+    INVARIANT(together[i].series.metric == alone[i].series.metric);
+    INVARIANT(together[i].series.tags == alone[i].series.tags);
+    INVARIANT(together[i].time.raw == alone[i].time.raw && together[i].value == alone[i].value);
   }
 }
 

@@ -220,9 +220,11 @@ TEST_CASE("the fast way and the exact way of put lines agree") {
     }
     CAPTURE(line);
     const std::string wanted = Say(exact, line + "\n");
-    SpelledPoint point;
-    if (ParsePutLine(line, &point)) {
-      const auto appended = fast.ingest.AppendSpelled({&point, 1});
+    std::vector<SpelledPoint> points;
+    const std::string sent = line + "\n";  // the points borrow it
+    if (ParsePutLines(sent, &points)) {
+      REQUIRE(points.size() == 1);
+      const auto appended = fast.ingest.AppendSpelled(points);
       REQUIRE(appended.ok());
       if (appended->known) {
         ++taken;
@@ -235,6 +237,60 @@ TEST_CASE("the fast way and the exact way of put lines agree") {
   CHECK(exact.Cells() == fast.Cells());
   CHECK(exact.Ids() == fast.Ids());
   CHECK(taken > 1000);
+}
+
+TEST_CASE("put lines that come together are read as each of them alone") {
+  const char* const starts[] = {"put m ", "put m ",  "put cpu.usage_user.of.the.host ",
+                                "put  ",  "put m\t", "PUT m "};
+  const char* const times[] = {"1700000000", "1700000000",  "1700000001",
+                               "170000000",  "17000000001", "0"};
+  const char* const ends[] = {"host=a dc=x", "host=a dc=x",   "host=a dc=xy",
+                              "host=a dc=",  "host=a dc=x\r", "",
+                              "\r",          "host=a\tdc=x"};
+  std::mt19937 random(5);
+  int taken = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string lines;
+    std::vector<std::string> each;
+    for (int i = 0; i < 4; ++i) {
+      const size_t odd = random() % 30 == 0 ? 6 : 3;
+      each.push_back(starts[random() % odd] + std::string(times[random() % odd]) + " 1." +
+                     std::to_string(i) + " " + ends[random() % (odd + 2)] +
+                     (random() % 4 == 0 ? "\r\n" : "\n"));
+      lines += each.back();
+    }
+    CAPTURE(lines);
+    std::vector<SpelledPoint> together, alone;
+    bool all = true;
+    for (const std::string& line : each) {
+      std::vector<SpelledPoint> one;
+      all = ParsePutLines(line, &one) && all;
+      if (all) alone.push_back(one.at(0));
+    }
+    REQUIRE(ParsePutLines(lines, &together) == all);
+    if (!all) continue;
+    ++taken;
+    REQUIRE(together.size() == alone.size());
+    for (size_t i = 0; i < alone.size(); ++i) {
+      const bool same = together[i].series.metric == alone[i].series.metric &&
+                        together[i].series.tags == alone[i].series.tags &&
+                        together[i].series.dialect == Dialect::kWords &&
+                        together[i].time.raw == alone[i].time.raw &&
+                        together[i].value == alone[i].value;
+      CHECK(same);
+    }
+  }
+  CHECK(taken > 10000);
+}
+
+TEST_CASE("a put line that is cut is none") {
+  const std::string line = "put m 1700000000 1 host=a\n";
+  std::vector<SpelledPoint> points;
+  for (size_t size = 1; size < line.size(); ++size)
+    CHECK_FALSE(ParsePutLines(line.substr(0, size), &points));
+  CHECK_FALSE(ParsePutLines(line + line.substr(0, line.size() - 1), &points));
+  REQUIRE(ParsePutLines(line + line, &points));
+  CHECK(points[0].series.tags.data() == points[1].series.tags.data());
 }
 
 }  // namespace hg::http

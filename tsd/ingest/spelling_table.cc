@@ -42,7 +42,7 @@ const SpellingTable::Text* SpellingTable::FindText(const Table<TextSlot>& table,
     const Text* known = slot.text.load(std::memory_order_acquire);
     if (known == nullptr) return nullptr;
     if (slot.hash.load(std::memory_order_relaxed) == hash && known->dialect == dialect &&
-        known->text() == text) {
+        known->size == text.size() && SameBytes(known->bytes, text.data(), text.size())) {
       return known;
     }
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/base/bytes.h"
+#include "storage/base/short_bytes.h"
 #include "storage/model/point_sink.h"
 #include "storage/points/points.h"
 
@@ -33,7 +34,8 @@ struct SpelledSeries {
 
 /// Whether their tags are the same bytes of one dialect.
 inline bool SameTags(const Spelling& a, const Spelling& b) {
-  return a.tags == b.tags && a.dialect == b.dialect;
+  return a.tags.size() == b.tags.size() && a.dialect == b.dialect &&
+         (a.tags.data() == b.tags.data() || SameBytes(a.tags.data(), b.tags.data(), a.tags.size()));
 }
 
 /// Thread-safe: any number of readers beside one writer at a time.

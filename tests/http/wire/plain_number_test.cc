@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace hg::http {
 
@@ -31,6 +34,46 @@ TEST_CASE("a plain number is read as the exact parser reads it") {
     }
   }
   CHECK(plain > 200000);
+}
+
+TEST_CASE("of short texts all that JSON calls numbers are plain, and no others") {
+  const auto is_number = [](std::string_view text) {
+    const auto digits = [&text] {
+      const size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+      text.remove_prefix(count);
+      return count;
+    };
+    if (text.starts_with('-')) text.remove_prefix(1);
+    const bool zero = text.starts_with('0');
+    const size_t integer = digits();
+    if (integer == 0 || (zero && integer > 1)) return false;
+    if (text.starts_with('.')) {
+      text.remove_prefix(1);
+      if (digits() == 0) return false;
+    }
+    if (text.starts_with('e')) {
+      text.remove_prefix(1);
+      if (text.starts_with('-')) text.remove_prefix(1);
+      if (digits() == 0) return false;
+    }
+    return text.empty();
+  };
+  constexpr std::string_view kCharacters = "07.-e:/";
+  std::vector<std::string> texts = {""};
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string text = texts[i];
+    PointValue fast, exact;
+    NumberError error;
+    const bool plain = ParsePlainValue(text, EntryPath::kHttp, &fast);
+    // Of hundreds the exponent may be out of range, which is not plain.
+    const bool far = text.size() > 3 && text.find('e') < text.size() - 3;
+    const bool same = ParseValue(text, EntryPath::kHttp, &exact, &error) && fast == exact;
+    const bool good = (plain == is_number(text) || (!plain && far)) && (!plain || same);
+    if (!good) FAIL_CHECK(text);
+    if (text.size() == 6) continue;
+    for (const char c : kCharacters) texts.push_back(text + c);
+  }
+  CHECK(texts.size() > 130000);
 }
 
 TEST_CASE("what JSON does not call a number is not plain") {
