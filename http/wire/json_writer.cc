@@ -42,10 +42,16 @@ void JsonWriter::Key(std::string_view name) {
 }
 
 void JsonWriter::Key(int64_t number) {
-  Comma();
-  out_.push_back('"');
-  AppendInt(number, &out_);
-  out_.append("\":");
+  constexpr size_t kBytesMax = 24;  // comma, quotes, sign, 19 digits, colon
+  const size_t at = out_.size();
+  out_.resize(at + kBytesMax);
+  char* to = out_.data() + at;
+  if (comma_) *to++ = ',';
+  *to++ = '"';
+  to = std::to_chars(to, out_.data() + at + kBytesMax, number).ptr;
+  *to++ = '"';
+  *to++ = ':';
+  out_.resize(static_cast<size_t>(to - out_.data()));
   comma_ = false;
 }
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "storage/model/java_digits.h"
+#include "storage/model/plain_double.h"
 
 namespace hg {
 namespace {
@@ -174,7 +175,7 @@ bool AppendSpecial(std::string* out, Float v, const char* zero) {
 template <typename Float>
 void AppendJava(std::string* out, Float v) {
   if (AppendSpecial(out, v, "0.0")) return;
-  // The usual range needs no layout of its own: to_chars gives the same digits in place.
+  // The usual range needs no layout of its own: to_chars gives the digits in place.
   const Float magnitude = std::abs(v);
   if (magnitude >= Float(1e-3) && magnitude < Float(1e7)) {
     // In place: a copy of what was just written digit by digit would wait for those stores.
@@ -314,7 +315,14 @@ bool ParseValue(std::string_view text, EntryPath path, PointValue* value, Number
   return true;
 }
 
-void AppendJavaDouble(std::string* out, double v) { AppendJava(out, v); }
+void AppendJavaDouble(std::string* out, double v) {
+  // In place, as above.
+  const size_t at = out->size();
+  out->resize(at + kPlainDoubleBytesMax);
+  const char* const end = PutPlainDouble(v, out->data() + at);
+  out->resize(end != nullptr ? static_cast<size_t>(end - out->data()) : at);
+  if (end == nullptr) AppendJava(out, v);
+}
 void AppendJavaFloat(std::string* out, float v) { AppendJava(out, v); }
 
 void AppendFixed6(std::string* out, double v) {
