@@ -83,8 +83,13 @@ std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<S
     for (const Series& s : series) Join(s, window, &out[0]);
     return out;
   }
+  // Mostly they come in order.
   std::map<Bytes, SeriesGroup> by_id;
-  for (const Series& s : series) Join(s, window, &by_id[GroupId(layout, s.tsuid, group_by)]);
+  for (const Series& s : series) {
+    const auto of = by_id.try_emplace(by_id.end(), GroupId(layout, s.tsuid, group_by));
+    Join(s, window, &of->second);
+  }
+  out.reserve(by_id.size());
   for (auto& [id, group] : by_id) {
     group.id = id;
     out.push_back(std::move(group));

@@ -207,6 +207,16 @@ Result<PointColumns> MergeAligned(const MergeOptions& options,
   out.bits.resize(end - begin);
   std::vector<double> scratch;
   Function function = options.aggregator->function;
+  if (!ints && series.size() == 1) {
+    RETURN_IF_ERROR(steps.Add(end - begin));
+    for (size_t i = 0; i < out.bits.size(); ++i) {
+      const double v = DoubleAt(*series[0], begin + i);
+      const double value = RunDouble(*options.aggregator, {&v, 1}, &scratch);
+      if (std::isinf(value)) return Infinite(options, value, out.time_ms[i]);
+      out.bits[i] = std::bit_cast<uint64_t>(value);
+    }
+    return out;
+  }
   if (!ints && FoldsSeries(function)) {
     FoldedInstants folded(function, end - begin);
     for (const PointColumns* s : series) {
