@@ -146,6 +146,17 @@ void BucketCache::Erase(ByUse::iterator kept, ByUse* gone) {
   shapes_.erase(shapes_.find(*shape->name));
 }
 
+// That of two shapes one is taken for the other costs no answer, only time.
+void BucketCache::PreferHours(const Bytes& shape) {
+  const size_t hash = std::hash<Bytes>()(shape);
+  preferred_[hash % preferred_.size()].store(hash, std::memory_order_relaxed);
+}
+
+bool BucketCache::prefers_hours(const Bytes& shape) const {
+  const size_t hash = std::hash<Bytes>()(shape);
+  return preferred_[hash % preferred_.size()].load(std::memory_order_relaxed) == hash;
+}
+
 void BucketCache::AfterChange(const ChangedRows& rows) {
   generations_[SlotOf(rows.metric, rows.base)].fetch_add(1, std::memory_order_acq_rel);
 }

@@ -61,6 +61,11 @@ class BucketCache : public ChangeListener {
   [[nodiscard]] int64_t share() const;
   /// A sub-query of more rows has more than that.
   [[nodiscard]] size_t rows_max() const;
+  /// Of sub-queries that need not read most of their rows hours are not kept; of this shape they
+  /// had to.
+  void PreferHours(const Bytes& shape);
+  /// Whether one of the shape had to lately.
+  [[nodiscard]] bool prefers_hours(const Bytes& shape) const;
   /// False: rows go by themselves (a TTL), and nothing must be kept.
   [[nodiscard]] bool usable() const { return !watched_.RowsExpire(); }
 
@@ -99,6 +104,9 @@ class BucketCache : public ChangeListener {
   WatchedPoints& watched_;
   const Clock& clock_;
   std::array<std::atomic<uint64_t>, kGenerations> generations_{};
+
+  // Hashes of shapes, each where it falls, until another one falls there.
+  std::array<std::atomic<size_t>, 1 << 10> preferred_{};
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

@@ -44,6 +44,17 @@ bool HoldsHistogramsOnly(const RowHour& row) {
          });
 }
 
+void NotePoints(int64_t first_ms, int64_t last_ms, uint64_t points, Series* series) {
+  if (series->raw_points == 0) series->first_point_ms = first_ms;
+  series->last_point_ms = last_ms;
+  series->raw_points += points;
+}
+
+bool HasNegativeZero(const PointColumns& buckets) {
+  constexpr auto kNegativeZero = std::bit_cast<uint64_t>(-0.0);
+  return std::find(buckets.bits.begin(), buckets.bits.end(), kNegativeZero) != buckets.bits.end();
+}
+
 }  // namespace
 
 // Mostly they are in order.
@@ -55,10 +66,16 @@ void SortSeries(std::vector<Series>* series) {
 
 Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
   RowHour row;
+  SeriesAgain* const again = fold_ != nullptr ? SeriesAgainOf(*scan) : nullptr;
   for (;;) {
     ASSIGN_OR_RETURN(bool more, scan->Next(&row));
     if (!more) return {};
-    RETURN_IF_ERROR(counter->Count(row));
+    const bool counted = rows_again_ > 0;
+    if (counted) {
+      --rows_again_;
+    } else {
+      RETURN_IF_ERROR(counter->Count(row));
+    }
     if (refuses_stray_ && IsStray(row)) return Status::Conflict("row " + ToHexUpper(row.key));
     if (values_ != nullptr) {
       RETURN_IF_ERROR(FilterValues(scan, &row));
@@ -72,8 +89,14 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     if (index == kRefused) continue;
     const bool recorded = record_ != nullptr && record_->Wants(row);
     if (recorded) BeginRecord(row, index);
-    ++rows_admitted_;
-    points_admitted_ += row.points();
+    if (!counted) {
+      ++rows_admitted_;
+      points_admitted_ += row.points();
+    }
+    if (again != nullptr) {
+      ASSIGN_OR_RETURN(const bool folded, Fold(scan, again, &row, index));
+      if (folded) continue;
+    }
     if (row.statistics != nullptr && !histograms_) {
       ASSIGN_OR_RETURN(const bool added, AddStatistics(row, index));
       if (added) continue;
@@ -225,6 +248,66 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   return index;
 }
 
+Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, size_t index) {
+  if (index != folding_.series) {
+    folding_ = {};
+    folding_.series = index;
+  }
+  if (folding_.alone) return false;
+  ++folding_.rows;
+  if (row->base % kRowSpan != 0) return FoldNoMore(again);
+  const int64_t base_ms = int64_t{row->base} * 1000, interval = fold_->interval_ms();
+  const auto follows = [&](int64_t bucket_ms) {
+    return folding_.rows == 1 || bucket_ms == folding_.next_ms;
+  };
+  Series& series = series_[index];
+  if (row->statistics != nullptr) {
+    const RowStatistics& statistics = *row->statistics;
+    const int64_t first_ms = base_ms + statistics.first_offset_ms;
+    const int64_t last_ms = base_ms + statistics.last_offset_ms;
+    const uint32_t step_ms = again->StepMs();
+    const bool no_gap = step_ms > 0 && step_ms <= interval;
+    if (no_gap && follows(first_ms - first_ms % interval) && !fold_->Needs(base_ms, statistics)) {
+      folding_.next_ms = last_ms - last_ms % interval + interval;
+      NotePoints(first_ms, last_ms, statistics.count, &series);
+      ++rows_spared_;
+      return true;
+    }
+    RETURN_IF_ERROR(memory_.Step(row->points()));
+    RETURN_IF_ERROR(scan->Load(row));
+  }
+  if (row->value.empty()) return FoldNoMore(again);
+  RETURN_IF_ERROR(BucketsOf(*row, &buckets_));
+  const std::vector<int64_t>& starts = buckets_.time_ms;
+  const bool gap =
+      starts.empty() || !follows(starts.front()) ||
+      starts.back() - starts.front() != interval * static_cast<int64_t>(starts.size() - 1);
+  if (gap) return FoldNoMore(again);
+  folding_.next_ms = starts.back() + interval;
+  NotePoints(base_ms + row->offset_ms.front(), base_ms + row->offset_ms.back(), row->value.size(),
+             &series);
+  fold_->Take(buckets_);
+  return true;
+}
+
+// What the fold has of it may stay there: these are buckets of the series.
+bool SeriesSet::FoldNoMore(SeriesAgain* again) {
+  folding_.alone = true;
+  if (folding_.rows == 1) return false;
+  series_[folding_.series].raw_points = 0;
+  rows_again_ = folding_.rows;
+  again->GiveSeriesAgain();
+  return true;
+}
+
+Status SeriesSet::BucketsOf(const RowHour& row, PointColumns* buckets) {
+  Downsampler downsampler(grid_);
+  RETURN_IF_ERROR(Downsample(row, &downsampler));
+  memory_.Remove(downsampler.MemoryBytes());
+  RETURN_IF_ERROR(downsampler.Finish(buckets));
+  return HasNegativeZero(*buckets) ? Status::Conflict("-0.0") : Status();
+}
+
 Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
   if (grid_ == nullptr) return false;
   const RowStatistics& statistics = *row.statistics;
@@ -235,10 +318,8 @@ Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
   const bool added = downsampler.AddStatistics(base_ms, statistics, any_order_);
   if (most > before) memory_.Remove(most - downsampler.MemoryBytes());
   if (!added) return false;
-  Series& series = series_[index];
-  if (series.raw_points == 0) series.first_point_ms = base_ms + statistics.first_offset_ms;
-  series.last_point_ms = base_ms + statistics.last_offset_ms;
-  series.raw_points += statistics.count;
+  NotePoints(base_ms + statistics.first_offset_ms, base_ms + statistics.last_offset_ms,
+             statistics.count, &series_[index]);
   return true;
 }
 
@@ -246,9 +327,7 @@ Status SeriesSet::AddPoints(const RowHour& row, size_t index) {
   Series& series = series_[index];
   size_t n = row.value.size();
   int64_t base_ms = int64_t{row.base} * 1000;
-  if (series.raw_points == 0) series.first_point_ms = base_ms + row.offset_ms.front();
-  series.last_point_ms = base_ms + row.offset_ms.back();
-  series.raw_points += n;
+  NotePoints(base_ms + row.offset_ms.front(), base_ms + row.offset_ms.back(), n, &series);
   if (grid_ != nullptr) return Downsample(row, &downsamplers_[index]);
   PointColumns& points = series.points;
   RETURN_IF_ERROR(MakeRoom(n, &points));
@@ -329,6 +408,7 @@ Status SeriesSet::Finish() {
     if (series_[i].raw_points == 0) continue;
     RETURN_IF_ERROR(TakeBuckets(i));
     RETURN_IF_ERROR(memory_.Step(series_[i].points.size()));
+    if (fold_ != nullptr && HasNegativeZero(series_[i].points)) return Status::Conflict("-0.0");
   }
   downsamplers_.clear();
   if (record_ != nullptr) RenumberRecord();

@@ -11,6 +11,7 @@
 #include "query/answer.h"
 #include "query/bucket_hour.h"
 #include "query/downsample.h"
+#include "query/extreme_fold.h"
 #include "query/histogram.h"
 #include "query/limits.h"
 #include "query/series_filter.h"
@@ -19,6 +20,7 @@
 #include "storage/base/work_watch.h"
 #include "storage/codec/annotation.h"
 #include "storage/points/points.h"
+#include "storage/points/series_again.h"
 
 namespace hg::query {
 
@@ -60,6 +62,10 @@ class SeriesSet {
   /// Before Read: sums of rows may be added as they are, though that may round them otherwise than
   /// adding their points one by one.
   void AllowAnyOrder() { any_order_ = true; }
+  /// Before Read of a scan that gives series again, if there is a grid of fixed buckets that divide
+  /// an hour, filled by nobody: series without a gap go to the fold instead of having buckets. Read
+  /// and Finish end with Conflict at a bucket of -0.0. It outlives the set.
+  void FoldInto(ExtremeFold* fold) { fold_ = fold; }
   /// Reads the scan to its end. A row with a damaged annotation fails, as does what the counter or
   /// the watch says.
   Status Read(PointScan* scan, LimitCounter* counter);
@@ -70,6 +76,8 @@ class SeriesSet {
   /// Rows and points of series that the filter admits.
   [[nodiscard]] uint64_t rows_admitted() const { return rows_admitted_; }
   [[nodiscard]] uint64_t points_admitted() const { return points_admitted_; }
+  /// Of these rows those that the fold did not need.
+  [[nodiscard]] uint64_t rows_spared() const { return rows_spared_; }
 
  private:
   static constexpr size_t kRefused = SIZE_MAX;  // a series the filter does not admit
@@ -77,6 +85,14 @@ class SeriesSet {
   struct Seen {
     Bytes identity;           // TSUID ‖ HourPart
     size_t index = kRefused;  // in series_
+  };
+
+  /// The series at hand, where there is a fold.
+  struct Folding {
+    size_t series = kRefused;
+    bool alone = false;   // it has a gap
+    size_t rows = 0;      // that came
+    int64_t next_ms = 0;  // the bucket that follows
   };
 
   /// What of a row's time tells its series from others: nothing, but for histograms in salted
@@ -91,6 +107,12 @@ class SeriesSet {
   size_t PositionOf(ByteView identity);
   /// Leaves the points whose values are wanted.
   Status FilterValues(PointScan* scan, RowHour* row);
+  /// True: nothing else is to be done with the row. False: it is its series' own.
+  Result<bool> Fold(PointScan* scan, SeriesAgain* again, RowHour* row, size_t index);
+  /// The buckets of a row. Conflict: -0.0.
+  Status BucketsOf(const RowHour& row, PointColumns* buckets);
+  /// The series at hand stands alone, with all of its rows.
+  bool FoldNoMore(SeriesAgain* again);
   /// False: its points are needed.
   Result<bool> AddStatistics(const RowHour& row, size_t index);
   Status AddPoints(const RowHour& row, size_t index);
@@ -113,7 +135,10 @@ class SeriesSet {
   const ValueFilter* values_ = nullptr;  // null = all
   RowRecord* record_ = nullptr;          // null = nothing is recorded
   RowRecord::Row recorded_;              // of the row at hand
-  uint64_t rows_admitted_ = 0, points_admitted_ = 0;
+  ExtremeFold* fold_ = nullptr;          // null = every series has its own buckets
+  Folding folding_;
+  size_t rows_again_ = 0;  // to come that were counted
+  uint64_t rows_admitted_ = 0, points_admitted_ = 0, rows_spared_ = 0;
   std::vector<Seen> seen_;                       // in order of appearance
   bool rising_ = true;                           // which is that of their identities
   std::unordered_map<Bytes, size_t> positions_;  // else: in seen_, by identity
@@ -122,6 +147,7 @@ class SeriesSet {
   std::vector<Series> series_;
   std::vector<Downsampler> downsamplers_;  // beside series_, if there is a grid
   std::vector<double> doubles_;            // scratch
+  PointColumns buckets_;                   // scratch
   KeptPoints kept_;                        // scratch
 };
 

@@ -18,24 +18,6 @@ void AppendSized(Bytes* out, ByteView bytes) {
   out->append(bytes);
 }
 
-/// All that the buckets of an hour depend on beside its rows. What fills them comes later.
-Bytes ShapeOf(const DownsampleSpec& downsample, ByteView metric, const SeriesMatcher& matcher) {
-  Bytes shape;
-  AppendSized(&shape, downsample.function->name);
-  AppendBig(&shape, static_cast<uint64_t>(downsample.interval_ms()), 8);
-  AppendSized(&shape, metric);
-  shape.push_back(matcher.exact_tags ? 1 : 0);
-  AppendBig(&shape, matcher.clauses.size(), 4);
-  for (const TagClause& clause : matcher.clauses) {
-    AppendSized(&shape, clause.tagk);
-    shape.push_back(static_cast<char>(clause.kind));
-    AppendBig(&shape, clause.values.size(), 4);
-    for (const Bytes& value : clause.values) AppendSized(&shape, value);
-  }
-  for (const Bytes& tsuid : matcher.tsuids) AppendSized(&shape, tsuid);
-  return shape;
-}
-
 BucketGrid Unfilled(DownsampleSpec spec, const ScanWindow& window, int64_t start_ms,
                     int64_t end_ms) {
   spec.fill = FillPolicy::kNone;
@@ -105,11 +87,28 @@ bool SubQueryRun::MayCache() const {
          !sub_.values && !context_.query.request.delete_rows && context_.cache->usable();
 }
 
+// What fills them comes later.
+Bytes SubQueryRun::Shape() const {
+  const DownsampleSpec& downsample = grid_->spec();
+  const SeriesMatcher& matcher = spec_.matcher;
+  Bytes shape;
+  AppendSized(&shape, downsample.function->name);
+  AppendBig(&shape, static_cast<uint64_t>(downsample.interval_ms()), 8);
+  AppendSized(&shape, spec_.metric);
+  shape.push_back(matcher.exact_tags ? 1 : 0);
+  AppendBig(&shape, matcher.clauses.size(), 4);
+  for (const TagClause& clause : matcher.clauses) {
+    AppendSized(&shape, clause.tagk);
+    shape.push_back(static_cast<char>(clause.kind));
+    AppendBig(&shape, clause.values.size(), 4);
+    for (const Bytes& value : clause.values) AppendSized(&shape, value);
+  }
+  for (const Bytes& tsuid : matcher.tsuids) AppendSized(&shape, tsuid);
+  return shape;
+}
+
 void SubQueryRun::FindCached(PointScanSpec* spec) {
-  CachedHours cached{ShapeOf(grid_->spec(), spec_.metric, spec_.matcher),
-                     {},
-                     Unfilled(grid_->spec(), window_, start_ms_, end_ms_),
-                     {}};
+  CachedHours cached{Shape(), {}, Unfilled(grid_->spec(), window_, start_ms_, end_ms_), {}};
   cached.old = context_.cache->Find(cached.shape, spec_.metric, spec_.rows);
   if (cached.old.found.empty() && cached.old.generations.empty()) return;
   spec->rows.begin += static_cast<uint32_t>(cached.old.found.size()) * kRowSpan;

@@ -118,6 +118,7 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
     out.query_index = index_;
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->points);
+    AddFolded(&columns);
     Result<PointColumns> points = MergeSeries(merge, columns);
     const Status failed = points.status();
     if (infinite_ms && context_.on_failure == OnFailure::kLeaveWhatPrecedes) {

@@ -122,6 +122,7 @@ SeriesSet& SubQueryRun::AddSet(size_t scans) {
     set.Record(&cached_->records.emplace_back(end, context_.cache->rows_max() / scans));
   }
   if (cached_) set.RefuseStrayRows();
+  if (fold_) set.FoldInto(&*fold_);
   if (sub_.histograms) set.WantHistograms();
   if (sub_.values) set.WantValues(&*sub_.values);
   return set;
@@ -129,19 +130,24 @@ SeriesSet& SubQueryRun::AddSet(size_t scans) {
 
 Status SubQueryRun::OpenScan() {
   cached_.reset();
+  fold_.reset();
   PlanPieces();
   if (pieces_.empty()) return OpenRawScan();
   OpenPieces();
   return {};
 }
 
-Status SubQueryRun::OpenRawScan(bool may_cache) {
+Status SubQueryRun::OpenRawScan(bool shorter) {
   PointScanSpec spec = spec_;
   cached_.reset();
-  if (may_cache && MayCache()) FindCached(&spec);
-  if (RowsFound() >= kRowsInParts) RETURN_IF_ERROR(NoWait::MayWait());
-  if (cached_ && spec.rows.begin >= spec.rows.end) return {};
-  ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec, context_.options.reconcile));
+  fold_.reset();
+  if (shorter) RETURN_IF_ERROR(OpenFolded());
+  if (scan_ == nullptr) {
+    if (shorter && MayCache()) FindCached(&spec);
+    if (RowsFound() >= kRowsInParts) RETURN_IF_ERROR(NoWait::MayWait());
+    if (cached_ && spec.rows.begin >= spec.rows.end) return {};
+    ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec, context_.options.reconcile));
+  }
   // The other sub-queries mostly ask for other metrics of the same series.
   if (scan_->RowsExpected() * context_.query.queries.size() >= kRowsInParts)
     RETURN_IF_ERROR(NoWait::MayWait());
@@ -155,13 +161,15 @@ Status SubQueryRun::Read() {
     RETURN_IF_ERROR(OpenRawScan());
   }
   Status read = scan_ != nullptr ? ReadRows() : Status();
-  if (cached_ && read.code() == StatusCode::kConflict) {  // SeriesSet::RefuseStrayRows
+  // SeriesSet::RefuseStrayRows, FoldInto
+  if ((cached_ || fold_) && read.code() == StatusCode::kConflict) {
     sets_.clear();
     RETURN_IF_ERROR(OpenRawScan(false));
     read = ReadRows();
   }
   RETURN_IF_ERROR(read);
   if (cached_) KeepRead();
+  if (fold_) TakeFolded();
   TakeSeries();
   return cached_ ? JoinCached() : Status();
 }

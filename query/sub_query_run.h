@@ -9,6 +9,7 @@
 
 #include "query/answer.h"
 #include "query/bucket_cache.h"
+#include "query/extreme_fold.h"
 #include "query/group.h"
 #include "query/limits.h"
 #include "query/name_memo.h"
@@ -94,7 +95,8 @@ class SubQueryRun {
   Status OpenScan();
   Status Read();
   Status ReadRows();
-  Status OpenRawScan(bool may_cache = true);
+  /// `shorter`: by what is kept, or need not be read.
+  Status OpenRawScan(bool shorter = true);
   // sub_query_rolled.cc: whole hours from rollups of our own making, where that changes no answer.
   void PlanPieces();
   void OpenPieces();
@@ -129,6 +131,13 @@ class SubQueryRun {
   Status JoinCached();
   Result<std::vector<ByteView>> OrdersOfJoined();
   Status FillAll();
+  /// All that the buckets of an hour depend on beside its rows.
+  [[nodiscard]] Bytes Shape() const;
+  // sub_query_folded.cc: the greatest of all series, of which most rows need not be read.
+  [[nodiscard]] bool MayFold() const;
+  Status OpenFolded();
+  void TakeFolded();
+  void AddFolded(std::vector<const PointColumns*>* columns) const;
   // sub_query_rollup.cc: reads the tables of the plan in turn, or the default pre-aggregates.
   Status PlanTables();
   Status ReadTables();
@@ -177,9 +186,11 @@ class SubQueryRun {
   bool chosen_ = false;              // spec_ names nothing but series that the filter admits
   std::unique_ptr<PointScan> scan_;  // opened and not read yet; nullptr: there is none to read
   std::optional<CachedHours> cached_;
-  std::deque<SeriesSet> sets_;  // of the scans; what series_ holds is charged by them
-  std::vector<Series> series_;  // by Series::order
-  std::vector<Bytes> tsuids_;   // of the series that were read, if their rows are to be deleted
+  std::optional<ExtremeFold> fold_;   // what the sets fold their series into
+  std::vector<PointColumns> folded_;  // what it came to: stands for points that series_ lacks
+  std::deque<SeriesSet> sets_;        // of the scans; what series_ holds is charged by them
+  std::vector<Series> series_;        // by Series::order
+  std::vector<Bytes> tsuids_;  // of the series that were read, if their rows are to be deleted
   std::vector<Group> groups_;
   SubQueryInfo info_;
 };

@@ -13,6 +13,7 @@
 #include "storage/points/reconcile.h"
 #include "storage/points/row_file.h"
 #include "storage/points/row_layout.h"
+#include "storage/points/row_statistics.h"
 
 namespace hg::points {
 namespace {
@@ -472,6 +473,16 @@ Status EmbeddedScan::Load(RowHour* row) {
   row->all_double = columns_.all_double;
   return {};
 }
+
+// Cells are used up where they are given, and irregular rows stand behind all series.
+bool EmbeddedScan::GivesSeriesAgain() const { return cells_.empty() && irregular_.empty(); }
+
+void EmbeddedScan::GiveSeriesAgain() {
+  next_base_ = 0;
+  file_at_ = memory_at_ = 0;
+}
+
+uint32_t EmbeddedScan::StepMs() const { return GridStepMs(unloaded_); }
 
 Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {
   if (int64_t{base} * 1000 < oldest_ms_) return false;  // some of its points have expired

@@ -14,12 +14,13 @@
 #include "storage/points/engine.h"
 #include "storage/points/points.h"
 #include "storage/points/row_codec.h"
+#include "storage/points/series_again.h"
 
 namespace hg::points {
 
 /// One thread at a time. The engine outlives it. Unsettled rows are told to `listener` if it is
 /// set.
-class EmbeddedScan : public PointScan {
+class EmbeddedScan : public PointScan, public SeriesAgain {
  public:
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
                                                     const ReconcileOptions& options,
@@ -27,6 +28,9 @@ class EmbeddedScan : public PointScan {
 
   Result<bool> Next(RowHour* row) override;
   Status Load(RowHour* row) override;
+  [[nodiscard]] bool GivesSeriesAgain() const override;
+  void GiveSeriesAgain() override;
+  [[nodiscard]] uint32_t StepMs() const override;
   [[nodiscard]] uint64_t RowsExpected() const override;
   std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) override;
 

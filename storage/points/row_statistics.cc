@@ -130,6 +130,19 @@ bool StatisticsHold(ByteView encoded_row) {
   return AppendColumns(encoded_row, &columns).ok() && StatisticsOf(columns) == *kept;
 }
 
+uint32_t GridStepMs(ByteView encoded_row) {
+  ByteReader in(encoded_row);
+  if ((in.U8() & kRowMore) != 0) in.U8();
+  const uint64_t count = in.Varint();
+  const uint8_t times = in.U8();
+  if (count < 2 || (times != kSecondsGrid && times != kMillisGrid)) return 0;
+  in.Varint();  // the first
+  const uint64_t step = in.Varint();
+  constexpr uint64_t kHourMs = uint64_t{kRowSpan} * 1000;
+  if (!in.ok() || step >= kHourMs) return 0;
+  return static_cast<uint32_t>(times == kSecondsGrid ? step * 1000 : step);
+}
+
 void AppendStatistics(const RowStatistics& statistics, Bytes* out) {
   AppendVarint(out, statistics.last_offset_ms);
   if (statistics.all_double) return AppendDoubles(statistics, out);

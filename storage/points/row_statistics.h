@@ -21,6 +21,10 @@ std::optional<RowStatistics> StatisticsOf(const RowColumns& columns);
 /// False: the row has statistics, and they are not those of its points; or it cannot be read.
 bool StatisticsHold(ByteView encoded_row);
 
+/// What lies between neighbours of an encoded row, where that is the same for all; else, or if the
+/// bytes are no row, 0.
+uint32_t GridStepMs(ByteView encoded_row);
+
 /// Appends the part of them that times and head of the row do not tell.
 void AppendStatistics(const RowStatistics& statistics, Bytes* out);
 /// Reads that part. False: the bytes cannot be statistics.

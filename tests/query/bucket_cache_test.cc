@@ -222,8 +222,8 @@ class History {
   void AskSome() {
     static constexpr const char* kDownsample[] = {
         "1m-avg",   "1m-avg-nan", "5m-max-zero", "20m-p95",     "1h-first", "30s-count",
-        "10m-last", "1h-dev",     "15m-sum",     "2m-min-null", "1h-avg",   "7m-sum"};
-    static constexpr const char* kAggregators[] = {"sum", "avg", "none", "zimsum", "dev"};
+        "10m-last", "1h-dev",     "15m-sum",     "2m-min-null", "20m-max",  "7m-sum"};
+    static constexpr const char* kAggregators[] = {"sum", "avg", "none", "zimsum", "dev", "max"};
     struct Filter {
       const char *type, *tagk, *text;
     };
@@ -233,7 +233,7 @@ class History {
                                           {"literal_or", "dc", "dc0|dc2"}};
     const int64_t now_s = on_.clock.NowMs() / 1000;
     const Filter& filter = kFilters[on_.Random(4)];
-    SubQuery query = Fixture::Ask(kAggregators[on_.Random(5)], kDownsample[on_.Random(12)],
+    SubQuery query = Fixture::Ask(kAggregators[on_.Random(6)], kDownsample[on_.Random(12)],
                                   filter.type, filter.tagk, filter.text, on_.Random(2) == 0);
     query.rate = on_.Random(3) == 0;
     CAPTURE(*query.downsample);
@@ -314,6 +314,18 @@ TEST_CASE_FIXTURE(Fixture, "filling, rates and groups come after what is kept") 
   Compare(rate);
   CHECK(Stats().misses == kHours);
   CHECK(Stats().hits == 5 * kHours);
+}
+
+TEST_CASE_FIXTURE(Fixture, "of the greatest of all hours are kept once most rows had to be read") {
+  Fill();
+  const SubQuery query = Ask("max", "1m-max");
+  Compare(query);
+  CHECK(Stats().hours == 0);
+  Compare(query);
+  CHECK(Stats().hours == kHours);
+  Compare(query);
+  CHECK(Stats().hits == kHours);
+  CHECK(Stats().misses == kHours);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a late point is in the next answer") {

@@ -1,0 +1,78 @@
+#include "query/extreme_fold.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace hg::query {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+int64_t Down(int64_t time_ms, int64_t interval_ms) { return time_ms - time_ms % interval_ms; }
+
+}  // namespace
+
+ExtremeFold::ExtremeFold(Function function, int64_t interval_ms, int64_t first_ms, int64_t last_ms)
+    : sign_(function == Function::kMin ? -1 : 1),
+      interval_ms_(interval_ms),
+      first_ms_(Down(first_ms + interval_ms - 1, interval_ms)),
+      last_ms_(Down(last_ms, interval_ms)),
+      floors_(last_ms_ < first_ms_ ? 0 : HourOf(last_ms_) + 1),
+      values_(last_ms_ < first_ms_ ? 0 : PlaceOf(last_ms_) + 1, -kInfinity),
+      filled_(values_.size()) {
+  for (std::atomic<double>& floor : floors_) floor = -kInfinity;
+}
+
+int64_t ExtremeFold::BytesOf(int64_t buckets) {
+  constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
+  return buckets * static_cast<int64_t>(sizeof(double) + sizeof(uint8_t) + kPointBytes);
+}
+
+// Hours of which no bucket is shown need nothing.
+bool ExtremeFold::Needs(int64_t base_ms, const RowStatistics& row) const {
+  if (base_ms + kHourMs <= first_ms_ || base_ms > last_ms_) return false;
+  const double best = sign_ > 0 ? row.most : -row.least;
+  const size_t hour = HourOf(std::max(base_ms, first_ms_));
+  return !(best <= floors_[hour].load(std::memory_order_relaxed));
+}
+
+void ExtremeFold::Take(const PointColumns& buckets) {
+  std::lock_guard lock(mutex_);
+  size_t hour = SIZE_MAX;
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    if (!shows(buckets.time_ms[i])) continue;
+    const size_t place = PlaceOf(buckets.time_ms[i]);
+    const double value = sign_ * std::bit_cast<double>(buckets.bits[i]);
+    filled_[place] = 1;
+    if (value > values_[place]) values_[place] = value;
+    const size_t of = HourOf(buckets.time_ms[i]);
+    if (of == hour) continue;
+    if (hour != SIZE_MAX) RaiseFloor(hour);
+    hour = of;
+  }
+  if (hour != SIZE_MAX) RaiseFloor(hour);
+}
+
+void ExtremeFold::RaiseFloor(size_t hour) {
+  const int64_t hour_ms = (first_ms_ / kHourMs + static_cast<int64_t>(hour)) * kHourMs;
+  const size_t begin = PlaceOf(std::max(hour_ms, first_ms_));
+  const size_t end = PlaceOf(std::min(hour_ms + kHourMs - interval_ms_, last_ms_)) + 1;
+  const auto at = [&](size_t place) { return values_.begin() + static_cast<ptrdiff_t>(place); };
+  floors_[hour].store(*std::min_element(at(begin), at(end)), std::memory_order_relaxed);
+}
+
+std::vector<PointColumns> ExtremeFold::Runs() const {
+  std::vector<PointColumns> runs;
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (filled_[i] == 0) continue;
+    if (i == 0 || filled_[i - 1] == 0) runs.emplace_back().all_double = true;
+    runs.back().time_ms.push_back(first_ms_ + static_cast<int64_t>(i) * interval_ms_);
+    const double value = values_[i] == -kInfinity ? kNan : sign_ * values_[i];
+    runs.back().bits.push_back(std::bit_cast<uint64_t>(value));
+  }
+  return runs;
+}
+
+}  // namespace hg::query

@@ -1,0 +1,83 @@
+// The greatest of the greatest, or the least of the least, of series that need not be read whole.
+
+#include <algorithm>
+
+#include "query/sub_query_run.h"
+
+namespace hg::query {
+namespace {
+
+// More buckets are another question than dashboards ask, and would take much memory for few series.
+constexpr int64_t kFoldedBucketsMax = 1 << 20;
+// Where so much of the rows had to be read, keeping their hours helps the next one more.
+constexpr uint64_t kReadShare = 4;
+
+}  // namespace
+
+// One group of buckets that divide an hour and that nobody fills; by times that OpenTSDB takes for
+// what they are, so that all series are members. Where limits count they count points.
+bool SubQueryRun::MayFold() const {
+  if (!grid_ || !context_.points.ListsFromIndex()) return false;
+  constexpr int64_t kHourMs = int64_t{kRowSpan} * 1000;
+  const DownsampleSpec& spec = grid_->spec();
+  const Function function = spec.function->function;
+  const bool extremes = (function == Function::kMax || function == Function::kMin) &&
+                        sub_.aggregator->function == function;
+  const bool in_hours = !spec.run_all && !spec.calendar && spec.fill == FillPolicy::kNone &&
+                        spec.interval_ms() > 0 && spec.interval_ms() < kHourMs &&
+                        kHourMs % spec.interval_ms() == 0;
+  const bool usual_times = window_.begin_ms() > UINT32_MAX && window_.end_s <= UINT32_MAX;
+  const bool limited = limits_.bytes_max > 0 || limits_.cells_max > 0;
+  return extremes && in_hours && usual_times && !limited && !sub_.text.rate && !sub_.histograms &&
+         !sub_.values && filter_->group_by().empty() && !filter_->reads_extra_hour();
+}
+
+// Leaves scan_ and fold_ behind, or neither; or scan_ alone, which is as good as another one.
+Status SubQueryRun::OpenFolded() {
+  if (!MayFold() || (MayCache() && context_.cache->prefers_hours(Shape()))) return {};
+  const int64_t interval_ms = grid_->spec().interval_ms();
+  int64_t first_ms = int64_t{spec_.rows.begin} * 1000;
+  int64_t last_ms = static_cast<int64_t>(spec_.rows.end) * 1000 - 1;
+  if (context_.trim) {
+    first_ms = std::max(first_ms, context_.query.start_ms);
+    last_ms = std::min(last_ms, context_.query.end_ms);
+  }
+  const int64_t buckets = last_ms / interval_ms - (first_ms + interval_ms - 1) / interval_ms + 1;
+  if (buckets <= 0 || buckets > kFoldedBucketsMax) return {};
+  PointScanSpec spec = spec_;
+  spec.statistics = true;
+  ASSIGN_OR_RETURN(auto scan, context_.points.Scan(spec, context_.options.reconcile));
+  if (SeriesAgainOf(*scan) == nullptr) {
+    if (MayCache()) {
+      context_.cache->PreferHours(Shape());
+    } else {
+      scan_ = std::move(scan);
+    }
+    return {};
+  }
+  RETURN_IF_ERROR(joined_memory_.Add(ExtremeFold::BytesOf(buckets)));
+  fold_.emplace(grid_->spec().function->function, interval_ms, first_ms, last_ms);
+  scan_ = std::move(scan);
+  return {};
+}
+
+void SubQueryRun::TakeFolded() {
+  folded_ = fold_->Runs();
+  uint64_t rows = 0, spared = 0;
+  for (const SeriesSet& set : sets_) {
+    rows += set.rows_admitted();
+    spared += set.rows_spared();
+  }
+  if (MayCache() && (rows - spared) * kReadShare > rows) context_.cache->PreferHours(Shape());
+}
+
+// Of the group that all series are in.
+void SubQueryRun::AddFolded(std::vector<const PointColumns*>* columns) const {
+  if (!fold_) return;
+  const PointColumns* const first = columns->empty() ? nullptr : columns->front();
+  std::erase_if(*columns, [](const PointColumns* column) { return column->size() == 0; });
+  for (const PointColumns& run : folded_) columns->push_back(&run);
+  if (columns->empty() && first != nullptr) columns->push_back(first);
+}
+
+}  // namespace hg::query

@@ -1,0 +1,361 @@
+// The greatest of many series is found without reading most of them. Nobody can tell from the
+// answer.
+#include "query/extreme_fold.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "query/bucket_cache.h"
+#include "query/engine.h"
+#include "query/filter.h"
+#include "query/validate.h"
+#include "storage/codec/row_key.h"
+#include "storage/points/embedded.h"
+#include "storage/points/series_again.h"
+#include "tests/query/same_answers.h"
+#include "tests/storage/points/embedded/temp_folder.h"
+
+namespace hg::query {
+namespace {
+
+constexpr int64_t kStart = 1'700'006'400;
+constexpr int kHosts = 64, kHours = 5, kStep = 10;
+constexpr int64_t kMinuteMs = 60'000;
+
+PointColumns Buckets(int64_t first_ms, std::initializer_list<double> values) {
+  PointColumns out;
+  out.all_double = true;
+  for (const double v : values) {
+    out.time_ms.push_back(first_ms + kMinuteMs * static_cast<int64_t>(out.time_ms.size()));
+    out.bits.push_back(std::bit_cast<uint64_t>(v));
+  }
+  return out;
+}
+
+RowStatistics From(double least, double most) {
+  RowStatistics row;
+  row.least = least;
+  row.most = most;
+  return row;
+}
+
+/// The same points through scans that give every point, once; or through such as they are, counted.
+class Watched : public Points {
+ public:
+  Watched(Points& points, bool every) : points_(points), every_(every) {}
+  [[nodiscard]] const KeyLayout& layout() const override { return points_.layout(); }
+  Result<SeriesNumber> Register(ByteView tsuid) override { return points_.Register(tsuid); }
+  Result<LogPosition> Append(std::span<const PointEntry> batch) override {
+    return points_.Append(batch);
+  }
+  void Commit(LogPosition position, std::function<void(Status)> done) override {
+    points_.Commit(position, std::move(done));
+  }
+  Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
+                                          const ReconcileOptions& options) override {
+    PointScanSpec own = spec;
+    own.statistics = spec.statistics && !every_;
+    ASSIGN_OR_RETURN(auto scan, points_.Scan(own, options));
+    return std::unique_ptr<PointScan>(new Counted(std::move(scan), this));
+  }
+  Status DeleteRows(const PointScanSpec& spec) override { return points_.DeleteRows(spec); }
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                    const std::function<bool(ByteView tsuid)>& visit) override {
+    return points_.ListSeries(metric, matcher, visit);
+  }
+  [[nodiscard]] bool ListsFromIndex() const override { return points_.ListsFromIndex(); }
+
+  size_t read = 0;   // rows whose points were read
+  size_t again = 0;  // series that were asked for again
+
+ private:
+  class Counted : public PointScan, public SeriesAgain {
+   public:
+    Counted(std::unique_ptr<PointScan> scan, Watched* of) : scan_(std::move(scan)), of_(*of) {}
+    Result<bool> Next(RowHour* row) override {
+      auto more = scan_->Next(row);
+      if (more.ok() && *more && row->statistics == nullptr) ++of_.read;
+      return more;
+    }
+    Status Load(RowHour* row) override {
+      ++of_.read;
+      return scan_->Load(row);
+    }
+    [[nodiscard]] bool GivesSeriesAgain() const override {
+      return !of_.every_ && again_ != nullptr;
+    }
+    void GiveSeriesAgain() override {
+      ++of_.again;
+      again_->GiveSeriesAgain();
+    }
+    [[nodiscard]] uint32_t StepMs() const override { return again_->StepMs(); }
+
+   private:
+    const std::unique_ptr<PointScan> scan_;
+    SeriesAgain* const again_ = SeriesAgainOf(*scan_);
+    Watched& of_;
+  };
+  Points& points_;
+  const bool every_;
+};
+
+class Fixture {
+ public:
+  Fixture() {
+    EmbeddedOptions options;
+    options.path = folder_.path();
+    options.background = false;
+    auto opened = Embedded::Open(options);
+    REQUIRE(opened.ok());
+    store = std::move(*opened);
+    names = std::make_unique<uid::Names>(store->cells(), uid::NamesOptions());
+    folded_points = std::make_unique<Watched>(store->points(), false);
+    every_point = std::make_unique<Watched>(store->points(), true);
+    Options query_options;
+    query_options.timezone = "UTC";
+    const auto engine = [&](Points& points, std::shared_ptr<BucketCache> cache = nullptr) {
+      return std::make_unique<Engine>(points, *names, store->cells(), SystemClock(), query_options,
+                                      std::move(cache));
+    };
+    folded = engine(*folded_points);
+    in_parts = engine(store->points());
+    whole = engine(*every_point);
+    for (int host = 0; host < kHosts; ++host) {
+      Bytes name = Id(UidKind::kTagk, "host");
+      name += Id(UidKind::kTagv, "h" + std::to_string(host));
+      tsuids.push_back(codec::MakeTsuid(Id(UidKind::kMetric, "m"), {name}));
+    }
+  }
+
+  Bytes Id(UidKind kind, const std::string& name) { return *names->FindOrAssign(kind, name); }
+
+  void Put(int host, int64_t offset_s, const PointValue& value) {
+    const PointEntry entry =
+        MakePointEntry(*store->points().Register(tsuids[static_cast<size_t>(host)]),
+                       Timestamp{kStart + offset_s}, value);
+    REQUIRE(store->points().Append({&entry, 1}).ok());
+  }
+  void PutInt(int host, int64_t offset_s, int64_t value) {
+    Put(host, offset_s, PointValue::Int(value));
+  }
+
+  /// A point each step, of values that come and go.
+  void Write(int host, int64_t from_s, int64_t until_s, int64_t step_s = kStep) {
+    for (int64_t at = from_s; at < until_s; at += step_s) {
+      const double wave = 50 * std::sin(static_cast<double>(at) / 2000 + host);
+      const auto number = static_cast<int64_t>(wave) + static_cast<int64_t>(random() % 40) - 20;
+      Put(host, at,
+          host % 8 == 1 ? PointValue::Double(static_cast<double>(number) / 7)
+                        : PointValue::Int(number));
+    }
+  }
+
+  void ToFiles() {
+    REQUIRE(store->cells().Flush().ok());
+    REQUIRE(store->cells().Compact().ok());  // with statistics of rows
+  }
+
+  static SubQuery Ask(const std::string& aggregator, const std::string& downsample) {
+    SubQuery query;
+    query.aggregator = aggregator;
+    query.metric = "m";
+    query.downsample = downsample;
+    return query;
+  }
+
+  static Result<Answer> Run(Engine& engine, const SubQuery& query, int64_t start_s = 0,
+                            int64_t end_s = kHours * 3600 - 1, bool trim = true) {
+    Request request;
+    request.start = std::to_string(kStart + start_s);
+    request.end = std::to_string(kStart + end_s);
+    request.queries = {query};
+    ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
+    return engine.Run(valid, {.trim = trim});
+  }
+
+  void CheckAll(const SubQuery& query, int64_t start_s = 0, int64_t end_s = kHours * 3600 - 1,
+                bool trim = true) {
+    const Result<Answer> expected = Run(*whole, query, start_s, end_s, trim);
+    for (Engine* engine : {folded.get(), in_parts.get()}) {
+      const Result<Answer> answer = Run(*engine, query, start_s, end_s, trim);
+      REQUIRE(answer.status().ToString() == expected.status().ToString());
+      if (answer.ok()) CheckSame(*answer, *expected);
+    }
+  }
+
+  /// Rows that were read to answer.
+  size_t ReadFor(const SubQuery& query, int64_t start_s = 0, int64_t end_s = kHours * 3600 - 1) {
+    const size_t before = folded_points->read;
+    REQUIRE(Run(*folded, query, start_s, end_s).ok());
+    return folded_points->read - before;
+  }
+
+  std::mt19937_64 random{3};
+  std::unique_ptr<Embedded> store;
+  std::unique_ptr<uid::Names> names;
+  std::unique_ptr<Watched> folded_points, every_point;
+  std::unique_ptr<Engine> folded, in_parts, whole;
+  std::vector<Bytes> tsuids;
+
+ private:
+  TempFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("a row is needed while one of its hour's buckets has less than it has somewhere") {
+  constexpr int64_t kBase = kStart * 1000;
+  ExtremeFold fold(Function::kMax, kMinuteMs, kBase, kBase + 3 * kMinuteMs - 1);
+  CHECK(fold.Needs(kBase, From(1, 2)));
+  fold.Take(Buckets(kBase, {5, 7}));
+  CHECK(fold.Needs(kBase, From(1, 2)));
+  fold.Take(Buckets(kBase + kMinuteMs, {3, 6}));
+  CHECK_FALSE(fold.Needs(kBase, From(1, 5)));
+  CHECK(fold.Needs(kBase, From(1, 5.5)));
+  CHECK_FALSE(fold.Needs(kBase + 3'600'000, From(1, 100)));  // it is not shown
+  CHECK_FALSE(fold.Needs(kBase - 3'600'000, From(1, 100)));
+  const auto runs = fold.Runs();
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].time_ms == Buckets(kBase, {0, 0, 0}).time_ms);
+  CHECK(runs[0].bits == Buckets(kBase, {5, 7, 6}).bits);
+}
+
+TEST_CASE("of the least it is the other way round, and gaps stay gaps") {
+  constexpr int64_t kBase = kStart * 1000;
+  ExtremeFold fold(Function::kMin, kMinuteMs, kBase + 1, kBase + 7'200'000);
+  fold.Take(Buckets(kBase, {-9, 4, 3}));
+  fold.Take(Buckets(kBase, {1, 2}));
+  fold.Take(Buckets(kBase + 5 * kMinuteMs, {std::numeric_limits<double>::quiet_NaN(), 0}));
+  CHECK(fold.Needs(kBase, From(100, 200)));  // minutes without a bucket
+  const auto runs = fold.Runs();
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].bits == Buckets(kBase + kMinuteMs, {2, 3}).bits);
+  CHECK(runs[0].time_ms.front() == kBase + kMinuteMs);
+  CHECK(std::isnan(std::bit_cast<double>(runs[1].bits[0])));
+  CHECK(runs[1].bits[1] == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "most rows of many series need not be read") {
+  for (int host = 0; host < kHosts; ++host) {
+    for (int64_t at = 0; at < kHours * 3600; at += kStep) {
+      // The first host has most throughout, the last one least.
+      PutInt(host, at, 1000 - host * 10 + static_cast<int64_t>(random() % 8));
+    }
+  }
+  ToFiles();
+  CHECK(ReadFor(Ask("max", "1m-max")) == kHours);
+  CHECK(ReadFor(Ask("mimmax", "5m-mimmax")) == kHours);
+  CHECK(ReadFor(Ask("min", "1m-min")) == kHosts * kHours);
+  CHECK(ReadFor(Ask("max", "1m-max"), 4000, 4299) == 1);
+  CHECK(ReadFor(Ask("max", "1m-min")) == kHosts * kHours);
+  CHECK(ReadFor(Ask("max", "1h-max")) == 0);
+  for (const char* downsample : {"1m-max", "10s-max", "30m-max", "7m-max", "1m-max-nan"}) {
+    for (const char* aggregator : {"max", "mimmax", "min", "none"}) {
+      CAPTURE(downsample);
+      CAPTURE(aggregator);
+      CheckAll(Ask(aggregator, downsample));
+      CheckAll(Ask(aggregator, downsample), 1234, 9876);
+      CheckAll(Ask(aggregator, downsample), 1234, 9876, false);
+      CheckAll(Ask(aggregator, downsample), 4000, 4299);
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "series with gaps, of part of the time, of odd steps are as they were") {
+  for (int host = 0; host < kHosts; ++host) {
+    const int64_t end = kHours * 3600;
+    switch (host % 16) {
+      case 3:  // for a while it was away
+        Write(host, 0, 4000 + host * 40);
+        Write(host, 5000 + host * 40, end);
+        break;
+      case 5:
+        Write(host, 3600 * (host % 4) + host, end);
+        break;
+      case 7:
+        Write(host, 0, 3600 * (1 + host % 4) + host * 10);
+        break;
+      case 9:  // whole hours are missing
+        Write(host, 0, 3600);
+        Write(host, 3600 * 3, end);
+        break;
+      case 11:
+        Write(host, 0, end, 33);
+        break;
+      case 13:  // a point in some buckets only
+        Write(host, 0, 3600);
+        Write(host, 3600, end, 150);
+        break;
+      default:
+        Write(host, 0, end);
+    }
+  }
+  for (const bool files : {false, true}) {
+    if (files) ToFiles();
+    for (const char* function : {"max", "min", "mimmax", "mimmin"}) {
+      for (const char* interval : {"1m", "20s", "5m", "45s", "10s", "1h"}) {
+        const SubQuery query = Ask(function, std::string(interval) + "-" + function);
+        CAPTURE(files);
+        CAPTURE(function);
+        CAPTURE(interval);
+        CheckAll(query);
+        CheckAll(query, 1777, 3600 * 4 + 100);
+        CheckAll(query, 1777, 3600 * 4 + 100, false);
+        CheckAll(query, 7300, 7400);
+      }
+    }
+    SubQuery some = Ask("max", "1m-max");
+    some.filters.push_back({"regexp", "host", "h[1-4].*", false});
+    CheckAll(some);
+    some.filters[0].group_by = true;
+    CheckAll(some);
+    SubQuery rate = Ask("max", "1m-max");
+    rate.rate = true;
+    CheckAll(rate);
+  }
+  CHECK(folded_points->again > 100);
+  CHECK(ReadFor(Ask("max", "1m-max")) < kHosts * kHours);
+}
+
+TEST_CASE_FIXTURE(Fixture, "newer points beside files, zeros of both signs and no numbers count") {
+  for (int host = 0; host < kHosts; ++host) Write(host, 0, kHours * 3600);
+  ToFiles();
+  const auto check = [&] {
+    for (const char* function : {"max", "min", "mimmax"}) {
+      CAPTURE(function);
+      const SubQuery query = Ask(function, std::string("1m-") + function);
+      CheckAll(query, 0, kHours * 3600 + 3599);
+      CheckAll(query, 3600, 7199);
+    }
+  };
+  PutInt(40, 5005, 10'000);
+  check();
+  constexpr int64_t kLater = kHours * 3600;
+  for (int host = 0; host < kHosts; ++host) {
+    const PointValue zero =
+        host % 3 == 0 ? PointValue::Int(0) : PointValue::Double(host % 3 == 1 ? -0.0 : 0.0);
+    for (int64_t at = kLater; at < kLater + 60; at += kStep) Put(host, at, zero);
+  }
+  check();
+  for (int host = 0; host < kHosts; ++host) {
+    for (int64_t at = kLater + 60; at < kLater + 180; at += kStep) {
+      Put(host, at, PointValue::Double(std::numeric_limits<double>::quiet_NaN()));
+    }
+  }
+  check();
+  Put(9, 9005, PointValue::Double(-std::numeric_limits<double>::infinity()));
+  check();
+  Put(10, 9105, PointValue::Double(std::numeric_limits<double>::infinity()));
+  check();
+}
+
+}  // namespace hg::query
