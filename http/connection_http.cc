@@ -1,6 +1,7 @@
 // The HTTP half of a connection (connection.h).
 
 #include <boost/asio/post.hpp>
+#include <chrono>
 #include <exception>
 
 #include "http/connection.h"
@@ -45,7 +46,8 @@ bool Answer(const Request& request, Services& services, Reply& reply) {
     if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
       return true;
     const bool more = reply.Finish();
-    services.counters.all_requests.Record((services.clock.MonotonicNs() - began_ns) / 1000000);
+    services.counters.all_requests.Record(
+        std::chrono::nanoseconds(services.clock.MonotonicNs() - began_ns));
     return more;
   } catch (const std::exception& error) {
     what = error.what();

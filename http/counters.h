@@ -25,7 +25,8 @@ struct Counters {
   Counter unauthorized_http{0}, unauthorized_telnet{0}, forbidden_http{0}, forbidden_telnet{0};
 
   Counter graph_requests{0};
-  // Of requests that a pool thread answered, of plots and of drawing them, of queries' storage.
+  // Of requests but puts that the loop finished itself, of plots and of drawing them, of queries'
+  // storage.
   Latency all_requests, graphs, drawing, scans;
 
   Counter query_success{0}, query_invalid{0}, query_exceptions{0};

@@ -11,6 +11,7 @@
 #include "http/request.h"
 #include "http/response_writer.h"
 #include "storage/base/clock.h"
+#include "storage/base/latency.h"
 #include "storage/points/points.h"
 #include "storage/store.h"
 #include "uid/annotations.h"
@@ -68,6 +69,11 @@ struct Services {
   const uid::HighestIds* highest_ids = nullptr;
   /// Says something to whoever reads the process's log. May be empty.
   std::function<void(const std::string&)> warn = {};
+  /// How long things took in other rooms, for /metrics: names and tags as of collect_stats. May be
+  /// empty.
+  std::function<void(const std::function<void(const std::string& name, const std::string& tags,
+                                              const LatencyHistogram&)>&)>
+      collect_latencies = {};
 };
 
 /// Answers one request. Runs on a pool thread, may block, must not throw. Errors go through

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "storage/base/latency.h"
 #include "storage/base/status.h"
 #include "storage/maintenance.h"
 #include "storage/points/points.h"
@@ -19,6 +20,10 @@ namespace hg::tsd {
 /// Receives one number for /api/stats: name without "tsd.", tags as "k=v k=v", value.
 using StatVisitor =
     std::function<void(const std::string& name, const std::string& tags, int64_t value)>;
+
+/// Receives how long something took so far, for /metrics; name and tags alike.
+using LatencyVisitor =
+    std::function<void(const std::string& name, const std::string& tags, const LatencyHistogram&)>;
 
 /// Owns an open store. The doors are thread-safe.
 class Backend {
@@ -40,8 +45,9 @@ class Backend {
   }
   /// Its engine, if that tells of changes to old rows; nullptr: others may change them, too.
   virtual WatchedPoints* watched() { return nullptr; }
-  /// The engine's own numbers. Thread-safe.
+  /// The engine's own numbers. Thread-safe, both.
   virtual void CollectStats(const StatVisitor& visit) { (void)visit; }
+  virtual void CollectLatencies(const LatencyVisitor& visit) { (void)visit; }
   /// The last failure of work behind the scenes, such as a flush; ok if there was none.
   /// Thread-safe.
   virtual Status Health() { return {}; }

@@ -131,6 +131,10 @@ class HbaseBackend : public Backend {
     return spool && spool->bytes > 0;
   }
   void CollectStats(const StatVisitor& visit) override { ShowHbaseStats(store_->Stats(), visit); }
+  void CollectLatencies(const LatencyVisitor& visit) override {
+    for (const hbase::HbaseStats::Calls& calls : store_->Stats().calls)
+      visit("hbase.gateway.latency", "method=" + calls.method, calls.took);
+  }
   /// Why points wait on this machine, while they do, and what HBase would not have of them.
   Status Health() override {
     const auto spool = store_->Stats().spool;

@@ -1,5 +1,6 @@
 #include "http/api/asked_query.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -94,7 +95,7 @@ Printers PrintersOf(Services& services) {
 
 void RecordScans(Services& services, const query::Answer& answer) {
   for (const query::SubQueryInfo& info : answer.queries)
-    services.counters.scans.Record(info.stats.scan_ns / 1000000);
+    services.counters.scans.Record(std::chrono::nanoseconds(info.stats.scan_ns));
 }
 
 void SendQueryFailure(const Request& request, Services& services, const Status& status,

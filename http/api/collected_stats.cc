@@ -11,9 +11,19 @@
 namespace hg::http {
 namespace {
 
+/// "k=v k=v …", or empty.
+void AddTags(std::string_view text, std::vector<StatTag>* tags) {
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    const size_t equals = pair.find('=');
+    if (equals != std::string_view::npos)
+      tags->emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+}
+
 class Collector {
  public:
-  /// own, type_class: "k=v k=v …", or empty.
   void Add(std::string_view name, int64_t value, std::string_view own = {},
            std::string_view type_class = {}) {
     Stat& stat = stats_.emplace_back();
@@ -26,16 +36,6 @@ class Collector {
   [[nodiscard]] std::vector<Stat> Take() { return std::move(stats_); }
 
  private:
-  static void AddTags(std::string_view text, std::vector<StatTag>* tags) {
-    while (!text.empty()) {
-      const std::string_view pair = text.substr(0, text.find(' '));
-      text.remove_prefix(std::min(text.size(), pair.size() + 1));
-      const size_t equals = pair.find('=');
-      if (equals != std::string_view::npos)
-        tags->emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
-    }
-  }
-
   std::vector<Stat> stats_;
 };
 
@@ -169,6 +169,24 @@ std::vector<Stat> CollectStats(Services& services, bool with_threads) {
     });
   }
   return collector.Take();
+}
+
+std::vector<LatencyStat> CollectLatencies(Services& services) {
+  std::vector<LatencyStat> latencies;
+  const auto add = [&latencies](const std::string& name, const std::string& tags,
+                                const LatencyHistogram& took) {
+    LatencyStat& latency = latencies.emplace_back();
+    latency.name = name;
+    AddTags(tags, &latency.tags);
+    latency.took = took;
+  };
+  const Counters& counters = services.counters;
+  add("http.latency", "type=all", counters.all_requests.Histogram());
+  add("http.latency", "type=graph", counters.graphs.Histogram());
+  add("http.latency", "type=gnuplot", counters.drawing.Histogram());
+  add("hbase.latency", "method=scan", counters.scans.Histogram());
+  if (services.collect_latencies) services.collect_latencies(add);
+  return latencies;
 }
 
 }  // namespace hg::http

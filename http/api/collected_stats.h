@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/base/latency.h"
+
 namespace hg::http {
 
 struct Services;
@@ -20,6 +22,15 @@ struct Stat {
   std::vector<StatTag> tags;     // its own
   std::vector<StatTag> classes;  // behind the host's tag, where OpenTSDB has them
 };
+
+/// How long something took, of which /api/stats shows percentiles as numbers ("NAME_95pct").
+struct LatencyStat {
+  std::string name;  // without "tsd."
+  std::vector<StatTag> tags;
+  LatencyHistogram took;
+};
+
+std::vector<LatencyStat> CollectLatencies(Services& services);
 
 /// In the order in which they are shown. Reads the table of ids and /proc.
 std::vector<Stat> CollectStats(Services& services, bool with_threads);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -122,15 +123,16 @@ void SendLines(const query::ValidQuery& query, const query::Answer& answer,
 
 /// What the page wants to know of a plot, without the plot.
 void SendNumbers(const Request& request, const query::ValidQuery& query,
-                 const query::Answer& answer, int64_t took_ms, const Services& services,
-                 ResponseWriter& out) {
+                 const query::Answer& answer, std::chrono::nanoseconds took,
+                 const Services& services, ResponseWriter& out) {
   size_t points = 0;
   for (const query::Group& group : answer.groups) points += group.points.size();
   std::string body;
   JsonWriter json(&body);
   json.BeginObject();
   json.Member("plotted", static_cast<int64_t>(points));
-  json.Member("timing", took_ms);
+  json.Member("timing",
+              int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(took).count()});
   json.Key("etags");
   json.BeginArray();
   for (size_t i = 0; i < query.queries.size(); ++i) {
@@ -168,7 +170,8 @@ void SendPicture(const Request& request, const query::ValidQuery& query, const g
                  Services& services, ResponseWriter& out) {
   const int64_t began_ns = services.clock.MonotonicNs();
   const Result<std::string> picture = graph::DrawPng(plot);
-  services.counters.drawing.Record((services.clock.MonotonicNs() - began_ns) / 1000000);
+  services.counters.drawing.Record(
+      std::chrono::nanoseconds(services.clock.MonotonicNs() - began_ns));
   if (!picture.ok()) return Fail(request, services, picture.status(), out);
   AddCacheHeaders(query, services, out);
   SendBody(out, 200, "image/png", *picture);
@@ -184,7 +187,9 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
     return SendError(out, request, 400, "Missing sub queries");
 
   const int64_t began_ns = services.clock.MonotonicNs();
-  const auto took_ms = [&] { return (services.clock.MonotonicNs() - began_ns) / 1000000; };
+  const auto took = [&] {
+    return std::chrono::nanoseconds(services.clock.MonotonicNs() - began_ns);
+  };
   services.counters.graph_requests.fetch_add(1, std::memory_order_relaxed);
   Result<query::Request> asked = ReadQuery(request.parameters);
   if (!asked.ok()) return Fail(request, services, asked.status(), out, 400);
@@ -216,13 +221,13 @@ void HandleGraph(const Request& request, Services& services, ResponseWriter& out
   RecordScans(services, *answer);
   SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
     if (lines) return SendLines(*query, *answer, services, watched);
-    if (numbers) return SendNumbers(request, *query, *answer, took_ms(), services, watched);
+    if (numbers) return SendNumbers(request, *query, *answer, took(), services, watched);
     SendPicture(
         request, *query,
         graph::PlotOf(*query, *answer, *style, zone.ok() ? *zone : query::TimeZone(), *axes),
         services, watched);
   });
-  services.counters.graphs.Record(took_ms());
+  services.counters.graphs.Record(took());
 }
 
 }  // namespace hg::http

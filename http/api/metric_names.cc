@@ -5,13 +5,11 @@ namespace {
 
 constexpr MetricType kCounter = MetricType::kCounter;
 constexpr MetricType kGauge = MetricType::kGauge;
-constexpr MetricType kSummary = MetricType::kSummary;
+constexpr MetricType kHistogram = MetricType::kHistogram;
 
 constexpr double kMillis = 0.001;  // seconds
 
 constexpr std::string_view kQueries = "Queries by how they ended.";
-constexpr std::string_view kGatewayLatency =
-    "Calls to HBase's gateways with their repetitions, since the start.";
 
 // In the order of docs/statistics.md.
 constexpr StatMetric kMetrics[] = {
@@ -33,6 +31,12 @@ constexpr StatMetric kMetrics[] = {
      "Requests and lines without good credentials."},
     {"rpc.forbidden", "", "hourglass_rpc_forbidden_total", kCounter,
      "Requests and lines of users who lack the role."},
+    {"http.latency", "type=all", "hourglass_http_request_duration_seconds", kHistogram,
+     "HTTP requests, but puts of known series, which take next to no time."},
+    {"http.latency", "type=graph", "hourglass_graph_duration_seconds", kHistogram,
+     "Plots, with their queries."},
+    {"http.latency", "type=gnuplot", "hourglass_graph_draw_duration_seconds", kHistogram,
+     "The drawing of plots alone."},
     {"http.latency_50pct", "", ""},
     {"http.latency_75pct", "", ""},
     {"http.latency_90pct", "", ""},
@@ -82,6 +86,8 @@ constexpr StatMetric kMetrics[] = {
      "Rows that the row fold could not rewrite."},
     {"compaction.dropped", "", "hourglass_compaction_rows_dropped_total", kCounter,
      "Rows that were not folded because too many waited."},
+    {"hbase.latency", "method=scan", "hourglass_query_scan_duration_seconds", kHistogram,
+     "Reading the rows of a sub-query."},
     {"hbase.latency_50pct", "", ""},
     {"hbase.latency_75pct", "", ""},
     {"hbase.latency_90pct", "", ""},
@@ -206,14 +212,12 @@ constexpr StatMetric kMetrics[] = {
      "Calls that failed in the end."},
     {"hbase.gateway.refused", "", "hourglass_hbase_calls_refused_total", kCounter,
      "Calls that were not sent since every gateway was away."},
-    {"hbase.gateway.latency_50pct", "", "hourglass_hbase_call_latency_seconds", kSummary,
-     kGatewayLatency, "quantile=0.5", kMillis},
-    {"hbase.gateway.latency_75pct", "", "hourglass_hbase_call_latency_seconds", kSummary,
-     kGatewayLatency, "quantile=0.75", kMillis},
-    {"hbase.gateway.latency_90pct", "", "hourglass_hbase_call_latency_seconds", kSummary,
-     kGatewayLatency, "quantile=0.9", kMillis},
-    {"hbase.gateway.latency_95pct", "", "hourglass_hbase_call_latency_seconds", kSummary,
-     kGatewayLatency, "quantile=0.95", kMillis},
+    {"hbase.gateway.latency", "", "hourglass_hbase_call_latency_seconds", kHistogram,
+     "Calls to HBase's gateways with their repetitions."},
+    {"hbase.gateway.latency_50pct", "", ""},
+    {"hbase.gateway.latency_75pct", "", ""},
+    {"hbase.gateway.latency_90pct", "", ""},
+    {"hbase.gateway.latency_95pct", "", ""},
     {"hbase.gateway.connections", "", "hourglass_hbase_connections", kGauge,
      "Connections to HBase's gateways; the idle ones are open, too."},
     {"hbase.gateway.connections.opened", "", "hourglass_hbase_connections_opened_total", kCounter,
@@ -230,6 +234,8 @@ constexpr StatMetric kMetrics[] = {
      "What waits on this machine for HBase."},
     {"hbase.spool.age", "", "hourglass_hbase_spool_age_seconds", kGauge,
      "Since the oldest of it came.", "", kMillis},
+    {"hbase.spool.stuck", "", "hourglass_hbase_spool_stuck_seconds", kGauge,
+     "Since HBase refuses the row that stands first; 0 while it takes them.", "", kMillis},
     {"hbase.spool.replay_rate", "", "hourglass_hbase_spool_replay_rows_per_second", kGauge,
      "Rows that are written to HBase from there."},
     {"hbase.spool.taken", "", "hourglass_hbase_spool_rows_taken_total", kCounter,

@@ -8,7 +8,7 @@
 
 namespace hg::http {
 
-/// One number (api/collected_stats.h), or those of its tags, as a metric. Static data.
+/// One number or latency (api/collected_stats.h), or those of its tags, as a metric. Static data.
 struct StatMetric {
   std::string_view stat;    // its name, without "tsd."
   std::string_view only;    // "key=value": of this tag alone, which then is no label; "" = whatever

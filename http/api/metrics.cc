@@ -22,15 +22,23 @@ MetricLabel LabelOf(std::string_view text) {
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
-bool Fits(const StatMetric& known, const Stat& stat) {
-  if (known.stat != stat.name) return false;
-  if (known.only.empty()) return true;
-  return std::find(stat.tags.begin(), stat.tags.end(), LabelOf(known.only)) != stat.tags.end();
+/// What has no name in metric_names.h.
+constexpr StatMetric kUnnamed{};
+
+/// The metric of a number or a latency.
+const StatMetric& MetricOf(std::string_view stat, const std::vector<StatTag>& tags) {
+  const auto fits = [&](const StatMetric& known) {
+    if (known.stat != stat) return false;
+    return known.only.empty() ||
+           std::find(tags.begin(), tags.end(), LabelOf(known.only)) != tags.end();
+  };
+  const auto known = std::find_if(StatMetrics().begin(), StatMetrics().end(), fits);
+  return known == StatMetrics().end() ? kUnnamed : *known;
 }
 
-MetricLabels LabelsOf(const Stat& stat, const StatMetric& known) {
+MetricLabels LabelsOf(const std::vector<StatTag>& tags, const StatMetric& known) {
   MetricLabels labels;
-  for (const StatTag& tag : stat.tags) {
+  for (const StatTag& tag : tags) {
     if (!known.only.empty() && tag == LabelOf(known.only)) continue;
     labels.emplace_back(MetricName(tag.first), tag.second);
   }
@@ -48,62 +56,57 @@ struct Family {
   MetricType type = MetricType::kUntyped;
   std::string help;
   std::vector<Sample> samples;
+  std::vector<std::pair<MetricLabels, LatencyHistogram>> histograms;
 };
 
 /// Gathers what belongs to one metric, wherever it stands among the numbers.
-std::map<std::string, Family> FamiliesOf(const std::vector<Stat>& stats) {
-  std::map<std::string, Family> families;
-  for (const Stat& stat : stats) {
-    const auto known = std::find_if(StatMetrics().begin(), StatMetrics().end(),
-                                    [&](const StatMetric& metric) { return Fits(metric, stat); });
-    if (known == StatMetrics().end()) {
-      Family& family = families[MetricName("hourglass." + stat.name)];
-      family.help = "tsd." + stat.name + " of /api/stats.";
-      family.samples.push_back({LabelsOf(stat, {}), stat.value});
-    } else if (!known->metric.empty()) {
-      Family& family = families[std::string(known->metric)];
-      family.type = known->type;
-      family.help = known->help;
-      family.samples.push_back({LabelsOf(stat, *known), stat.value, known->unit});
+class Families {
+ public:
+  /// Where samples of the metric go; nullptr: it is not shown.
+  Family* Of(const StatMetric& known, const std::string& stat) {
+    if (known.stat.empty()) {
+      Family& family = by_name_[MetricName("hourglass." + stat)];
+      family.help = "tsd." + stat + " of /api/stats.";
+      return &family;
     }
+    if (known.metric.empty()) return nullptr;
+    Family& family = by_name_[std::string(known.metric)];
+    family.type = known.type;
+    family.help = known.help;
+    return &family;
   }
-  return families;
-}
 
-void WriteStats(Services& services, MetricsText* text) {
-  for (const auto& [name, family] : FamiliesOf(CollectStats(services, true))) {
-    text->Family(name, family.type, family.help);
-    for (const Sample& sample : family.samples) {
-      if (sample.unit == 1) {
-        text->Sample(sample.labels, sample.value);
-      } else {
-        text->Sample(sample.labels, static_cast<double>(sample.value) * sample.unit);
+  void Write(MetricsText* text) const {
+    for (const auto& [name, family] : by_name_) {
+      text->Family(name, family.type, family.help);
+      for (const auto& [labels, took] : family.histograms) text->Histogram(labels, took);
+      for (const Sample& sample : family.samples) {
+        if (sample.unit == 1) {
+          text->Sample(sample.labels, sample.value);
+        } else {
+          text->Sample(sample.labels, static_cast<double>(sample.value) * sample.unit);
+        }
       }
     }
   }
-}
 
-void WriteLatency(std::string_view name, std::string_view help, const Latency& latency,
-                  MetricsText* text) {
-  text->Family(name, MetricType::kSummary, help);
-  constexpr std::pair<const char*, int> kQuantiles[] = {
-      {"0.5", 50}, {"0.75", 75}, {"0.9", 90}, {"0.95", 95}, {"0.99", 99}};
-  for (const auto& [quantile, percent] : kQuantiles) {
-    const double seconds = static_cast<double>(latency.Percentile(percent)) / 1000;
-    text->Sample({{"quantile", quantile}}, seconds);
+ private:
+  std::map<std::string, Family> by_name_;
+};
+
+void WriteStats(Services& services, MetricsText* text) {
+  Families families;
+  for (const Stat& stat : CollectStats(services, true)) {
+    const StatMetric& metric = MetricOf(stat.name, stat.tags);
+    if (Family* family = families.Of(metric, stat.name); family != nullptr)
+      family->samples.push_back({LabelsOf(stat.tags, metric), stat.value, metric.unit});
   }
-  text->Sample({}, static_cast<int64_t>(latency.Count()), "_count");
-}
-
-void WriteLatencies(const Counters& counters, MetricsText* text) {
-  WriteLatency("hourglass_http_request_duration_seconds",
-               "Requests that a thread of the pool answered.", counters.all_requests, text);
-  WriteLatency("hourglass_graph_duration_seconds", "Plots, with their queries.", counters.graphs,
-               text);
-  WriteLatency("hourglass_graph_draw_duration_seconds", "The drawing of plots alone.",
-               counters.drawing, text);
-  WriteLatency("hourglass_query_scan_duration_seconds", "Reading the rows of a query.",
-               counters.scans, text);
+  for (const LatencyStat& latency : CollectLatencies(services)) {
+    const StatMetric& metric = MetricOf(latency.name, latency.tags);
+    if (Family* family = families.Of(metric, latency.name); family != nullptr)
+      family->histograms.emplace_back(LabelsOf(latency.tags, metric), latency.took);
+  }
+  families.Write(text);
 }
 
 void WriteProcess(Services& services, MetricsText* text) {
@@ -143,7 +146,6 @@ void HandleMetrics(const Request& request, Services& services, ResponseWriter& o
   std::string body;
   MetricsText text(&body);
   WriteProcess(services, &text);
-  WriteLatencies(services.counters, &text);
   WriteStats(services, &text);
   SendBody(out, 200, kMetricsContentType, body);
 }

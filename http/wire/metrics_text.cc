@@ -1,6 +1,7 @@
 #include "http/wire/metrics_text.h"
 
 #include <charconv>
+#include <chrono>
 
 namespace hg::http {
 namespace {
@@ -13,8 +14,6 @@ std::string_view TypeName(MetricType type) {
       return "gauge";
     case MetricType::kHistogram:
       return "histogram";
-    case MetricType::kSummary:
-      return "summary";
     case MetricType::kUntyped:
       break;
   }
@@ -33,6 +32,18 @@ void AppendEscaped(std::string_view text, bool quotes, std::string* out) {
       *out += c;
     }
   }
+}
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// Never with an exponent: the labels are read by people.
+std::string BoundText(std::chrono::nanoseconds bound) {
+  char text[32];
+  const auto end =
+      std::to_chars(text, text + sizeof(text), Seconds(bound), std::chars_format::fixed);
+  return {text, end.ptr};
 }
 
 }  // namespace
@@ -84,6 +95,19 @@ void MetricsText::Sample(const MetricLabels& labels, double value, std::string_v
   const auto end = std::to_chars(text, text + sizeof(text), value);
   out_.append(text, end.ptr);
   out_ += "\n";
+}
+
+void MetricsText::Histogram(const MetricLabels& labels, const LatencyHistogram& took) {
+  MetricLabels bucket = labels;
+  std::string& bound = bucket.emplace_back("le", "").second;
+  for (size_t i = 0; i < took.within.size(); ++i) {
+    bound = BoundText(LatencyHistogram::kBounds[i]);
+    Sample(bucket, static_cast<int64_t>(took.within[i]), "_bucket");
+  }
+  bound = "+Inf";
+  Sample(bucket, static_cast<int64_t>(took.count), "_bucket");
+  Sample(labels, Seconds(took.sum), "_sum");
+  Sample(labels, static_cast<int64_t>(took.count), "_count");
 }
 
 }  // namespace hg::http

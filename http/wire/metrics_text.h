@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "storage/base/latency.h"
+
 namespace hg::http {
 
-enum class MetricType : uint8_t { kCounter, kGauge, kHistogram, kSummary, kUntyped };
+enum class MetricType : uint8_t { kCounter, kGauge, kHistogram, kUntyped };
 
 using MetricLabel = std::pair<std::string, std::string>;
 using MetricLabels = std::vector<MetricLabel>;
@@ -30,6 +32,9 @@ class MetricsText {
   /// Labels' names must be names, their values are escaped.
   void Sample(const MetricLabels& labels, int64_t value, std::string_view suffix = {});
   void Sample(const MetricLabels& labels, double value, std::string_view suffix = {});
+  /// The samples of a histogram: "_bucket" of each bound (label `le`), "_sum" and "_count", in
+  /// seconds.
+  void Histogram(const MetricLabels& labels, const LatencyHistogram& took);
 
  private:
   void Begin(const MetricLabels& labels, std::string_view suffix);

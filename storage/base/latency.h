@@ -1,21 +1,47 @@
 #pragma once
-// How long things took: enough of a histogram to tell percentiles (spec http-api.md §15.1,
-// http.latency_* and hbase.latency_*). Exact to a millisecond up to 63, to an eighth beyond.
+// How long things took, as two kinds of reader want it: percentiles since the start (spec
+// http-api.md §15.1, http.latency_* and hbase.latency_*), exact to a millisecond up to 63 and to an
+// eighth beyond; and counts below fixed bounds with their sum, which Prometheus adds up over
+// machines and takes differences of.
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace hg {
 
+/// What of all that was recorded took no longer than each bound, and how long it took together.
+struct LatencyHistogram {
+  /// From answers out of memory to queries that run into their limits.
+  static constexpr auto kBounds = [] {
+    using std::chrono::microseconds;
+    return std::array<std::chrono::nanoseconds, 18>{
+        microseconds(100),        microseconds(250),        microseconds(500),
+        microseconds(1'000),      microseconds(2'500),      microseconds(5'000),
+        microseconds(10'000),     microseconds(25'000),     microseconds(50'000),
+        microseconds(100'000),    microseconds(250'000),    microseconds(500'000),
+        microseconds(1'000'000),  microseconds(2'500'000),  microseconds(5'000'000),
+        microseconds(10'000'000), microseconds(30'000'000), microseconds(60'000'000)};
+  }();
+
+  std::array<uint64_t, kBounds.size()> within{};  // within[i]: kBounds[i]; never falls with i
+  uint64_t count = 0;                             // of all; at least the last of `within`
+  std::chrono::nanoseconds sum{0};
+};
+
 /// Thread-safe; relaxed, as totals are.
 class Latency {
  public:
-  void Record(int64_t millis) {
-    counts_[SlotOf(static_cast<uint64_t>(std::max<int64_t>(millis, 0)))].fetch_add(
-        1, std::memory_order_relaxed);
+  void Record(std::chrono::nanoseconds took) {
+    took = std::max(took, std::chrono::nanoseconds(0));
+    const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+    counts_[SlotOf(static_cast<uint64_t>(millis))].fetch_add(1, std::memory_order_relaxed);
+    buckets_[BucketOf(took)].fetch_add(1, std::memory_order_relaxed);
+    sum_ns_.fetch_add(static_cast<uint64_t>(took.count()), std::memory_order_relaxed);
   }
 
   /// How many were recorded.
@@ -23,6 +49,16 @@ class Latency {
     uint64_t total = 0;
     for (const auto& count : counts_) total += count.load(std::memory_order_relaxed);
     return total;
+  }
+
+  [[nodiscard]] LatencyHistogram Histogram() const {
+    LatencyHistogram read;
+    for (size_t i = 0; i < buckets_.size(); ++i) {
+      read.count += buckets_[i].load(std::memory_order_relaxed);
+      if (i < read.within.size()) read.within[i] = read.count;
+    }
+    read.sum = std::chrono::nanoseconds(sum_ns_.load(std::memory_order_relaxed));
+    return read;
   }
 
   /// The time (ms) that `percent` of all stayed within; 0 before the first.
@@ -57,7 +93,16 @@ class Latency {
     return static_cast<int64_t>(((kPerPower + eighth + 1) << (power - 3)) - 1);
   }
 
+  /// The first bound that holds it; one more where none does.
+  static size_t BucketOf(std::chrono::nanoseconds took) {
+    const auto& bounds = LatencyHistogram::kBounds;
+    return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), took) -
+                               bounds.begin());
+  }
+
   std::array<std::atomic<uint64_t>, kSlots> counts_{};
+  std::array<std::atomic<uint64_t>, LatencyHistogram::kBounds.size() + 1> buckets_{};
+  std::atomic<uint64_t> sum_ns_{0};
 };
 
 }  // namespace hg

@@ -23,7 +23,7 @@ class CallCounters {
     Totals& totals = by_method_[method];
     totals.repeats += static_cast<uint64_t>(attempts - 1);
     totals.failures += status.ok() ? 0 : 1;
-    totals.latency.Record(std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
+    totals.latency.Record(took);
   }
 
   /// Of one that was not sent, for every gateway is away.
@@ -39,6 +39,7 @@ class CallCounters {
       HbaseStats::Calls& calls = all.emplace_back();
       calls.method = method;
       calls.calls = totals.latency.Count();
+      calls.took = totals.latency.Histogram();
       calls.repeats = totals.repeats;
       calls.failures = totals.failures;
       calls.refused = totals.refused;

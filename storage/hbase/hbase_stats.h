@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/base/latency.h"
+
 namespace hg::hbase {
 
 /// Of writes that wait for HBase (spool.h).
@@ -34,6 +36,7 @@ struct HbaseStats {
     uint64_t failures = 0;  // calls that failed in the end
     uint64_t refused = 0;   // not sent, and not among the calls: every gateway was away
     std::array<int64_t, kPercentiles.size()> millis{};  // that so many percent stayed within
+    LatencyHistogram took;
   };
   std::vector<Calls> calls;
 

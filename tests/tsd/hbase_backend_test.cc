@@ -73,6 +73,13 @@ TEST_CASE("statistics tell of calls by method and of connections by gateway") {
   CHECK(shown.at("hbase.gateway.connections{" + gateway + " state=open}") == 1);
   CHECK(shown.at("hbase.gateway.away{" + gateway + "}") == 0);
   CHECK(shown.at("hbase.gateway.puts.waiting{}") == 0);
+  std::map<std::string, LatencyHistogram> took;
+  (*backend)->CollectLatencies(
+      [&](const std::string& name, const std::string& tags, const LatencyHistogram& of) {
+        took[name + "{" + tags + "}"] = of;
+      });
+  CHECK(took.at("hbase.gateway.latency{method=createTable}").count == 4);
+  CHECK(took.at("hbase.gateway.latency{method=createTable}").sum.count() > 0);
 }
 
 TEST_CASE("the daemon acknowledges points while HBase is away, and writes them when it is back") {

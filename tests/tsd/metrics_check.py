@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""promtool has nothing to say against what a daemon shows at /metrics, and every number of /api/stats has its name there.
+"""promtool has nothing to say against what a daemon shows at /metrics, and every number of /api/stats has its name there,
+those too that only a daemon over HBase shows.
     metrics_check.py build/release/tsdb
 The last line reads "N passed, N failed"."""
 import re
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
+import statistics_doc  # noqa: E402
 
 UNNAMED = re.compile(r"^# TYPE (\S+) untyped$", re.MULTILINE)
 
@@ -52,16 +54,25 @@ def faults(answers):
         yield f"health and readiness are {answers['/healthz']!r} and {answers['/readyz']!r}"
 
 
+def without_name(listed, table):
+    """What docs/statistics.md tells of and http/api/metric_names.cc does not know."""
+    for name in listed:
+        if f'{{"{name}", ' not in table:
+            yield f"{name} of docs/statistics.md is not in http/api/metric_names.cc"
+
+
 def main():
     if shutil.which("promtool") is None:
         print("FAIL there is no promtool: setup/install test brings it\n0 passed, 1 failed")
         return 1
     answers = shown(sys.argv[1])
-    wrong = list(faults(answers))
-    # The test itself: a counter without _total, a name that nobody gave, three lines that are missing, and no answer.
-    canary = list(faults({"/metrics": "# HELP a b\n# TYPE a counter\na 1\n# HELP c d\n# TYPE c untyped\nc 1\n"
+    listed = statistics_doc.told((ROOT / "docs/statistics.md").read_text())
+    wrong = [*faults(answers), *without_name(listed, (ROOT / "http/api/metric_names.cc").read_text())]
+    # The test itself: a counter without _total, names that nobody gave, three lines that are missing, and no answer.
+    canary = list(without_name(["a.b"], '{"a.bc", "", '))
+    canary += list(faults({"/metrics": "# HELP a b\n# TYPE a counter\na 1\n# HELP c d\n# TYPE c untyped\nc 1\n"
                                       "hourglass_ready 1\n", "/healthz": "", "/readyz": ""}))
-    if len(canary) != 6:
+    if len(canary) != 7:
         wrong.append(f"the canaries live: {canary}")
     for fault in wrong:
         print("FAIL", fault)

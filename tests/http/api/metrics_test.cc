@@ -1,6 +1,7 @@
 // /metrics, /healthz, /readyz.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 
 #include "http/api/collected_stats.h"
@@ -25,7 +26,7 @@ TEST_CASE("metrics are the numbers of /api/stats with types, units and labels") 
   f.services.collect_stats = [](const auto& add) {
     add("storage.files", "", 4);
     add("hbase.spool.age", "", 1500);
-    add("hbase.gateway.latency_95pct", "method=put", 20);
+    add("hbase.gateway.latency_95pct", "method=put", 20);  // the histogram tells
   };
   const BufferResponse reply = f.Ask("GET", "/metrics");
   CHECK(reply.status == 200);
@@ -36,23 +37,40 @@ TEST_CASE("metrics are the numbers of /api/stats with types, units and labels") 
         "# TYPE hourglass_points_added_total counter",
         "hourglass_queries_total{result=\"success\"} 5",
         "hourglass_queries_total{result=\"invalid\"} 6", "hourglass_storage_files 4",
-        "hourglass_hbase_spool_age_seconds 1.5",
-        "hourglass_hbase_call_latency_seconds{method=\"put\",quantile=\"0.95\"} 0.02"})
+        "hourglass_hbase_spool_age_seconds 1.5"})
     CHECK_MESSAGE(HasLine(reply.body, line), line);
+  CHECK(reply.body.find("latency_95pct") == std::string::npos);
   // Each family is announced once.
   const std::string announced = "# TYPE hourglass_queries_total counter";
   CHECK(reply.body.find(announced) == reply.body.rfind(announced));
 }
 
-TEST_CASE("how long requests took is a summary in seconds") {
+TEST_CASE("how long things took are histograms in seconds, which machines add up") {
   ApiFixture f;
-  for (int ms = 1; ms <= 20; ++ms) f.counters.all_requests.Record(ms);
+  Latency calls;
+  f.services.collect_latencies = [&calls](const auto& add) {
+    add("hbase.gateway.latency", "method=put", calls.Histogram());
+    add("hbase.gateway.latency", "method=get", LatencyHistogram());
+  };
+  for (int ms = 1; ms <= 20; ++ms) f.counters.all_requests.Record(std::chrono::milliseconds(ms));
+  calls.Record(std::chrono::minutes(3));
   const std::string text = f.Ask("GET", "/metrics").body;
   const std::string name = "hourglass_http_request_duration_seconds";
-  CHECK(HasLine(text, "# TYPE " + name + " summary"));
-  CHECK(HasLine(text, name + "{quantile=\"0.5\"} 0.01"));
-  CHECK(HasLine(text, name + "{quantile=\"0.95\"} 0.019"));
-  CHECK(HasLine(text, name + "_count 20"));
+  CHECK(HasLine(text, "# TYPE " + name + " histogram"));
+  for (const char* line :
+       {"_bucket{le=\"0.0005\"} 0", "_bucket{le=\"0.001\"} 1", "_bucket{le=\"0.01\"} 10",
+        "_bucket{le=\"0.025\"} 20", "_bucket{le=\"60\"} 20", "_bucket{le=\"+Inf\"} 20", "_sum 0.21",
+        "_count 20"})
+    CHECK_MESSAGE(HasLine(text, name + line), line);
+  CHECK(HasLine(text, "hourglass_query_scan_duration_seconds_count 0"));
+  CHECK(HasLine(text, "hourglass_graph_duration_seconds_count 0"));
+  CHECK(HasLine(text, "hourglass_graph_draw_duration_seconds_count 0"));
+  const std::string call = "hourglass_hbase_call_latency_seconds";
+  CHECK(HasLine(text, call + "_bucket{method=\"put\",le=\"60\"} 0"));
+  CHECK(HasLine(text, call + "_bucket{method=\"put\",le=\"+Inf\"} 1"));
+  CHECK(HasLine(text, call + "_sum{method=\"put\"} 180"));
+  CHECK(HasLine(text, call + "_count{method=\"get\"} 0"));
+  CHECK(text.find("quantile=") == std::string::npos);
 }
 
 TEST_CASE("the process tells what it is, and what it takes") {

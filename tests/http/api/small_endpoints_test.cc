@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "tests/http/api/api_fixture.h"
@@ -221,7 +222,7 @@ TEST_CASE("the log's last lines are shown, and its level can be set") {
 
 TEST_CASE("statistics have the names that dashboards look for, with their tags") {
   ApiFixture f;
-  f.counters.all_requests.Record(40);
+  f.counters.all_requests.Record(std::chrono::milliseconds(40));
   const std::string text = f.Ask("GET", "/stats").body;
   for (const char* line :
        {"tsd.http.latency_50pct ", "tsd.http.latency_95pct ", "tsd.http.graph.requests ",

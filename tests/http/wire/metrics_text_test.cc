@@ -36,6 +36,28 @@ TEST_CASE("no text of a label or a help can end its line or its quotes") {
         "a{l=\"one\\ntwo \\\\ \\\"three\\\"\"} 0\n");
 }
 
+TEST_CASE("a histogram is a bucket for each bound, one for all, their sum and count") {
+  std::string out;
+  MetricsText text(&out);
+  Latency latency;
+  latency.Record(std::chrono::microseconds(200));
+  latency.Record(std::chrono::minutes(2));
+  text.Family("a_seconds", MetricType::kHistogram, "a");
+  text.Histogram({{"method", "put"}}, latency.Histogram());
+  const auto has = [&out](const std::string& line) {
+    return out.find("\n" + line + "\n") != std::string::npos;
+  };
+  CHECK(has("# TYPE a_seconds histogram"));
+  CHECK(has("a_seconds_bucket{method=\"put\",le=\"0.0001\"} 0"));
+  CHECK(has("a_seconds_bucket{method=\"put\",le=\"0.00025\"} 1"));
+  CHECK(has("a_seconds_bucket{method=\"put\",le=\"1\"} 1"));
+  CHECK(has("a_seconds_bucket{method=\"put\",le=\"60\"} 1"));
+  CHECK(
+      out.ends_with("\na_seconds_bucket{method=\"put\",le=\"+Inf\"} 2\n"
+                    "a_seconds_sum{method=\"put\"} 120.0002\n"
+                    "a_seconds_count{method=\"put\"} 2\n"));
+}
+
 TEST_CASE("any text becomes a name") {
   CHECK(MetricName("hourglass.uid.cache-hit") == "hourglass_uid_cache_hit");
   CHECK(MetricName("95pct") == "_95pct");
