@@ -26,6 +26,7 @@
 #include "http/api/suggest.h"
 #include "http/api/tree.h"
 #include "http/api/uid.h"
+#include "http/api/user.h"
 #include "http/api/version.h"
 
 namespace hg::http {
@@ -81,6 +82,7 @@ std::span<const Endpoint> Endpoints() {
       {"suggest", Place::kRoot, kGetPost, kReads, ForReaders, HandleSuggest},
       {"tree", Place::kApi, kAny, kWrites, ForReadersByVerb, HandleTree},
       {"uid", Place::kApi, kAny, kWrites, ForUids, HandleUid},
+      {"user", Place::kApi, kGet, kAllModes, ForUsers, HandleUser, Where::kLoop},
       {"version", Place::kApi, kGetPost, kAllModes, ForUsers, HandleVersion, Where::kLoop},
       {"version", Place::kRoot, kGetPost, kAllModes, ForUsers, HandleVersion, Where::kLoop},
       {"write", Place::kApi, kPost, kWrites, ForWriters, HandleRemoteWrite},

@@ -4,7 +4,7 @@
 /**
  * answer: elements with dps as [[ms, value], …] and `query` (showQuery).
  * subs: [{ letter, right }], how the page names and draws each sub-query that was sent.
- * Gives { times: [seconds], annotations: [{ startMs, endMs, text, … }],
+ * Gives { times: [seconds], annotations: [{ startMs, endMs, text, note: as the server has it }],
  *   series: [{ sub, right, metric, tags, aggregateTags, label, values }] }.
  * A value is a number, null (there is none: the line breaks), or undefined (this series has no
  * point at that time: the line goes on).
@@ -84,12 +84,7 @@ function allAnnotations(elements) {
         endMs: toMilliseconds(note.endTime),
       };
       const text = note.description || note.notes || '(no description)';
-      known.set(`${note.tsuid ?? ''} ${note.startTime}`, {
-        ...times,
-        text,
-        notes: note.notes ?? '',
-        tsuid: note.tsuid ?? '',
-      });
+      known.set(`${note.tsuid ?? ''} ${note.startTime}`, { ...times, text, note });
     }
   }
   return [...known.values()].sort((a, b) => a.startMs - b.startMs);

@@ -46,5 +46,10 @@ export const api = {
   endQuery: (id) => ask(`api/stats/query?${words({ id })}`, { method: 'DELETE' }),
   regions: () => ask('api/admin/regions'),
   tagCounts: (m, limit, signal) => ask(`api/search/tags?${words({ m, limit })}`, { signal }),
+  user: () => ask('api/user'),
+  // By the body alone: times in the query string are cut to seconds.
+  writeAnnotation: (note) => ask('api/annotation', { method: 'PUT', body: JSON.stringify(note) }),
+  deleteAnnotation: ({ tsuid, startTime }) =>
+    ask('api/annotation', { method: 'DELETE', body: JSON.stringify({ tsuid, startTime }) }),
   version: () => ask('api/version'),
 };

@@ -12,6 +12,8 @@ const HEIGHT_PX = 380;
 // a drawing of all.
 const SERIES_FEW = 40;
 const NEAR_PX = 30;
+// A pointer that moved less has clicked.
+const DRAG_PX = 4;
 // uPlot's table of what an axis of time says, with 24 hours a day: from seconds between ticks on,
 // then the text, and the text where a new year, day or minute begins.
 const YEAR = '\n{YYYY}',
@@ -40,13 +42,15 @@ function keyOf({ sub, metric, tags }) {
 export class Chart {
   /**
    * onZoom(startMs, endMs): a range was dragged over. onPoint(series index or null): what the
-   * pointer is at. The element has the chart as its property `chart`, for whoever looks from
+   * pointer is at. onPick(ms, whether Shift was down): a time was clicked. The element has the chart as its property `chart`, for whoever looks from
    * outside.
    */
-  constructor(container, { onZoom, onPoint }) {
+  constructor(container, { onZoom, onPoint, onPick }) {
     this.container = container;
     this.onZoom = onZoom;
     this.onPoint = onPoint;
+    this.onPick = onPick;
+    this.marked = null; // [startMs, endMs] of an annotation that is being written
     this.plot = null;
     this.columns = null;
     this.keys = []; // of the series shown last
@@ -117,7 +121,30 @@ export class Chart {
       this.container,
     );
     this.plot.over.append(this.tip);
+    this.listenForClicks(this.plot.over);
     this.tip.hidden = true;
+  }
+
+  listenForClicks(over) {
+    let downAt = 0;
+    over.addEventListener('mousedown', (event) => (downAt = event.clientX));
+    over.addEventListener('click', (event) => {
+      if (Math.abs(event.clientX - downAt) >= DRAG_PX) return;
+      const left = event.clientX - over.getBoundingClientRect().left;
+      this.onPick(Math.round(this.plot.posToVal(left, 'x') * 1000), event.shiftKey);
+    });
+  }
+
+  /** The time under the pointer, in ms; null: it is elsewhere. */
+  pointedMs() {
+    const left = this.plot?.cursor.left ?? -1;
+    return left < 0 ? null : Math.round(this.plot.posToVal(left, 'x') * 1000);
+  }
+
+  /** Times to be seen before they are saved; null: none. */
+  mark(times) {
+    this.marked = times;
+    this.plot?.redraw(false);
   }
 
   options() {
@@ -179,7 +206,7 @@ export class Chart {
 
   zoom(plot) {
     const { left, width } = plot.select;
-    if (width < 4) return;
+    if (width < DRAG_PX) return;
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.onZoom(
       Math.round(plot.posToVal(left, 'x') * 1000),
@@ -222,20 +249,23 @@ export class Chart {
 
   drawAnnotations(plot) {
     const { ctx, bbox } = plot;
-    const { annotations } = this.columns;
-    if (annotations.length === 0) return;
+    const lines = this.columns.annotations.map((one) => ({ ...one, color: '--note' }));
+    if (this.marked) {
+      const [startMs, endMs] = this.marked;
+      lines.push({ startMs, endMs, color: '--accent' });
+    }
     ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = themeColor('--note');
     ctx.lineWidth = devicePixelRatio;
     ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
-    for (const { startMs, endMs } of annotations) {
+    for (const { startMs, endMs, color } of lines) {
+      ctx.strokeStyle = ctx.fillStyle = themeColor(color);
       const x = plot.valToPos(startMs / 1000, 'x', true);
       if (endMs > startMs) {
         ctx.globalAlpha = 0.12;
         ctx.fillRect(x, bbox.top, plot.valToPos(endMs / 1000, 'x', true) - x, bbox.height);
         ctx.globalAlpha = 1;
       }
-      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      if (!(x >= bbox.left && x <= bbox.left + bbox.width)) continue;
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);

@@ -10,13 +10,13 @@ import { Explore } from './explore.js';
 import { newSubQuery } from './expression.js';
 import { startKeys } from './keys.js';
 import { Legend } from './legend.js';
+import { Notes } from './notes.js';
 import { askedSubs, queryBody, rangeOf, resolve } from './request.js';
 import { showRequest } from './request_panel.js';
 import { ServerView } from './server_view.js';
 import { VIEWS, parseState, printState } from './state.js';
 import { TimePicker } from './time_picker.js';
 import { startTheme, toggleTheme } from './theme.js';
-import { formatTime } from './times.js';
 
 // As many as a screen can show side by side; fewer pixels show no more.
 const POINTS_WISHED = 500;
@@ -30,6 +30,7 @@ startTheme();
 const chart = new Chart(byId('chart'), {
   onZoom: (from, to) => zoom(from, to),
   onPoint: (index) => legend.point(index),
+  onPick: (ms, isEnd) => notes.pick(ms, isEnd),
 });
 const legend = new Legend(byId('legend'), chart);
 const builder = new Builder(byId('subs'), {
@@ -38,6 +39,11 @@ const builder = new Builder(byId('subs'), {
 });
 const times = new TimePicker(byId('times'), (change) => changed(change));
 const explore = new Explore(byId('explore'), { onMetric: chooseMetric, onTag: chooseTag });
+const notes = new Notes(byId('notes'), {
+  beginMs: () => chart.pointedMs() ?? Math.min(chart.range[1], Date.now()),
+  onChange: () => changed({ annotations: true }),
+  onForm: (times) => chart.mark(times),
+});
 const server = new ServerView(byId('view-server'));
 
 // ---- The state ----
@@ -166,7 +172,7 @@ function refresh() {
 function show(columns, range, tookMs) {
   chart.show(columns, range);
   legend.show(columns);
-  showNotes(columns.annotations);
+  notes.show(columns.annotations);
   const points = columns.series.reduce(
     (sum, one) => sum + one.values.filter((value) => value !== undefined).length,
     0,
@@ -194,21 +200,9 @@ function show(columns, range, tookMs) {
 function showNothing() {
   chart.clear();
   legend.clear();
-  showNotes([]);
+  notes.show(null);
   byId('chart').classList.remove('busy');
   byId('facts').replaceChildren('Choose a metric on the left, or type one above.');
-}
-
-function showNotes(notes) {
-  if (notes.length === 0) return byId('notes').replaceChildren();
-  byId('notes').replaceChildren(
-    element('b', {}, 'Annotations'),
-    element(
-      'ul',
-      {},
-      ...notes.map(({ startMs, text }) => element('li', {}, `${formatTime(startMs)}  ${text}`)),
-    ),
-  );
 }
 
 /** What went wrong; "" takes it away. */
@@ -237,6 +231,7 @@ const showHelp = startKeys(
     { key: '/', title: 'search metrics', run: () => byId('search').focus() },
     { key: 'r', title: 'ask again', run: ask },
     { key: 'a', title: 'another sub-query', run: () => builder.add() },
+    { key: 'n', title: 'an annotation, where the pointer is', run: () => notes.openNew() },
     { key: '[', title: 'earlier', run: () => times.move(-0.5) },
     { key: ']', title: 'later', run: () => times.move(0.5) },
     { key: '-', title: 'a wider range', run: () => times.scale(2) },
@@ -262,6 +257,10 @@ const failed = (error) => say(error.message);
 readAddress();
 explore.look().catch(failed);
 builder.load().catch(failed);
+api
+  .user()
+  .then(({ roles, mode }) => notes.allow(roles.includes('write') && mode !== 'ro'))
+  .catch(failed);
 api
   .version()
   .then(({ version }) => {

@@ -130,6 +130,17 @@ TEST_CASE("a user does what his roles allow, on one connection with others") {
   CHECK(edge.Cells().size() == 2);
 }
 
+TEST_CASE("a user is told who he is and what he may, as the page wants to know") {
+  GuardedServer edge;
+  ClientSocket client(edge.server.port());
+  const auto told = [&](std::string_view fields) {
+    client.Send(Get("/api/user", fields));
+    return client.ReadResponse().body;
+  };
+  CHECK(told(kReader) == R"({"user":"reader","roles":["read"],"mode":"rw"})");
+  CHECK(told(kWriter) == R"({"user":"writer","roles":["write"],"mode":"rw"})");
+}
+
 TEST_CASE("points of a page of another site are refused where those of agents go the fast way") {
   GuardedServer edge;
   ClientSocket client(edge.server.port());

@@ -65,6 +65,7 @@ const Case kCases[] = {
     {"DELETE", "/api/uid/tsmeta", Role::kWrite},
     {"GET", "/api/uid/assign?metric=m", Role::kWrite},
     {"POST", "/api/uid/rename", Role::kAdmin},
+    {"GET", "/api/user", Role::kUser},
     {"GET", "/api/version", Role::kUser},
     {"GET", "/version", Role::kUser},
     {"POST", "/api/v1/write", Role::kWrite},

@@ -54,6 +54,16 @@ TEST_CASE("suggest gives names of one kind in byte order") {
             {"POST", "/suggest?type=tagk", "", 200, R"(["host"])"}});
 }
 
+TEST_CASE("where nobody is asked who he is, a client has no name and all roles") {
+  ApiFixture f;
+  Check(f, {{"GET", "/api/user", "", 200,
+             R"({"user":"","roles":["read","write","admin"],"mode":"rw"})"},
+            {"POST", "/api/user", "", 405, nullptr}});
+  f.options.mode = Mode::kReadOnly;
+  Check(f, {{"GET", "/api/user", "", 200,
+             R"({"user":"","roles":["read","write","admin"],"mode":"ro"})"}});
+}
+
 TEST_CASE("suggest refuses what it cannot read") {
   ApiFixture f;
   Check(f, {{"GET", "/api/suggest", "", 400,

@@ -102,10 +102,10 @@ test('an annotation of many series is one; seconds and milliseconds are told apa
     }),
   ]);
   assert.deepEqual(
-    annotations.map(({ startMs, endMs, text }) => [startMs, endMs, text]),
+    annotations.map(({ startMs, endMs, text, note }) => [startMs, endMs, text, note.startTime]),
     [
-      [1699999999500, 1700000000000, 'own'],
-      [1700000000000, 0, 'deploy'],
+      [1699999999500, 1700000000000, 'own', 1699999999500],
+      [1700000000000, 0, 'deploy', 1700000000],
     ],
   );
 });

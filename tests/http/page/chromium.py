@@ -151,6 +151,10 @@ class Chromium:
         """What the page put off until after the event before is done: nobody clicks in between."""
         self.run("new Promise((done) => setTimeout(done))")
 
+    def say_always(self, fields):
+        """Fields of every request from now on; {}: none."""
+        self.call("Network.setExtraHTTPHeaders", headers=fields)
+
     def mouse(self, kind, x, y, clicks=1, modifiers=0):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if kind == "mouseMoved" else "left",
                   clickCount=clicks, modifiers=modifiers)
