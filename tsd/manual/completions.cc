@@ -1,5 +1,8 @@
 #include "tsd/manual/completions.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "tsd/command.h"
 #include "tsd/program.h"
 
@@ -16,15 +19,12 @@ std::string BashWords(std::span<const OptionSpec> options) {
   return words;
 }
 
-/// Inside of '…' and [...] of a specification of _arguments.
-std::string ZshText(std::string_view text) {
+/// Inside of '…'.
+std::string ShellText(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
       out += "'\\''";
-    } else if (c == '[' || c == ']' || c == ':' || c == '\\') {
-      out += '\\';
-      out += c;
     } else {
       out += c;
     }
@@ -32,11 +32,34 @@ std::string ZshText(std::string_view text) {
   return out;
 }
 
+/// The same inside of [...] or between the colons of a specification of _arguments.
+std::string ZshText(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
+    out += c;
+  }
+  return ShellText(out);
+}
+
+/// What may stand for an option's argument: one of several words, a file, or what nobody knows.
+std::string ZshAction(std::string_view argument) {
+  if (argument.find('|') != std::string_view::npos) {
+    std::string words(argument);
+    std::replace(words.begin(), words.end(), '|', ' ');
+    return "(" + words + ")";
+  }
+  constexpr std::string_view kFiles[] = {"PATH", "FILE", "BASE"};
+  return std::find(std::begin(kFiles), std::end(kFiles), argument) != std::end(kFiles) ? "_files"
+                                                                                       : " ";
+}
+
 std::string ZshOption(const OptionSpec& option) {
   std::string name(option.name);
   if (!option.argument.empty()) name += "=";
   name += "[" + ZshText(option.help) + "]";
-  if (!option.argument.empty()) name += ":" + ZshText(option.argument) + ":_files";
+  if (!option.argument.empty())
+    name += ":" + ZshText(option.argument) + ":" + ZshAction(option.argument);
   std::string out = " '" + name + "'";
   if (!option.alias.empty())
     out += " '" + std::string(option.alias) + "[" + ZshText(option.help) + "]'";
@@ -69,7 +92,13 @@ std::string BashCompletion() {
          "' -- \"$current\"))\n"
          "    return\n"
          "  fi\n"
-         "  [[ $current == -* ]] || { COMPREPLY=($(compgen -f -- \"$current\")); return; }\n"
+         "  # Readline takes --config=/etc/x for three words.\n"
+         "  [[ $current == = ]] && current=\n"
+         "  if [[ $current != -* ]]; then\n"
+         "    mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
+         "    compopt -o filenames 2>/dev/null\n"
+         "    return 0\n"
+         "  fi\n"
          "  local words='" +
          BashWords(CommonOptions()) +
          "'\n"
@@ -80,14 +109,14 @@ std::string BashCompletion() {
          "  [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace 2>/dev/null\n"
          "  return 0\n"
          "}\n"
-         "complete -o filenames -F _tsdb tsdb\n";
+         "complete -F _tsdb tsdb\n";
 }
 
 std::string ZshCompletion() {
   std::string names;
   std::string cases;
   for (const Command* command : Commands()) {
-    names += "    '" + std::string(command->name) + ":" + ZshText(command->summary) + "'\n";
+    names += "    '" + std::string(command->name) + ":" + ShellText(command->summary) + "'\n";
     cases += "    " + std::string(command->name) + ")\n      _arguments \"${common[@]}\"" +
              ZshOptions(command->options) + " \\\n        '*:word:_files' ;;\n";
   }

@@ -9,7 +9,7 @@ namespace hg::tsd {
 /// other words are names of files.
 std::string BashCompletion();
 
-/// The same for zsh, with the help texts: the function file _tsdb.
+/// The same for zsh, with the help texts and values of options: the function file _tsdb.
 std::string ZshCompletion();
 
 }  // namespace hg::tsd

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Completion as somebody types it: a shell on a terminal of its own, with the file that the build wrote.
+
+    shells.py bash|zsh build/release/tsdb build/release/share
+
+Ends with status 77 and "skipped:" where there is no such shell. The last line reads "N passed, N failed".
+"""
+import fcntl
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import termios
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/support"))
+sys.dont_write_bytecode = True
+from checks import Checks  # noqa: E402
+from manual_check import OPTION, commands_of, help_of  # noqa: E402
+
+SKIPPED = 77
+PATIENCE_S = 30
+# What is called "tsdb" here tells the words that it is given.
+TELL = "tsdb() { local IFS='|'; printf 'GOT<%s>\\n' \"$*\"; }\nPS1='ready> '\n"
+BASH = "source '{share}/bash-completion/completions/tsdb'\n"
+# What is offered goes to a file, too; -O, -A and -D ask for no offer.
+ZSH = """fpath=('{share}/zsh/vendor-completions' $fpath)
+autoload -Uz compinit
+compinit -u -D
+compadd() {{
+  local -a found
+  if [[ " $* " != *' -'[OAD]' '* ]]; then
+    builtin compadd -O found "$@"
+    print -rl -- $found >>'{offered}'
+  fi
+  builtin compadd "$@"
+}}
+"""
+
+
+class Shell:
+    """One on a terminal, in `folder`."""
+
+    def __init__(self, name, share, folder):
+        self.offered_file = folder.parent / "offered"
+        start = TELL + {"bash": BASH, "zsh": ZSH}[name].format(share=share, offered=self.offered_file)
+        (folder.parent / ".zshrc").write_text(start)
+        words = {"bash": ["bash", "--noprofile", "--rcfile", str(folder.parent / ".zshrc"), "-i"], "zsh": ["zsh", "-d", "-i"]}[name]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "ZDOTDIR": str(folder.parent), "TERM": "vt100",
+                       "LC_ALL": "C.UTF-8", "INPUTRC": "/dev/null"}
+        self.process, self.terminal = pty.fork()
+        if self.process == 0:
+            os.chdir(folder)
+            os.execvpe(words[0], words, environment)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 250, 0, 0))
+        self.seen = ""
+        self.until("ready> ")
+
+    def until(self, pattern):
+        """What a regular expression finds in what the shell shows."""
+        end = time.monotonic() + PATIENCE_S
+        while not (found := re.search(pattern, self.seen)):
+            if time.monotonic() > end or not select.select([self.terminal], [], [], end - time.monotonic())[0]:
+                raise RuntimeError(f"the shell shows {self.seen!r}")
+            self.seen += os.read(self.terminal, 1 << 16).decode("utf-8", "replace")
+        self.seen = self.seen[found.end():]
+        return found
+
+    def typed(self, keys):
+        """The words of the line that they make, Tab among them."""
+        os.write(self.terminal, (keys + "\r").encode())
+        words = self.until(r"GOT<([^>]*)>")[1]
+        self.until("ready> ")
+        return words
+
+    def offers(self, keys):
+        """{what zsh offers behind them}"""
+        self.offered_file.write_text("")
+        self.typed(keys + "\t\x15tsdb")
+        return set(self.offered_file.read_text().split())
+
+    def end(self):
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        os.close(self.terminal)
+
+
+def type_everything(name, shell, tsdb, check):
+    check("a command is completed, beside a folder of its name", shell.typed("tsdb que\t"), "query")
+    check("an option is", shell.typed("tsdb query --verb\t"), "query|--verbose")
+    check("an option, then its file", shell.typed("tsdb query --conf\tho\t"), "query|--config=hourglass.conf")
+    check("a file behind a blank", shell.typed("tsdb query --config ho\t"), "query|--config|hourglass.conf")
+    check("the only file, without a letter", shell.typed("tsdb query --config=only/\t"), "query|--config=only/one")
+    check("a file with a blank in its name", shell.typed("tsdb import tw\t"), "import|two words.txt")
+    # zsh takes the slash back where the line ends.
+    check("a folder", shell.typed("tsdb check --data=sto\t").rstrip("/"), "check|--data=store")
+    if name == "bash":
+        return  # what it offers is seen without a terminal (manual_check.py)
+    check("one of several values", shell.typed("tsdb tsd --async-io=f\t"), "tsd|--async-io=false")
+    check("no file where none is meant", shell.typed("tsdb tsd --port=ho\t"), "tsd|--port=ho")
+    commands = commands_of(tsdb)
+    check("all commands are offered", shell.offers("tsdb "), set(commands))
+    for command in commands:
+        known = {option for option, _ in OPTION.findall(help_of(tsdb, command))}
+        check(f"options of {command}", shell.offers(f"tsdb {command} --"), known)
+
+
+def main():
+    name, tsdb, share = sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3]).resolve()
+    if shutil.which(name) is None:
+        print(f"skipped: completion in {name}, which is not installed (setup/install test)")
+        return SKIPPED
+    check = Checks()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "here"
+        for made in ("query", "only", "store"):
+            (folder / made).mkdir(parents=True)
+        for made in ("hourglass.conf", "only/one", "two words.txt"):
+            (folder / made).touch()
+        shell = Shell(name, share, folder)
+        try:
+            type_everything(name, shell, tsdb, check)
+        except RuntimeError as error:
+            check(str(error), False, True)
+        finally:
+            shell.end()
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
