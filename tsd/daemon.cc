@@ -20,6 +20,7 @@
 #include "query/engine.h"
 #include "storage/base/file.h"
 #include "storage/local/local_server.h"
+#include "storage/table_name.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/ingest/metric_limits.h"
@@ -130,12 +131,6 @@ bool ChangesNames(const RowMutation& row) {
                        [&](UidKind kind) { return change.qualifier == UidKindName(kind); });
   };
   return row.changes.empty() || std::any_of(row.changes.begin(), row.changes.end(), of_name);
-}
-
-/// A table may be named with its namespace: then it is the same as without the default one.
-std::string_view WithoutNamespace(std::string_view table) {
-  constexpr std::string_view kDefault = "default:";
-  return table.starts_with(kDefault) ? table.substr(kDefault.size()) : table;
 }
 
 /// The rooms, built bottom up; each borrows from those before it.
@@ -333,8 +328,9 @@ class Daemon {
     options.folder = session_.config().String("tsd.storage.path");
     options.layout = session_.layout();
     options.changed = [this](const std::string& table, const std::vector<RowMutation>& rows) {
-      const bool names = WithoutNamespace(table) == WithoutNamespace(session_.uid_table()) &&
-                         std::any_of(rows.begin(), rows.end(), ChangesNames);
+      const bool names =
+          WithoutDefaultNamespace(table) == WithoutDefaultNamespace(session_.uid_table()) &&
+          std::any_of(rows.begin(), rows.end(), ChangesNames);
       if (names) DropNames();
     };
     auto started =

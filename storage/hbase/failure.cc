@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "storage/table_name.h"
+
 namespace hg::hbase {
 namespace {
 
@@ -61,7 +63,7 @@ std::string FirstLine(std::string_view message) {
 
 Failure ReadIoError(std::string_view message, std::optional<bool> can_retry,
                     const std::string& table) {
-  if (message == table || message == "default:" + table) {
+  if (WithoutDefaultNamespace(message) == WithoutDefaultNamespace(table)) {
     return {Status::NotFound("no such table: " + table), false};
   }
   const std::string line = FirstLine(message);

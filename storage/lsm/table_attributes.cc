@@ -6,6 +6,8 @@
 #include <charconv>
 #include <functional>
 
+#include "storage/table_name.h"
+
 namespace hg::lsm {
 namespace {
 
@@ -107,7 +109,7 @@ Result<std::string> TableName(std::string_view name) {
         "table '" + std::string(name) +
         "': a name is [namespace:]name of at most 255 letters, digits, '_', '-' and '.'");
   }
-  return std::string(space == "default" ? table : name);
+  return std::string(WithoutDefaultNamespace(name));
 }
 
 std::string_view NamespaceOf(std::string_view table) {

@@ -4,6 +4,7 @@
 #include "storage/lsm/table_attributes.h"
 #include "storage/points/engine.h"
 #include "storage/region/pre_split.h"
+#include "storage/table_name.h"
 
 namespace hg::points {
 namespace {
@@ -81,8 +82,7 @@ const Table* Engine::TableById(uint32_t id) const {
 
 Result<const Table*> Engine::FindTable(const std::string& name) const {
   std::shared_lock lock(tables_mutex_);
-  auto it = tables_.find(name);
-  if (it == tables_.end() && name.starts_with("default:")) it = tables_.find(name.substr(8));
+  const auto it = tables_.find(std::string(WithoutDefaultNamespace(name)));
   if (it == tables_.end()) return Status::NotFound("no such table: " + name);
   return it->second;
 }

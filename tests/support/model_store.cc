@@ -8,6 +8,7 @@
 #include "storage/base/invariant.h"
 #include "storage/lsm/table_attributes.h"
 #include "storage/points/filter_row.h"
+#include "storage/table_name.h"
 
 namespace hg {
 namespace {
@@ -73,7 +74,7 @@ class ModelCursor : public ScanCursor {
 };
 
 Result<ModelStore::Table*> ModelStore::FindTable(const std::string& name) {
-  auto it = tables_.find(name.starts_with("default:") ? name.substr(8) : name);
+  auto it = tables_.find(std::string(WithoutDefaultNamespace(name)));
   if (it == tables_.end()) return Status::NotFound("no such table: " + name);
   return &it->second;
 }
