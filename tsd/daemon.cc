@@ -21,6 +21,7 @@
 #include "storage/base/file.h"
 #include "storage/local/local_server.h"
 #include "storage/table_name.h"
+#include "tsd/http_settings.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
 #include "tsd/ingest/metric_limits.h"
@@ -29,8 +30,10 @@
 #include "tsd/log.h"
 #include "tsd/open_files.h"
 #include "tsd/query_log.h"
+#include "tsd/query_settings.h"
 #include "tsd/retention/retention.h"
 #include "tsd/rollup/rollup_maker.h"
+#include "tsd/rollup_settings.h"
 #include "tsd/service_manager.h"
 #include "tsd/settings.h"
 #include "tsd/signals.h"
@@ -60,13 +63,6 @@ struct DaemonOptions {
   int64_t cache_bytes = 0;  // of queries; 0 = none
 };
 
-/// A twentieth of the memory limit, if the settings name no other number.
-Result<int64_t> ReadCacheBytes(const Config& config) {
-  constexpr uint64_t kShare = 20;
-  ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
-  return config.Int("tsd.query.cache.bytes", static_cast<int64_t>(memory_bytes / kShare), 0);
-}
-
 /// Null: none is wanted, or nobody tells of changes to old hours (append mode, HBase).
 std::shared_ptr<query::BucketCache> MakeCache(Points& points, int64_t bytes, const Clock& clock) {
   auto* const watched = dynamic_cast<WatchedPoints*>(&points);
@@ -90,7 +86,7 @@ Result<DaemonOptions> ReadDaemonOptions(const Config& config) {
   ASSIGN_OR_RETURN(options.retention, ReadRetentionOptions(config, options.query));
   ASSIGN_OR_RETURN(options.rollups, ReadRollupOptions(config));
   ASSIGN_OR_RETURN(options.preloaded_rows, ReadPreloadedRows(config));
-  ASSIGN_OR_RETURN(options.cache_bytes, ReadCacheBytes(config));
+  ASSIGN_OR_RETURN(options.cache_bytes, ReadQueryCacheBytes(config));
   return options;
 }
 

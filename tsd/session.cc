@@ -2,6 +2,7 @@
 
 #include "storage/base/clock.h"
 #include "tsd/rollup/rolled_points.h"
+#include "tsd/rollup_settings.h"
 #include "tsd/settings.h"
 #include "uid/metadata.h"
 

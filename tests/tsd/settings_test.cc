@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tsd/http_settings.h"
+#include "tsd/query_settings.h"
+#include "tsd/rollup_settings.h"
 #include "tsd/tables.h"
 
 namespace hg::tsd {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 
+#include "tsd/rollup_settings.h"
 #include "tsd/settings.h"
 #include "tsd/tools/fsck_run.h"
 #include "tsd/tools/tools.h"

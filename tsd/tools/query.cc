@@ -9,7 +9,7 @@
 #include "query/validate.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
-#include "tsd/settings.h"
+#include "tsd/query_settings.h"
 #include "tsd/tools/cell_text.h"
 #include "tsd/tools/query_graph.h"
 #include "tsd/tools/query_words.h"
