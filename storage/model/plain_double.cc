@@ -35,6 +35,12 @@ constexpr std::array<Scale, kQMax - kQMin + 1> kScales = [] {
   return scales;
 }();
 
+constexpr std::array<uint64_t, 17> kPowers = [] {
+  std::array<uint64_t, 17> powers{1};
+  for (size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+  return powers;
+}();
+
 constexpr std::array<char, 200> kPairs = [] {
   std::array<char, 200> pairs{};
   for (size_t i = 0; i < 100; ++i) {
@@ -43,6 +49,16 @@ constexpr std::array<char, 200> kPairs = [] {
   }
   return pairs;
 }();
+
+// Eight digits at once, as four pairs and then as eight, side by side in one number.
+uint64_t EightDigits(uint32_t number) {
+  uint64_t v = number / 10'000 | uint64_t{number % 10'000} << 32;
+  const uint64_t hundreds = v * 10'486 >> 20 & 0x0000'007F'0000'007F;
+  v = hundreds | (v - 100 * hundreds) << 16;
+  const uint64_t tens = v * 103 >> 10 & 0x000F'000F'000F'000F;
+  v = tens | (v - 10 * tens) << 8;
+  return v | 0x3030'3030'3030'3030;
+}
 
 // `count` digits, with zeros in front.
 void PutDigits(uint64_t number, int count, char* to) {
@@ -53,6 +69,18 @@ void PutDigits(uint64_t number, int count, char* to) {
     number /= 100;
   }
   if (count == 1) *to = static_cast<char>('0' + number % 10);
+}
+
+// The same of a fraction; a few bytes behind it may be written, too.
+void PutFraction(uint64_t fraction, int count, char* to) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr int kAtOnce = 16;
+  constexpr uint64_t kEight = 100'000'000;
+  if (count > kAtOnce) return PutDigits(fraction, count, to);
+  const uint64_t left = fraction * kPowers[static_cast<size_t>(kAtOnce - count)];
+  const uint64_t halves[] = {EightDigits(static_cast<uint32_t>(left / kEight)),
+                             EightDigits(static_cast<uint32_t>(left % kEight))};
+  std::memcpy(to, halves, sizeof(halves));
 }
 
 char* PutWhole(uint32_t number, char* to) {
@@ -128,7 +156,7 @@ char* PutPlainDouble(double v, char* to) {
   if (below || above) DropZeros(&fraction, &count);
   to = PutWhole(whole, to);
   *to++ = '.';
-  PutDigits(fraction, count, to);
+  PutFraction(fraction, count, to);
   return to + count;
 }
 
