@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <vector>
 
 #include "http/commit_wait.h"
@@ -45,6 +46,10 @@ class PutRequest {
     if (!ReadBody() || !ReadFlags()) return;
     outcomes_.resize(points_.size());
     if (kind_ == PutKind::kPoints) ReadSpellings();
+    if (kind_ != PutKind::kPoints && !MayStore()) {
+      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+      return SendWriteRefusal(out_, request_, refusal_);
+    }
     for (size_t i = 0; i < points_.size(); ++i) {
       outcomes_[i] = kind_ == PutKind::kHistograms ? TakeHistogram(points_[i]) : TakePoint(i);
       if (!refusal_.ok()) return SendWriteRefusal(out_, request_, refusal_);
@@ -249,6 +254,22 @@ class PutRequest {
   std::string Illegal(std::string text) {
     counters_.put_illegal_arguments.fetch_add(1, std::memory_order_relaxed);
     return text;
+  }
+
+  /// Asks for all values at once: each is stored for itself, and of what is refused none is to be.
+  bool MayStore() {
+    std::set<std::string_view> metrics;
+    uint64_t values = 0;
+    for (const PutPoint& point : points_) {
+      if (point.null || Missing(point.metric)) continue;
+      metrics.insert(*point.metric);
+      ++values;
+    }
+    LimitedSink* const sink = kind_ == PutKind::kHistograms
+                                  ? static_cast<LimitedSink*>(services_.histograms)
+                                  : services_.rollups;
+    refusal_ = sink->AskFor(std::vector<std::string_view>(metrics.begin(), metrics.end()), values);
+    return refusal_.ok();
   }
 
   /// Stores the good points and waits for the log. False: answered already, the store will not have

@@ -77,6 +77,7 @@ std::string PutHistogram(const std::vector<std::string_view>& words, Services& s
       EncodeValue(id, words[value], *services.options.histogram_codec_id);
   if (!encoded) return {};
   *stored = encoded->status();
+  if (stored->ok()) *stored = services.histograms->AskFor({&head.metric, 1}, 1);
   if (stored->ok()) *stored = services.histograms->Put({head.metric, tags, head.time, **encoded});
   if (stored->ok()) {
     services.counters.points_added.fetch_add(1, std::memory_order_relaxed);
@@ -137,7 +138,8 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
                            " for metric=" + std::string(rollup.metric) +
                            " timestamp=" + std::to_string(rollup.time.raw));
   }
-  *stored = services.rollups->Put(rollup);
+  *stored = services.rollups->AskFor({&rollup.metric, 1}, 1);
+  if (stored->ok()) *stored = services.rollups->Put(rollup);
   const std::string message(stored->message());
   switch (stored->code()) {
     case StatusCode::kOk:
@@ -155,7 +157,8 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
 }
 
 AggregateReply Reply(std::string_view command, const std::string& text, const Status& stored) {
-  if (stored.code() == StatusCode::kBusy) return {{}, true};
+  if (stored.code() == StatusCode::kBusy || stored.code() == StatusCode::kLimitExceeded)
+    return {{}, true};
   return {text.empty() ? text : std::string(command) + ": " + text + "\n", false};
 }
 

@@ -23,10 +23,21 @@ struct NamedHistogram {
   ByteView value;  // as it is stored, codec id included (spec schema.md §12)
 };
 
-/// Thread-safe.
-class HistogramSink {
+/// What both sinks are asked. Thread-safe.
+class LimitedSink {
  public:
-  virtual ~HistogramSink() = default;
+  virtual ~LimitedSink() = default;
+  /// Whether so many values of these metrics may be stored now: before the first Put of what comes
+  /// together. LimitExceeded: of none, as of PointSink; the message names who or what takes too
+  /// many. Put does not ask again, and counts what it has stored.
+  virtual Status AskFor(std::span<const std::string_view> metrics, uint64_t values) {
+    return (void)metrics, (void)values, Status();
+  }
+};
+
+/// Thread-safe.
+class HistogramSink : public LimitedSink {
+ public:
   /// Checks, names and stores. Verdicts as of PointSink::AppendNamed. Blocks.
   virtual Status Put(const NamedHistogram& histogram) = 0;
 };
@@ -46,9 +57,8 @@ struct NamedRollup {
 };
 
 /// Thread-safe.
-class RollupSink {
+class RollupSink : public LimitedSink {
  public:
-  virtual ~RollupSink() = default;
   /// Key of the tag that values get which were aggregated over series.
   [[nodiscard]] virtual std::string_view aggregate_key() const = 0;
   /// That tag's value for what was not; "" = it gets no such tag.

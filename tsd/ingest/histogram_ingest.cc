@@ -19,6 +19,7 @@ Status HistogramIngest::Put(const NamedHistogram& histogram) {
   row.changes.push_back(
       PutCell("t", codec::HistogramQualifier(point.time), Bytes(histogram.value)));
   RETURN_IF_ERROR(store_.Mutate(table_, {row}));
+  ingest_.ChargeValue(histogram.metric, tsuid);
   // Stored it is: what is written about it may fail without failing it.
   if (tracker_.enabled()) (void)tracker_.Note(tsuid);
   return {};

@@ -24,6 +24,9 @@ class HistogramIngest : public HistogramSink {
         table_(std::move(table)),
         tracker_(tracker) {}
 
+  Status AskFor(std::span<const std::string_view> metrics, uint64_t values) override {
+    return ingest_.AskForValues(metrics, values);
+  }
   Status Put(const NamedHistogram& histogram) override;
 
  private:

@@ -119,9 +119,11 @@ class Ingest::Resolver {
   Result<Bytes> CheckedTsuid(const NamedPoint& point) {
     RETURN_IF_ERROR(Check(point));
     SeriesIds ids;
-    RETURN_IF_ERROR(FillIds(point, &ids));
+    RETURN_IF_ERROR(limited() ? RegisterLimited(point, &ids).status() : FillIds(point, &ids));
     return ids.metric + ids.pairs;
   }
+
+  Result<Bytes> FindMetric(std::string_view name) { return names_.Find(UidKind::kMetric, name); }
 
  private:
   [[nodiscard]] Status CheckTagCount(std::span<const TagText> tags) const {
@@ -481,6 +483,26 @@ Status Ingest::CheckNames(const NamedPoint& point) const { return resolver_->Che
 
 Result<Bytes> Ingest::ResolveTsuid(const NamedPoint& point) {
   return resolver_->CheckedTsuid(point);
+}
+
+Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t values) {
+  if (Writer* const writer = Writer::Current(); writer != nullptr)
+    RETURN_IF_ERROR(writer->AskForPoints(values));
+  if (limits_ == nullptr || !limits_->counts_points()) return {};
+  std::vector<Bytes> ids;
+  for (const std::string_view metric : metrics) {
+    // One without an id has taken nothing yet.
+    if (Result<Bytes> id = resolver_->FindMetric(metric); id.ok()) ids.push_back(std::move(*id));
+  }
+  return limits_->AskForValues(ids, values);
+}
+
+void Ingest::ChargeValue(std::string_view metric, ByteView tsuid) {
+  if (Writer* const writer = Writer::Current(); writer != nullptr) writer->ChargePoints(1);
+  if (limits_ != nullptr && limits_->counts_points()) {
+    const auto width = static_cast<size_t>(points_.layout().metric_width);
+    limits_->ChargeValue(tsuid.substr(0, width), metric);
+  }
 }
 
 Ingest::Stats Ingest::stats() const {

@@ -52,9 +52,15 @@ class Ingest : public PointSink {
   /// What AppendNamed says of a point's names and tags before it looks for them.
   [[nodiscard]] Status CheckNames(const NamedPoint& point) const;
 
-  /// The TSUID of what is stored beside points (histogram_ingest.h, rollup_ingest.h): names are
-  /// checked and resolved, the time is not looked at. Verdicts as AppendNamed. Blocks.
+  // Of what is stored beside points (histogram_ingest.h, rollup_ingest.h), and counts as they do.
+
+  /// LimitedSink::AskFor.
+  Status AskForValues(std::span<const std::string_view> metrics, uint64_t values);
+  /// The TSUID: names are checked and resolved, a new series is counted, the time is not looked at.
+  /// Verdicts as AppendNamed. Blocks.
   Result<Bytes> ResolveTsuid(const NamedPoint& point);
+  /// A value of that series was stored.
+  void ChargeValue(std::string_view metric, ByteView tsuid);
 
   struct Stats {
     uint64_t spellings = 0;

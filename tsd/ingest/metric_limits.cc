@@ -26,9 +26,12 @@ Status MetricLimits::AskForPoints(std::span<const PointEntry> batch) {
   std::shared_lock lock(rates_mutex_);
   const Metric* const full =
       EachMetric(batch, [&](const Metric& metric, uint64_t) { return metric.rate.Open(now_ns); });
-  if (full == nullptr) return {};
-  refused_points_.fetch_add(batch.size(), std::memory_order_relaxed);
-  return Status::LimitExceeded("the metric " + full->name + " takes no more than " +
+  return full != nullptr ? Refuse(*full, batch.size()) : Status();
+}
+
+Status MetricLimits::Refuse(const Metric& metric, uint64_t count) {
+  refused_points_.fetch_add(count, std::memory_order_relaxed);
+  return Status::LimitExceeded("the metric " + metric.name + " takes no more than " +
                                std::to_string(options_.points_per_s) + " points a second");
 }
 
@@ -40,6 +43,30 @@ void MetricLimits::ChargePoints(std::span<const PointEntry> batch) {
     metric.rate.Take(count, now_ns);
     return true;
   });
+}
+
+Status MetricLimits::AskForValues(std::span<const Bytes> metrics, uint64_t values) {
+  if (options_.points_per_s == 0) return {};
+  const int64_t now_ns = clock_.MonotonicNs();
+  std::shared_lock lock(rates_mutex_);
+  for (const Bytes& metric : metrics) {
+    const auto known = by_id_.find(metric);
+    if (known != by_id_.end() && !known->second->rate.Open(now_ns))
+      return Refuse(*known->second, values);
+  }
+  return {};
+}
+
+void MetricLimits::ChargeValue(ByteView metric, std::string_view name) {
+  if (options_.points_per_s == 0) return;
+  std::unique_lock lock(rates_mutex_);
+  RateOf(metric, name).rate.Take(1, clock_.MonotonicNs());
+}
+
+MetricLimits::Metric& MetricLimits::RateOf(ByteView metric, std::string_view name) {
+  std::unique_ptr<Metric>& rate = by_id_[Bytes(metric)];
+  if (rate == nullptr) rate = std::make_unique<Metric>(name, options_.points_per_s);
+  return *rate;
 }
 
 Result<uint64_t> MetricLimits::CountSeries(ByteView metric) {
@@ -80,11 +107,10 @@ void MetricLimits::GiveBack(const std::string& name) {
 void MetricLimits::Learn(SeriesNumber series, ByteView metric, std::string_view name) {
   if (options_.points_per_s == 0) return;
   std::unique_lock lock(rates_mutex_);
-  std::unique_ptr<Metric>& rate = by_id_[Bytes(metric)];
-  if (rate == nullptr) rate = std::make_unique<Metric>(name, options_.points_per_s);
+  Metric& rate = RateOf(metric, name);
   if (series >= by_series_.size())
     by_series_.resize(std::max<size_t>(series + size_t{1}, by_series_.size() * 2));
-  by_series_[series] = rate.get();
+  by_series_[series] = &rate;
 }
 
 size_t MetricLimits::counted_metrics() {

@@ -38,6 +38,9 @@ class MetricLimits {
   Status AskForPoints(std::span<const PointEntry> batch);
   /// They were stored, and count.
   void ChargePoints(std::span<const PointEntry> batch);
+  /// The same of so many values beside points, of metrics by their ids.
+  Status AskForValues(std::span<const Bytes> metrics, uint64_t values);
+  void ChargeValue(ByteView metric, std::string_view name);
 
   /// A series that is to come to a metric, of id `metric` ("" = the metric is new as well).
   /// InvalidArgument: it has as many as it may; the message names it and the limit. The first call
@@ -54,6 +57,7 @@ class MetricLimits {
   /// Metrics whose number of series is remembered.
   [[nodiscard]] size_t counted_metrics();
 
+  [[nodiscard]] bool counts_points() const { return options_.points_per_s > 0; }
   [[nodiscard]] bool counts_series() const { return options_.series_max > 0; }
   [[nodiscard]] uint64_t refused_points() const { return refused_points_.load(); }
   [[nodiscard]] uint64_t refused_series() const { return refused_series_.load(); }
@@ -69,6 +73,10 @@ class MetricLimits {
   /// that metric, or nullptr. Callers lock.
   template <typename Visit>
   Metric* EachMetric(std::span<const PointEntry> batch, const Visit& visit) const;
+  /// `count` points or values are refused, as that metric takes no more.
+  Status Refuse(const Metric& metric, uint64_t count);
+  /// Of an id; made if it is not there. Callers lock, alone.
+  Metric& RateOf(ByteView metric, std::string_view name);
   Result<uint64_t> CountSeries(ByteView metric);
 
   const MetricLimitOptions options_;

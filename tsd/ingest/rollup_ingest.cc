@@ -122,7 +122,9 @@ Status RollupIngest::Put(const NamedRollup& rollup) {
   RowMutation row;
   row.key = codec::MakeRowKey(layout_, tsuid, place.base);
   row.changes.push_back(PutCell("t", std::move(place.qualifier), std::move(value)));
-  return store_.Mutate(place.table, {row});
+  RETURN_IF_ERROR(store_.Mutate(place.table, {row}));
+  ingest_.ChargeValue(rollup.metric, tsuid);
+  return {};
 }
 
 Status NoRollups::Put(const NamedRollup& rollup) {

@@ -29,6 +29,9 @@ class RollupIngest : public RollupSink {
 
   [[nodiscard]] std::string_view aggregate_key() const override { return options_.aggregate_key; }
   [[nodiscard]] std::string_view raw_value() const override { return options_.raw_value; }
+  Status AskFor(std::span<const std::string_view> metrics, uint64_t values) override {
+    return ingest_.AskForValues(metrics, values);
+  }
   Status Put(const NamedRollup& rollup) override;
 
  private:

@@ -1,0 +1,144 @@
+// Histograms and rollups count for the limits of metrics and clients as points do.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "http/access/client_limits.h"
+#include "http/router.h"
+#include "http/telnet/lines.h"
+#include "tests/http/edge_fixture.h"
+#include "tsd/ingest/histogram_ingest.h"
+#include "tsd/ingest/rollup_ingest.h"
+
+namespace hg::tsd {
+namespace {
+
+RollupIngestOptions Hourly() {
+  RollupIngestOptions options;
+  options.tables.aggregator_ids = {{"sum", 0}};
+  codec::RollupLevel raw;
+  raw.name = "1m";
+  raw.table = "tsdb";
+  raw.pre_aggregate_table = "pre";
+  raw.is_default = true;
+  codec::RollupLevel hourly;
+  hourly.name = "1h";
+  hourly.table = "hourly";
+  hourly.pre_aggregate_table = "pre";
+  hourly.interval = {3600, codec::RollupSpanUnit::kDays, 1, 24};
+  options.tables.levels = {raw, hourly};
+  return options;
+}
+
+struct Aggregates : http::EdgeFixture {
+  explicit Aggregates(MetricLimitOptions metric, http::ClientLimitOptions client = {})
+      : EdgeFixture(AllAutomatic(), metric), clients(client, clock) {
+    options.histogram_codec_id = 0;
+    services.histograms = &histograms;
+    services.rollups = &rollups;
+    for (const char* table : {"hourly", "pre"})
+      REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
+  }
+
+  http::BufferResponse Send(const std::string& target, const std::string& body) {
+    http::BufferResponse reply;
+    http::Request request = http::MakeRequest("POST", target, body);
+    request.writer = clients.OfAddress("10.0.0.7");
+    http::Dispatch(request, services, reply);
+    return reply;
+  }
+  /// `count` values of the series of that host; by /api/histogram or /api/rollup.
+  http::BufferResponse Put(bool histogram, const std::string& metric, int count,
+                           const std::string& host = "a") {
+    std::string body = "[";
+    for (int i = 0; i < count; ++i) {
+      body += std::string(i > 0 ? "," : "") + R"({"metric":")" + metric + R"(","timestamp":)" +
+              std::to_string(1700006400 + i * 3600) + R"(,"tags":{"host":")" + host + R"("},)" +
+              (histogram ? R"("buckets":{"0,10":1}})"
+                         : R"("value":1,"interval":"1h","aggregator":"sum"})");
+    }
+    return Send(histogram ? "/api/histogram" : "/api/rollup", body + "]");
+  }
+  size_t Stored(bool histogram) {
+    if (histogram) return Cells().size();
+    ScanSpec spec;
+    spec.table = "hourly";
+    size_t cells = 0;
+    const auto scan = store.Scan(spec);
+    REQUIRE(scan.ok());
+    for (std::vector<Row> rows;;) {
+      REQUIRE((*scan)->Next(&rows).ok());
+      if (rows.empty()) return cells;
+      for (const Row& row : rows) cells += row.cells.size();
+    }
+  }
+
+  uid::SeriesTracker tracker{store, clock, {}};
+  HistogramIngest histograms{ingest, store, KeyLayout(), "tsdb", tracker};
+  RollupIngest rollups{ingest, store, KeyLayout(), Hourly()};
+  http::ClientLimits clients;
+};
+
+TEST_CASE("values of a metric over its rate are refused whole, whichever they are") {
+  for (const bool histogram : {true, false}) {
+    CAPTURE(histogram);
+    Aggregates edge({.points_per_s = 2, .series_max = 0});
+    CHECK(edge.Put(histogram, "busy", 5).status == 204);
+    const auto refused = edge.Put(histogram, "busy", 3);
+    CHECK(refused.status == 429);
+    CHECK(refused.Header("Retry-After") != nullptr);
+    CHECK(refused.body.find("the metric busy takes no more than 2 points a second") !=
+          std::string::npos);
+    CHECK(edge.metric_limits.refused_points() == 3);
+    CHECK(edge.Put(!histogram, "busy", 1).status == 429);
+    CHECK(edge.Send("/api/put", R"({"metric":"busy","timestamp":1,"value":1,"tags":{"a":"b"}})")
+              .status == 429);
+    CHECK(edge.Put(histogram, "calm", 1).status == 204);
+    CHECK(edge.Stored(histogram) == 6);
+    const std::string line = histogram ? "histogram busy 1700000000 0,10=1 host=a\n"
+                                       : "rollup 1h-sum busy 1700006400 1 host=a\n";
+    const http::LinesResult said = http::RunTelnetLines(line, edge.services);
+    CHECK(said.busy);
+    CHECK(said.text.empty());
+    edge.clock.AdvanceMs(2000);
+    CHECK(edge.Put(histogram, "busy", 1).status == 204);
+  }
+}
+
+TEST_CASE("values of a client over his rate are refused whole, whichever they are") {
+  for (const bool histogram : {true, false}) {
+    CAPTURE(histogram);
+    Aggregates edge({}, {.points_per_s = 2, .new_series_per_hour = 0});
+    CHECK(edge.Put(histogram, "m", 5).status == 204);
+    const auto refused = edge.Put(histogram, "m", 3);
+    CHECK(refused.status == 429);
+    CHECK(refused.body.find("address 10.0.0.7 may write 2 points a second") != std::string::npos);
+    CHECK(edge.clients.refused_points() == 3);
+    CHECK(edge.Stored(histogram) == 5);
+  }
+}
+
+TEST_CASE("series of values count once, and no more come than a metric or a client may have") {
+  for (const bool histogram : {true, false}) {
+    CAPTURE(histogram);
+    Aggregates edge({.points_per_s = 0, .series_max = 2});
+    for (const char* host : {"a", "b", "a", "b"})
+      CHECK(edge.Put(histogram, "m", 2, host).status == 204);
+    const size_t ids = edge.Ids().size();
+    const auto refused = edge.Put(histogram, "m", 1, "c");
+    CHECK(refused.status == 400);
+    CHECK(edge.Ids().size() == ids);
+    CHECK(edge.metric_limits.refused_series() == 1);
+    CHECK(edge.Put(histogram, "other", 1, "c").status == 204);
+
+    Aggregates by_client({}, {.points_per_s = 0, .new_series_per_hour = 2});
+    for (const char* host : {"a", "b", "c", "a"}) (void)by_client.Put(histogram, "m", 1, host);
+    CHECK(by_client.Put(histogram, "m", 1, "d").status == 400);
+    CHECK(by_client.clients.refused_series() >= 1);
+    CHECK(by_client.Put(histogram, "m", 1, "a").status == 204);
+  }
+}
+
+}  // namespace
+}  // namespace hg::tsd
