@@ -23,6 +23,7 @@ struct TlsOptions {
   std::string key_file;          // PEM
   ClientCertificates clients = ClientCertificates::kNone;
   std::string authorities_file;  // PEM: who may vouch for clients
+  std::string revoked_file;      // PEM: lists of certificates that they took back; "" = none
   std::string bind;              // "" = Options::bind
   std::optional<uint16_t> port;  // of its own, beside the plain one; none: Options::port speaks TLS
 };

@@ -98,6 +98,7 @@ Status ReadTls(const Config& config, http::TlsOptions* tls) {
   tls->key_file = config.String("tsd.network.tls.key");
   tls->bind = config.String("tsd.network.tls.bind");
   tls->authorities_file = config.String("tsd.network.tls.authorities");
+  tls->revoked_file = config.String("tsd.network.tls.revoked");
   if (config.Has("tsd.network.tls.port")) {
     RETURN_IF_ERROR(ReadInt(config, "tsd.network.tls.port", 0, 65535, &tls->port.emplace()));
   }
@@ -116,7 +117,7 @@ Status ReadTls(const Config& config, http::TlsOptions* tls) {
   // Whoever asks for a part of it must not get a daemon that speaks plainly.
   if (tls->certificate_file.empty()) {
     for (const char* key : {"tsd.network.tls.key", "tsd.network.tls.port", "tsd.network.tls.bind",
-                            "tsd.network.tls.authorities"})
+                            "tsd.network.tls.authorities", "tsd.network.tls.revoked"})
       if (config.Has(key)) return needs(key, "tsd.network.tls.certificate");
     if (tls->clients != http::ClientCertificates::kNone)
       return needs("tsd.network.tls.clients", "tsd.network.tls.certificate");
@@ -125,6 +126,8 @@ Status ReadTls(const Config& config, http::TlsOptions* tls) {
   if (tls->key_file.empty()) return needs("tsd.network.tls.certificate", "tsd.network.tls.key");
   if (tls->clients != http::ClientCertificates::kNone && tls->authorities_file.empty())
     return needs("tsd.network.tls.clients", "tsd.network.tls.authorities");
+  if (tls->clients == http::ClientCertificates::kNone && !tls->revoked_file.empty())
+    return needs("tsd.network.tls.revoked", "tsd.network.tls.clients");
   if (!tls->bind.empty() && !tls->port)
     return needs("tsd.network.tls.bind", "tsd.network.tls.port");
   return {};

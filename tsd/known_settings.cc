@@ -326,6 +326,10 @@ constexpr KnownSetting kSettings[] = {
      "`none`: clients are not asked for certificates; `optional`: who has one is the user that it "
      "names; `required`: who has none is not listened to."},
     {"tsd.network.tls.authorities", "", "PEM file of the certificates that vouch for clients'."},
+    {"tsd.network.tls.revoked", "",
+     "PEM file of the lists of certificates that these took back, one of each authority; empty: "
+     "none are looked at. Who shows a certificate is refused, too, where the list of its authority "
+     "is missing or over. `SIGHUP`: it is read anew, for connections that begin then."},
     {"tsd.limits.client.points", "0",
      "Points a second that one client, a user or else an address, may write on the average, 429 "
      "above; 0: no limit. A batch is taken or refused whole, a second's worth beforehand. Lines "

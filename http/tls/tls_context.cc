@@ -34,12 +34,24 @@ Status LoadCertificate(const TlsOptions& options, SSL_CTX* context) {
   return {};
 }
 
+/// From then on each authority of a client's chain must have a list that is not over: of one
+/// without nobody knows what it took back.
+Status LoadRevoked(const std::string& file, SSL_CTX* context) {
+  X509_STORE* const store = SSL_CTX_get_cert_store(context);
+  X509_LOOKUP* const files = X509_STORE_add_lookup(store, X509_LOOKUP_file());
+  if (files == nullptr || X509_load_crl_file(files, file.c_str(), X509_FILETYPE_PEM) < 1)
+    return Failed(file, "no lists of revoked certificates in PEM can be read");
+  X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+  return {};
+}
+
 Status LoadAuthorities(const TlsOptions& options, SSL_CTX* context) {
   if (options.clients == ClientCertificates::kNone) return {};
   const char* const file = options.authorities_file.c_str();
   if (SSL_CTX_load_verify_locations(context, file, nullptr) != 1)
     return Failed(options.authorities_file, "no certificates in PEM can be read");
   SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(file));
+  if (!options.revoked_file.empty()) RETURN_IF_ERROR(LoadRevoked(options.revoked_file, context));
   int mode = SSL_VERIFY_PEER;
   if (options.clients == ClientCertificates::kRequired) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   SSL_CTX_set_verify(context, mode, nullptr);

@@ -40,6 +40,18 @@ void SetName(X509_NAME* name, const std::string& common_name) {
                              0);
 }
 
+constexpr long kDayS = 86400;
+
+X509Ptr CertificateOf(const Certificate& made) {
+  const Memory text = MemoryOf(made.certificate);
+  return {PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr), X509_free};
+}
+
+Key KeyOf(const Certificate& made) {
+  const Memory text = MemoryOf(made.key);
+  return {PEM_read_bio_PrivateKey(text.get(), nullptr, nullptr, nullptr), EVP_PKEY_free};
+}
+
 }  // namespace
 
 Certificate MakeCertificate(const CertificateWish& wish, const Certificate* authority) {
@@ -49,7 +61,6 @@ Certificate MakeCertificate(const CertificateWish& wish, const Certificate* auth
   X509* const x509 = certificate.get();
   X509_set_version(x509, X509_VERSION_3);
   ASN1_INTEGER_set(X509_get_serialNumber(x509), serial++);
-  constexpr long kDayS = 86400;
   X509_gmtime_adj(X509_getm_notBefore(x509), -100 * kDayS);
   X509_gmtime_adj(X509_getm_notAfter(x509), wish.valid_days * kDayS);
   X509_set_pubkey(x509, key.get());
@@ -62,20 +73,36 @@ Certificate MakeCertificate(const CertificateWish& wish, const Certificate* auth
     X509_set_issuer_name(x509, X509_get_subject_name(x509));
     REQUIRE(X509_sign(x509, key.get(), EVP_sha256()) > 0);
   } else {
-    const Memory certificate_text = MemoryOf(authority->certificate);
-    const Memory key_text = MemoryOf(authority->key);
-    const X509Ptr issuer(PEM_read_bio_X509(certificate_text.get(), nullptr, nullptr, nullptr),
-                         X509_free);
-    const Key issuer_key(PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr),
-                         EVP_PKEY_free);
-    X509_set_issuer_name(x509, X509_get_subject_name(issuer.get()));
-    REQUIRE(X509_sign(x509, issuer_key.get(), EVP_sha256()) > 0);
+    X509_set_issuer_name(x509, X509_get_subject_name(CertificateOf(*authority).get()));
+    REQUIRE(X509_sign(x509, KeyOf(*authority).get(), EVP_sha256()) > 0);
   }
   const Memory certificate_out(BIO_new(BIO_s_mem()), BIO_free_all);
   const Memory key_out(BIO_new(BIO_s_mem()), BIO_free_all);
   PEM_write_bio_X509(certificate_out.get(), x509);
   PEM_write_bio_PrivateKey(key_out.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
   return {TextOf(certificate_out.get()), TextOf(key_out.get())};
+}
+
+std::string MakeRevocations(const Certificate& authority,
+                            const std::vector<const Certificate*>& revoked, int valid_days) {
+  const std::unique_ptr<X509_CRL, void (*)(X509_CRL*)> list(X509_CRL_new(), X509_CRL_free);
+  const std::unique_ptr<ASN1_TIME, void (*)(ASN1_TIME*)> time(ASN1_TIME_new(), ASN1_TIME_free);
+  X509_CRL_set_version(list.get(), X509_CRL_VERSION_2);
+  X509_CRL_set_issuer_name(list.get(), X509_get_subject_name(CertificateOf(authority).get()));
+  X509_gmtime_adj(time.get(), -100 * kDayS);
+  X509_CRL_set1_lastUpdate(list.get(), time.get());
+  for (const Certificate* one : revoked) {
+    X509_REVOKED* const entry = X509_REVOKED_new();
+    X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(CertificateOf(*one).get()));
+    X509_REVOKED_set_revocationDate(entry, time.get());
+    REQUIRE(X509_CRL_add0_revoked(list.get(), entry) == 1);
+  }
+  X509_gmtime_adj(time.get(), valid_days * kDayS);
+  X509_CRL_set1_nextUpdate(list.get(), time.get());
+  REQUIRE(X509_CRL_sign(list.get(), KeyOf(authority).get(), EVP_sha256()) > 0);
+  const Memory out(BIO_new(BIO_s_mem()), BIO_free_all);
+  PEM_write_bio_X509_CRL(out.get(), list.get());
+  return TextOf(out.get());
 }
 
 TestFolder::TestFolder() {

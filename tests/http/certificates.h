@@ -22,6 +22,10 @@ struct Certificate {
 /// Signed by `authority`; by itself if that is nullptr.
 Certificate MakeCertificate(const CertificateWish& wish, const Certificate* authority = nullptr);
 
+/// The authority's list of certificates that it took back, PEM.
+std::string MakeRevocations(const Certificate& authority,
+                            const std::vector<const Certificate*>& revoked, int valid_days = 1);
+
 /// A folder for a test's files, gone with the object.
 class TestFolder {
  public:

@@ -4,6 +4,7 @@
 #include <openssl/conf.h>
 #include <openssl/ssl.h>
 
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -21,6 +22,7 @@ struct TlsFiles {
     folder.Write("server.pem", own.certificate);
     folder.Write("server.key", own.key);
     folder.Write("authority.pem", authority.certificate);
+    folder.Write("revoked.pem", MakeRevocations(authority, {}));
   }
 
   TestFolder folder;
@@ -222,6 +224,51 @@ TEST_CASE("a certificate's name is the user, by its common name or another") {
   CHECK(lines.ReadAll().empty());
   CHECK(edge.Cells().size() == 3);
   edge.server.Stop();
+}
+
+TEST_CASE("a certificate that its authority took back is not listened to") {
+  for (const ClientCertificates clients :
+       {ClientCertificates::kOptional, ClientCertificates::kRequired}) {
+    TlsServer edge(clients, [](Options& options) {
+      options.tls.revoked_file =
+          std::filesystem::path(options.tls.authorities_file).replace_filename("revoked.pem");
+    });
+    const Certificate good = MakeCertificate({.common_name = "agent"}, &edge.authority);
+    const Certificate taken = MakeCertificate({.common_name = "agent"}, &edge.authority);
+    const auto heard = [&edge](const Certificate* own) {
+      TlsClient client(edge.port(), edge.trusting(own));
+      client.Send("GET /api/version HTTP/1.0\r\n\r\n");
+      return !client.ReadAll().empty();
+    };
+    const auto reload = [&edge](const std::string& list) {
+      edge.folder.Write("revoked.pem", list);
+      return edge.server.ReloadTls();
+    };
+    CHECK(heard(&good));
+    TlsClient before(edge.port(), edge.trusting(&taken));
+    before.Send(kGetVersion);
+    CHECK(before.ReadResponse().status() == 200);
+    REQUIRE(reload(MakeRevocations(edge.authority, {&taken})).ok());
+    CHECK(heard(&good));
+    CHECK_FALSE(heard(&taken));
+    CHECK(heard(nullptr) == (clients == ClientCertificates::kOptional));
+    before.Send(kGetVersion);  // it began before
+    CHECK(before.ReadResponse().status() == 200);
+
+    const Status broken = reload("no list\n");
+    CHECK(broken.code() == StatusCode::kInvalidArgument);
+    CHECK(broken.message().find("revoked.pem") != std::string_view::npos);
+    CHECK(heard(&good));
+    CHECK_FALSE(heard(&taken));
+    // Of what they took back since nobody knows.
+    REQUIRE(reload(MakeRevocations(edge.authority, {}, -1)).ok());
+    CHECK_FALSE(heard(&good));
+    const Certificate other = MakeCertificate({.common_name = "other", .authority = true});
+    REQUIRE(reload(MakeRevocations(other, {})).ok());
+    CHECK_FALSE(heard(&good));
+    REQUIRE(reload(MakeRevocations(other, {}) + MakeRevocations(edge.authority, {})).ok());
+    CHECK(heard(&taken));
+  }
 }
 
 TEST_CASE("new certificates are for new connections, old ones go on") {

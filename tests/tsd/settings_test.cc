@@ -214,8 +214,8 @@ TEST_CASE("TLS is asked for whole, or not at all") {
     CHECK(status.code() == StatusCode::kInvalidArgument);
     CHECK(status.message().find(word) != std::string_view::npos);
   };
-  for (const char* key :
-       {"tsd.network.tls.key", "tsd.network.tls.bind", "tsd.network.tls.authorities"})
+  for (const char* key : {"tsd.network.tls.key", "tsd.network.tls.bind",
+                          "tsd.network.tls.authorities", "tsd.network.tls.revoked"})
     refused(With(key, "x"), key);
   refused(With("tsd.network.tls.port", "4243"), "tsd.network.tls.certificate");
   refused(With("tsd.network.tls.clients", "required"), "tsd.network.tls.certificate");
@@ -228,12 +228,15 @@ TEST_CASE("TLS is asked for whole, or not at all") {
   refused(config, "tsd.network.tls.port");
   config.Set("tsd.network.tls.port", "4243");
   CHECK(ReadHttpOptions(config)->tls.port == 4243);
+  config.Set("tsd.network.tls.revoked", "revoked.pem");
+  refused(config, "tsd.network.tls.clients");
   config.Set("tsd.network.tls.clients", "sometimes");
   refused(config, "sometimes");
   config.Set("tsd.network.tls.clients", "optional");
   refused(config, "tsd.network.tls.authorities");
   config.Set("tsd.network.tls.authorities", "authority.pem");
   CHECK(ReadHttpOptions(config)->tls.clients == http::ClientCertificates::kOptional);
+  CHECK(ReadHttpOptions(config)->tls.revoked_file == "revoked.pem");
 }
 
 TEST_CASE("ports that cannot ask who writes are not open beside those that do, unless told") {
