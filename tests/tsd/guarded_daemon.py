@@ -221,6 +221,20 @@ def tools_ask_a_guarded_daemon_as_somebody_over_TLS(server, tsdb, folder):
     said = {"TSDB_CREDENTIALS": f"boss:{PASSWORD}!", "TSDB_CA_FILE": str(folder / "authority.pem")}
     done = tool(tsdb, folder, *admin, variables=said)
     check(done.returncode == 0, done.stderr)
+    for name in ("boss", "strange_boss"):
+        make_certificate(folder, name, "authority" if name == "boss" else "stranger")
+    shows = lambda name: ("--cert-file", folder / f"{name}.pem", "--key-file", folder / f"{name}.key")  # noqa: E731
+    done = tool(tsdb, folder, *trusting, *shows("boss"))
+    check(done.returncode == 0 and '"table":"tsdb"' in done.stdout, done.stderr)
+    done = tool(tsdb, folder, *trusting, variables={"TSDB_CERT_FILE": str(folder / "boss.pem"), "TSDB_KEY_FILE": str(folder / "boss.key")})
+    check(done.returncode == 0, done.stderr)
+    (folder / "both.pem").write_text((folder / "boss.pem").read_text() + (folder / "boss.key").read_text())
+    check(tool(tsdb, folder, *trusting, "--cert-file", folder / "both.pem").returncode == 0, "certificate and key in one file")
+    for words, word in ((("--cert-file", folder / "boss.pem"), "boss.pem"), (("--key-file", folder / "boss.key"), "without a certificate"),
+                        (("--cert-file", folder / "boss.pem", "--key-file", folder / "authority.key"), "authority.key"),
+                        (shows("strange_boss"), "")):
+        refused = tool(tsdb, folder, *trusting, *words)
+        check(refused.returncode == 1 and word in refused.stderr, f"{words}: {refused.stderr}")
     make_certificate(folder, "server", "authority", "DNS:other.example.org")
     server.hang_up()
     until(lambda: "certificate verify failed" in tool(tsdb, folder, *trusting).stderr, "another's certificate is taken")

@@ -16,6 +16,8 @@ constexpr OptionSpec kOptions[] = {
     {"--url", "URL", "ask the daemon there, such as http://127.0.0.1:4242 or https://HOST:PORT"},
     kCredentialsOption,
     kAuthoritiesOption,
+    kCertificateOption,
+    kKeyOption,
     {"--region", "KEY", "split: any key of the region; without it that of --at, or the first"},
     {"--at", "KEY", "split: where; without it in the middle of the region's files"},
     {"--splits", "KEYS", "create: first keys of regions, between commas"},

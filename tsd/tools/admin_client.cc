@@ -86,20 +86,30 @@ std::string Exchange(Stream& stream, const std::string& request, error_code* err
   return answer;
 }
 
+Status LoadFiles(const DaemonAccess& access, asio::ssl::context* context) {
+  const auto failed = [](const std::string& file, const char* what, const error_code& error) {
+    return Status::InvalidArgument(file + ": " + what + " in PEM can be read: " + error.message());
+  };
+  error_code error;
+  if (access.authorities_file.empty()) {
+    context->set_default_verify_paths(error);
+  } else {
+    context->load_verify_file(access.authorities_file, error);
+  }
+  if (error) return failed(access.authorities_file, "no certificates", error);
+  if (access.certificate_file.empty()) return {};
+  context->use_certificate_chain_file(access.certificate_file, error);
+  if (error) return failed(access.certificate_file, "no certificate", error);
+  const std::string& key = access.key_file.empty() ? access.certificate_file : access.key_file;
+  context->use_private_key_file(key, asio::ssl::context::pem, error);
+  return error ? failed(key, "no private key of the certificate", error) : Status();
+}
+
 Result<std::string> ExchangeOverTls(tcp::socket socket, const Place& place,
-                                    const std::string& authorities_file,
-                                    const std::string& request) {
+                                    const DaemonAccess& access, const std::string& request) {
   error_code error;
   asio::ssl::context context(asio::ssl::context::tls_client);
-  if (authorities_file.empty()) {
-    context.set_default_verify_paths(error);
-  } else {
-    context.load_verify_file(authorities_file, error);
-  }
-  if (error) {
-    return Status::InvalidArgument(authorities_file +
-                                   ": no certificates in PEM can be read: " + error.message());
-  }
+  RETURN_IF_ERROR(LoadFiles(access, &context));
   asio::ssl::stream<tcp::socket> stream(std::move(socket), context);
   stream.set_verify_mode(asio::ssl::verify_peer);
   stream.set_verify_callback(asio::ssl::host_name_verification(place.host));
@@ -116,7 +126,7 @@ Result<std::string> ExchangeOverTls(tcp::socket socket, const Place& place,
   return answer;
 }
 
-Result<std::string> Send(const Place& place, const std::string& authorities_file,
+Result<std::string> Send(const Place& place, const DaemonAccess& access,
                          const std::string& request) {
   asio::io_context io;
   error_code error;
@@ -124,7 +134,7 @@ Result<std::string> Send(const Place& place, const std::string& authorities_file
   const auto addresses = tcp::resolver(io).resolve(place.host, place.port, error);
   if (!error) asio::connect(socket, addresses, error);
   if (error) return Status::Unavailable("nobody answers at " + place.text + ": " + error.message());
-  if (place.tls) return ExchangeOverTls(std::move(socket), place, authorities_file, request);
+  if (place.tls) return ExchangeOverTls(std::move(socket), place, access, request);
   return Exchange(socket, request, &error);
 }
 
@@ -133,6 +143,10 @@ Result<std::string> Send(const Place& place, const std::string& authorities_file
 Result<DaemonAccess> ReadDaemonAccess(const CommandLine& line) {
   DaemonAccess access;
   access.authorities_file = OptionOr(line, kAuthoritiesOption, "TSDB_CA_FILE");
+  access.certificate_file = OptionOr(line, kCertificateOption, "TSDB_CERT_FILE");
+  access.key_file = OptionOr(line, kKeyOption, "TSDB_KEY_FILE");
+  if (access.certificate_file.empty() && !access.key_file.empty())
+    return Status::InvalidArgument(access.key_file + " is a key without a certificate");
   std::string said;
   if (const auto path = line.Value(kCredentialsOption.name)) {
     ASSIGN_OR_RETURN(said, ReadWholeFile(PosixFileSystem(), *path));
@@ -168,8 +182,7 @@ Result<std::string> AskDaemon(const std::string& url, const DaemonAccess& access
   std::string request = (post ? "POST " : "GET ") + target + " HTTP/1.0\r\nHost: " + place.text +
                         "\r\nContent-Length: 0\r\n";
   if (!access.authorization.empty()) request += "Authorization: " + access.authorization + "\r\n";
-  ASSIGN_OR_RETURN(const std::string answer,
-                   Send(place, access.authorities_file, request + "\r\n"));
+  ASSIGN_OR_RETURN(const std::string answer, Send(place, access, request + "\r\n"));
   const size_t head_end = answer.find("\r\n\r\n");
   const size_t blank = answer.find(' ');
   if (head_end == std::string::npos || blank > head_end) {

@@ -12,7 +12,8 @@
 namespace hg::tsd {
 namespace {
 
-constexpr OptionSpec kOptions[] = {kCredentialsOption, kAuthoritiesOption};
+constexpr OptionSpec kOptions[] = {kCredentialsOption, kAuthoritiesOption, kCertificateOption,
+                                   kKeyOption};
 
 CommandLine Line(const std::vector<std::string>& words) {
   return *CommandLine::Parse(kOptions, words);
@@ -63,6 +64,20 @@ TEST_CASE("whom to trust is an option, or stands in the environment") {
   const Variable authorities("TSDB_CA_FILE", "/etc/ca.pem");
   CHECK(ReadDaemonAccess(Line({}))->authorities_file == "/etc/ca.pem");
   CHECK(ReadDaemonAccess(Line({"--ca-file=own.pem"}))->authorities_file == "own.pem");
+}
+
+TEST_CASE("what a tool shows of itself is two files, or one, and a key alone is a mistake") {
+  CHECK(ReadDaemonAccess(Line({}))->certificate_file.empty());
+  const auto one = ReadDaemonAccess(Line({"--cert-file=own.pem"}));
+  CHECK(one->certificate_file == "own.pem");
+  CHECK(one->key_file.empty());
+  const Status alone = ReadDaemonAccess(Line({"--key-file=own.key"})).status();
+  CHECK(alone.code() == StatusCode::kInvalidArgument);
+  CHECK(alone.message().find("own.key") != std::string_view::npos);
+  const Variable certificate("TSDB_CERT_FILE", "/etc/own.pem"),
+      key("TSDB_KEY_FILE", "/etc/own.key");
+  CHECK(ReadDaemonAccess(Line({}))->certificate_file == "/etc/own.pem");
+  CHECK(ReadDaemonAccess(Line({}))->key_file == "/etc/own.key");
 }
 
 TEST_CASE("what is no URL of a daemon is refused") {
