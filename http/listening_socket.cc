@@ -9,9 +9,19 @@
 namespace hg::http {
 
 Result<ListeningSocket> ListeningSocket::Open(const Options& options) {
+  return Open(options, options.bind, options.port);
+}
+
+Result<ListeningSocket> ListeningSocket::OpenTls(const Options& options) {
+  const TlsOptions& tls = options.tls;
+  return Open(options, tls.bind.empty() ? options.bind : tls.bind, tls.port.value_or(options.port));
+}
+
+Result<ListeningSocket> ListeningSocket::Open(const Options& options, const std::string& bind,
+                                              uint16_t wanted) {
   boost::asio::io_context io;
   boost::asio::ip::tcp::acceptor acceptor(io);
-  ASSIGN_OR_RETURN(const uint16_t port, Listen(options, options.bind, options.port, &acceptor));
+  ASSIGN_OR_RETURN(const uint16_t port, Listen(options, bind, wanted, &acceptor));
   boost::system::error_code error;
   const bool v6 = acceptor.local_endpoint(error).address().is_v6();
   const int fd = error ? -1 : acceptor.release(error);

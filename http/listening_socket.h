@@ -4,24 +4,27 @@
 // queue.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "http/options.h"
 #include "storage/base/status.h"
 
 namespace hg::http {
 
+inline bool SpeaksTls(const Options& options) { return !options.tls.certificate_file.empty(); }
 /// Whether Options::port is spoken to without TLS.
-inline bool SpeaksPlain(const Options& options) {
-  return options.tls.certificate_file.empty() || options.tls.port;
-}
+inline bool SpeaksPlain(const Options& options) { return !SpeaksTls(options) || options.tls.port; }
 
 /// Closes what it listens on at its end, unless that was released.
 class ListeningSocket {
  public:
   /// Of Options::bind and port; fails as Listen does (listener.h). Only where SpeaksPlain.
   static Result<ListeningSocket> Open(const Options& options);
+  /// The same of the port that speaks TLS. Only where there is one.
+  static Result<ListeningSocket> OpenTls(const Options& options);
   ~ListeningSocket();
   ListeningSocket(ListeningSocket&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)), port_(other.port_), v6_(other.v6_) {}
@@ -40,11 +43,19 @@ class ListeningSocket {
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
 
  private:
+  static Result<ListeningSocket> Open(const Options& options, const std::string& bind,
+                                      uint16_t wanted);
   ListeningSocket(int fd, uint16_t port, bool v6) : fd_(fd), port_(port), v6_(v6) {}
 
   int fd_;
   uint16_t port_;
   bool v6_;
+};
+
+/// What somebody leaves who has had the ports before the server.
+struct OpenedPorts {
+  std::optional<ListeningSocket> plain, tls;
+  std::vector<int> connections;  // of the plain port, accepted; whoever has them closes them
 };
 
 }  // namespace hg::http

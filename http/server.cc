@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "http/connection.h"
-#include "http/listener.h"
 #include "http/loop.h"
 #include "http/tls/tls_context.h"
 #include "storage/base/worker_pool.h"
@@ -47,20 +46,22 @@ class Server::Impl {
 
   ~Impl() { Stop(); }
 
-  Status Start(std::optional<ListeningSocket> plain, const std::vector<int>& connections) {
-    const TlsOptions& tls = options_.tls;
-    const bool speaks_tls = !tls.certificate_file.empty();
-    if (speaks_tls) RETURN_IF_ERROR(tls_.Load());
+  Status Start(OpenedPorts ports) {
+    if (SpeaksTls(options_)) RETURN_IF_ERROR(tls_.Load());
     if (SpeaksPlain(options_)) {
-      RETURN_IF_ERROR(plain ? Adopt(std::move(*plain))
-                            : Open(options_.bind, options_.port, nullptr));
+      if (!ports.plain) {
+        ASSIGN_OR_RETURN(ports.plain, ListeningSocket::Open(options_));
+      }
+      RETURN_IF_ERROR(Adopt(std::move(*ports.plain), nullptr));
     }
-    if (speaks_tls) {
-      RETURN_IF_ERROR(Open(tls.bind.empty() ? options_.bind : tls.bind,
-                           tls.port.value_or(options_.port), &tls_));
+    if (SpeaksTls(options_)) {
+      if (!ports.tls) {
+        ASSIGN_OR_RETURN(ports.tls, ListeningSocket::OpenTls(options_));
+      }
+      RETURN_IF_ERROR(Adopt(std::move(*ports.tls), &tls_));
     }
     for (auto& listener : listeners_) Accept(*listener);
-    for (const int fd : connections) TakeOver(fd);
+    for (const int fd : ports.connections) TakeOver(fd);
     for (auto& loop : loops_) {
       guards_.push_back(asio::make_work_guard(loop->io()));
       asio::post(loop->io(), [&loop] { loop->Start(); });
@@ -72,13 +73,12 @@ class Server::Impl {
   [[nodiscard]] uint16_t port() const { return listeners_.empty() ? 0 : listeners_[0]->port; }
 
   [[nodiscard]] uint16_t tls_port() const {
-    return options_.tls.certificate_file.empty() || listeners_.empty() ? 0
-                                                                       : listeners_.back()->port;
+    return SpeaksTls(options_) && !listeners_.empty() ? listeners_.back()->port : 0;
   }
 
   [[nodiscard]] bool reached_by_strangers() const { return reached_by_strangers_; }
 
-  Status ReloadTls() { return options_.tls.certificate_file.empty() ? Status() : tls_.Load(); }
+  Status ReloadTls() { return SpeaksTls(options_) ? tls_.Load() : Status(); }
 
   void Stop() {
     if (stopped_) return;
@@ -146,15 +146,8 @@ class Server::Impl {
     }
   }
 
-  Status Open(const std::string& bind, uint16_t port, TlsContext* tls) {
+  Status Adopt(ListeningSocket socket, TlsContext* tls) {
     auto listener = std::make_unique<Listener>(loops_[0]->io(), tls);
-    ASSIGN_OR_RETURN(listener->port, Listen(options_, bind, port, &listener->acceptor));
-    Add(std::move(listener));
-    return {};
-  }
-
-  Status Adopt(ListeningSocket socket) {
-    auto listener = std::make_unique<Listener>(loops_[0]->io(), nullptr);
     boost::system::error_code error;
     listener->acceptor.assign(socket.v6() ? tcp::v6() : tcp::v4(), socket.fd(), error);
     if (error) return Status::IoError("cannot accept on the socket: " + error.message());
@@ -252,9 +245,7 @@ Server::Server(const Options& options, Services& services)
 
 Server::~Server() = default;
 
-Status Server::Start(std::optional<ListeningSocket> plain, const std::vector<int>& connections) {
-  return impl_->Start(std::move(plain), connections);
-}
+Status Server::Start(OpenedPorts ports) { return impl_->Start(std::move(ports)); }
 
 uint16_t Server::port() const { return impl_->port(); }
 

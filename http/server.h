@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <vector>
 
 #include "http/listening_socket.h"
 #include "http/options.h"
@@ -23,9 +21,9 @@ class Server {
   ~Server();
 
   /// Listens and returns; IoError names the address if it cannot, InvalidArgument a file of TLS.
-  /// `plain`: the socket of the plain port, where somebody has had it (waiting_room.h), with the
-  /// connections that he leaves, which are this object's from now on.
-  Status Start(std::optional<ListeningSocket> plain = {}, const std::vector<int>& connections = {});
+  /// `ports`: sockets that somebody has had before (waiting_ports.h), and connections that he
+  /// leaves; this object's from now on. Those that are missing are opened.
+  Status Start(OpenedPorts ports = {});
 
   /// The port that is listened on: Options::port, or the one the system chose for 0.
   [[nodiscard]] uint16_t port() const;

@@ -10,7 +10,11 @@
 #include <cerrno>
 #include <chrono>
 #include <list>
+#include <memory>
 #include <vector>
+
+#include "http/tls/tls_context.h"
+#include "http/tls/tls_session.h"
 
 namespace hg::http {
 namespace {
@@ -26,19 +30,28 @@ constexpr size_t kClientsMin = 16;
 constexpr auto kPatience = std::chrono::seconds(5);
 /// A head is not longer (http/wire/request_head.h); what follows it is read and dropped.
 constexpr size_t kHeadBytesMax = 12 * 1024;
+/// A record of TLS: what was not taken of one the socket does not show.
+constexpr size_t kBytesAtOnce = 16 * 1024;
 constexpr auto kSweep = std::chrono::milliseconds(500);
 constexpr auto kAcceptPause = std::chrono::milliseconds(10);
 
 struct Client {
   int fd;
   Clock::time_point until;
+  std::unique_ptr<TlsSession> tls;  // nullptr: plain
   std::string received = {};
   bool answered = false;
 };
 
 void Answer(Client* client, const std::string& answer) {
   // A new connection's buffer takes so little at once.
-  (void)::send(client->fd, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (client->tls != nullptr) {
+    size_t sent = 0;
+    (void)client->tls->Send(answer, &sent);
+    client->tls->Farewell();
+  } else {
+    (void)::send(client->fd, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
   ::shutdown(client->fd, SHUT_WR);
   client->answered = true;
 }
@@ -49,22 +62,42 @@ enum class Heard {
   kLines,  // nothing of them was read
 };
 
+bool SpeaksLines(char first) { return first < 'A' || first > 'Z'; }
+
+/// Fills in how many bytes have come, none with kGoesOn.
+Heard Read(Client* client, char* room, size_t size, size_t* got) {
+  *got = 0;
+  if (client->tls != nullptr) {
+    const Transfer read = client->tls->Receive(room, size, got);
+    if (read == Transfer::kSome || read == Transfer::kLater) return Heard::kGoesOn;
+    return Heard::kEnded;
+  }
+  const ssize_t read = ::recv(client->fd, room, size, MSG_DONTWAIT);
+  if (read < 0) return errno == EAGAIN || errno == EINTR ? Heard::kGoesOn : Heard::kEnded;
+  *got = static_cast<size_t>(read);
+  return read == 0 ? Heard::kEnded : Heard::kGoesOn;
+}
+
 Heard Listen(Client* client) {
-  if (client->received.empty() && !client->answered) {
+  const bool is_first = client->received.empty() && !client->answered;
+  if (is_first && client->tls == nullptr) {
     char first = 0;
     const ssize_t seen = ::recv(client->fd, &first, 1, MSG_DONTWAIT | MSG_PEEK);
-    if (seen == 1 && (first < 'A' || first > 'Z')) return Heard::kLines;
+    if (seen == 1 && SpeaksLines(first)) return Heard::kLines;
   }
-  char bytes[4096];
-  const ssize_t got = ::recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-  if (got < 0) return errno == EAGAIN || errno == EINTR ? Heard::kGoesOn : Heard::kEnded;
-  if (got == 0) return Heard::kEnded;
+  char bytes[kBytesAtOnce];
+  size_t got = 0;
+  if (Read(client, bytes, sizeof(bytes), &got) == Heard::kEnded) return Heard::kEnded;
+  if (got == 0) return Heard::kGoesOn;
+  if (is_first && SpeaksLines(bytes[0])) return Heard::kEnded;  // over TLS: they were read
   // The body is dropped: a close with unread bytes would take the answer.
   if (client->answered) return Heard::kGoesOn;
-  client->received.append(bytes, static_cast<size_t>(got));
-  if (client->received.size() > kHeadBytesMax) return Heard::kEnded;
-  if (const std::string answer = WaitingRoomAnswer(client->received); !answer.empty())
+  client->received.append(bytes, got);
+  if (const std::string answer = WaitingRoomAnswer(client->received); !answer.empty()) {
     Answer(client, answer);
+  } else if (client->received.size() > kHeadBytesMax) {
+    return Heard::kEnded;
+  }
   return Heard::kGoesOn;
 }
 
@@ -98,8 +131,9 @@ std::string WaitingRoomAnswer(std::string_view received) {
       R"({"error":{"code":503,"message":"The daemon is starting: its store is opened"}})");
 }
 
-WaitingRoom::WaitingRoom(const ListeningSocket& listener, uint64_t connections_max)
+WaitingRoom::WaitingRoom(const ListeningSocket& listener, uint64_t connections_max, TlsContext* tls)
     : listening_(listener.fd()),
+      tls_(tls),
       clients_max_(std::clamp<uint64_t>(connections_max / 4, kClientsMin, kClientsMax)),
       lines_max_(connections_max - std::min<uint64_t>(connections_max / 4, kClientsMax)),
       wake_(::eventfd(0, EFD_CLOEXEC)) {
@@ -164,15 +198,21 @@ void WaitingRoom::Run() {
       it = clients.erase(it);
     }
     if (polled[1].revents == 0) continue;
-    const int fd = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int fd = ::accept4(listening_, nullptr, nullptr,
+                             tls_ != nullptr ? SOCK_CLOEXEC | SOCK_NONBLOCK : SOCK_CLOEXEC);
     if (fd >= 0) {
-      clients.push_back({fd, now + kPatience});
+      auto session = tls_ != nullptr ? tls_->NewSession(fd) : nullptr;
+      if (tls_ != nullptr && session == nullptr) {
+        ::close(fd);
+        continue;
+      }
+      clients.push_back({fd, now + kPatience, std::move(session)});
     } else if (errno != EAGAIN && errno != ECONNABORTED) {
       std::this_thread::sleep_for(kAcceptPause);  // out of descriptors, most likely
     }
   }
   for (const Client& client : clients) {
-    if (client.received.empty() && !client.answered) {
+    if (client.tls == nullptr && client.received.empty() && !client.answered) {
       lines_.push_back(client.fd);
     } else {
       ::close(client.fd);

@@ -13,16 +13,20 @@
 
 namespace hg::http {
 
+class TlsContext;
+
 /// Accepts on a listener's socket from its construction until Stop. /healthz: 200; any other
 /// request: 503 with Retry-After, one for each connection. Who speaks lines waits, unread: there is
 /// no answer that would have him send them again. So many may wait that others can still be
 /// answered; who comes beyond them is closed, nothing of his read. What comes later, or has not
-/// been accepted, is left to who accepts next.
+/// been accepted, is left to who accepts next. Over TLS, where a connection that was begun cannot
+/// be left to another, lines are closed: who sends them knows that none was answered.
 class WaitingRoom {
  public:
-  /// `listener` outlives the object or its Stop. `connections_max`: of the server that follows, at
-  /// least 1. A quarter of them, 1,024 at most, is not for lines.
-  WaitingRoom(const ListeningSocket& listener, uint64_t connections_max);
+  /// `listener` outlives the object or its Stop, and so does `tls`, which is loaded; nullptr:
+  /// plain. `connections_max`: of the server that follows, at least 1. A quarter of them, 1,024 at
+  /// most, is not for lines.
+  WaitingRoom(const ListeningSocket& listener, uint64_t connections_max, TlsContext* tls = nullptr);
   /// Stops.
   ~WaitingRoom();
   WaitingRoom(const WaitingRoom&) = delete;
@@ -38,6 +42,7 @@ class WaitingRoom {
   void SweepLines();
 
   const int listening_;
+  TlsContext* const tls_;
   const size_t clients_max_;  // those that do not wait
   const size_t lines_max_;
   int wake_;                // readable: it is over

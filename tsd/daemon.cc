@@ -16,7 +16,7 @@
 #include "http/api/health.h"
 #include "http/graphite_server.h"
 #include "http/server.h"
-#include "http/waiting_room.h"
+#include "http/waiting_ports.h"
 #include "query/engine.h"
 #include "storage/base/file.h"
 #include "storage/local/local_server.h"
@@ -221,9 +221,8 @@ class Daemon {
     });
   }
 
-  /// Answers from then on in place of the waiting room, if there is one, on its socket.
-  Status Start(std::optional<http::WaitingRoom>* waiting_room,
-               std::optional<http::ListeningSocket>&& plain) {
+  /// Answers from then on in place of the waiting rooms.
+  Status Start(http::WaitingPorts* waiting) {
     if (highest_ids_) highest_ids_->Start();
     Status prepared;
     if (options_.preloaded_rows) {
@@ -232,8 +231,7 @@ class Daemon {
     }
     if (prepared.ok()) prepared = LoadUsers();
     RETURN_IF_ERROR(prepared);
-    const std::vector<int> lines = *waiting_room ? (*waiting_room)->Stop() : std::vector<int>();
-    RETURN_IF_ERROR(server_.Start(std::move(plain), lines));
+    RETURN_IF_ERROR(server_.Start(waiting->Close()));
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
     WarnIfOpen();
     fold_.Start();
@@ -492,13 +490,8 @@ Status RunDaemon(Invocation& call) {
   LogInfo("up to " + std::to_string(options.http.connections_max) + " connections, of " +
           std::to_string(open_files_max) + " open files");
   ASSIGN_OR_RETURN(const int64_t patience_ms, ReadStartPatienceMs(call.session.config()));
-  std::optional<http::ListeningSocket> plain;
-  std::optional<http::WaitingRoom> waiting_room;
-  if (http::SpeaksPlain(options.http)) {
-    ASSIGN_OR_RETURN(auto opened, http::ListeningSocket::Open(options.http));
-    plain.emplace(std::move(opened));
-    waiting_room.emplace(*plain, options.http.connections_max);
-  }
+  http::WaitingPorts waiting(options.http);
+  RETURN_IF_ERROR(waiting.Open(options.http, options.http.connections_max));
   manager.Say("Opening the store");
   ASSIGN_OR_RETURN(const bool is_open, OpenPatiently(call, signals, patience_ms));
   if (!is_open) return {};
@@ -507,7 +500,7 @@ Status RunDaemon(Invocation& call) {
   options.ingest.append_blocks = call.session.backend().remote();
   if (options.ingest.append_blocks) options.http.write_threads = kRemoteWriteThreads;
   Daemon daemon(call.session, call.clock, std::move(options));
-  RETURN_IF_ERROR(daemon.Start(&waiting_room, std::move(plain)));
+  RETURN_IF_ERROR(daemon.Start(&waiting));
   LogInfo("Ready to serve on " + daemon.Address());
   manager.Ready();
   std::string last_failure;

@@ -85,7 +85,7 @@ TEST_CASE("lines wait until there is who stores them") {
 
   EdgeFixture edge;
   Server server(edge.options, edge.services);
-  REQUIRE(server.Start(std::move(listener), waiting).ok());
+  REQUIRE(server.Start({.plain = std::move(listener), .tls = {}, .connections = waiting}).ok());
   CHECK(lines.Read(1).size() == 1);  // "version" is answered behind the point
   CHECK(edge.Cells().size() == 1);
   server.Stop();
@@ -138,7 +138,7 @@ TEST_CASE("who comes when the waiting room is closed is answered by the server")
 
   EdgeFixture edge;
   Server server(edge.options, edge.services);
-  REQUIRE(server.Start(std::move(listener)).ok());
+  REQUIRE(server.Start({.plain = std::move(listener), .tls = {}, .connections = {}}).ok());
   CHECK(server.port() == port);
   CHECK(between.ReadResponse().status() == 200);
   server.Stop();
