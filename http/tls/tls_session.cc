@@ -16,6 +16,11 @@ std::string Text(const ASN1_STRING* text) {
   return result;
 }
 
+/// What anybody on this thread left in OpenSSL's queue would be taken for this session's failure.
+void ForgetOthersErrors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 void AddCommonName(const X509* certificate, std::vector<std::string>* names) {
   const X509_NAME* const subject = X509_get_subject_name(certificate);
   const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
@@ -56,6 +61,7 @@ Transfer TlsSession::Verdict(int result) {
 
 Transfer TlsSession::Receive(char* room, size_t size, size_t* received) {
   *received = 0;
+  ForgetOthersErrors();
   // A record at a time: as many as have come, so that a large body is not looked at for each.
   while (*received < size) {
     size_t n = 0;
@@ -71,6 +77,7 @@ Transfer TlsSession::Receive(char* room, size_t size, size_t* received) {
 
 Transfer TlsSession::Send(std::string_view bytes, size_t* sent) {
   *sent = 0;
+  ForgetOthersErrors();
   while (*sent < bytes.size()) {
     size_t n = 0;
     const int result = SSL_write_ex(ssl_.get(), bytes.data() + *sent, bytes.size() - *sent, &n);
@@ -86,6 +93,7 @@ Transfer TlsSession::Send(std::string_view bytes, size_t* sent) {
 Transfer TlsSession::Look() {
   char byte;
   size_t n = 0;
+  ForgetOthersErrors();
   const int result = SSL_peek_ex(ssl_.get(), &byte, 1, &n);
   if (result == 1) return Transfer::kSome;
   const Transfer verdict = Verdict(result);
@@ -115,8 +123,6 @@ std::vector<std::string> TlsSession::PeerNames() const {
   if (certificate == nullptr || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return names;
   AddCommonName(certificate, &names);
   AddAlternativeNames(certificate, &names);
-  // What stayed in the thread's queue would be taken for a failure of the next session's.
-  ERR_clear_error();
   return names;
 }
 
