@@ -33,12 +33,6 @@ inline constexpr int kExactDigits = 15;
 inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-inline PointValue FloatingValue(double d, EntryPath path) {
-  const auto f = static_cast<float>(d);
-  const bool single = path == EntryPath::kTelnet && static_cast<double>(f) == d;
-  return single ? PointValue::Float(f) : PointValue::Double(d);
-}
-
 /// A JSON number whose integer form has at most 18 digits, or whose floating form is finite and not
 /// denormal. Not for EntryPath::kImport.
 inline bool ParsePlainValue(std::string_view text, EntryPath path, PointValue* value) {

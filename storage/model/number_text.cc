@@ -307,11 +307,7 @@ bool ParseValue(std::string_view text, EntryPath path, PointValue* value, Number
   double v;
   if (!ParseFloating(text, &v)) return FailNotANumber(text, error);
   if (!std::isfinite(v)) return FailNotFinite(v < 0, error);
-  // Beyond a single's range the cast would be undefined.
-  const bool fits_single = std::abs(v) <= std::numeric_limits<float>::max();
-  const bool single =
-      path == EntryPath::kTelnet && fits_single && static_cast<double>(static_cast<float>(v)) == v;
-  *value = single ? PointValue::Float(static_cast<float>(v)) : PointValue::Double(v);
+  *value = FloatingValue(v, path);
   return true;
 }
 

@@ -2,7 +2,9 @@
 // Numbers as text, the way OpenTSDB and Java read and print them (spec http-api.md §8.3, §8.4 and
 // appendix B; schema.md §7.2; OpenTSDB Tags.parseLong).
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +39,14 @@ struct NumberError {
   NumberFault fault = NumberFault::kNone;
   std::string message;
 };
+
+/// A number with a fraction as its way in stores it: lines in a single where that says all of it.
+inline PointValue FloatingValue(double v, EntryPath path) {
+  // Beyond a single's range the cast would be undefined.
+  const bool fits = path == EntryPath::kTelnet && std::abs(v) <= std::numeric_limits<float>::max();
+  const bool single = fits && static_cast<double>(static_cast<float>(v)) == v;
+  return single ? PointValue::Float(static_cast<float>(v)) : PointValue::Double(v);
+}
 
 /// Reads a point's value. Text without '.', 'e' and 'E' is an integer ([+-]?[0-9]+, at most 19
 /// digits, within int64) and takes its shortest form; other text is what Java's Double.parseDouble
