@@ -1,12 +1,20 @@
 #include "query/label_names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
+#include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
 
 namespace hg::query {
+namespace {
+
+// More are not looked up on a loop.
+constexpr size_t kFewTexts = 64;
+
+}  // namespace
 
 LabelNames::LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names)
     : naming_(naming), layout_(layout), names_(*names), rules_(naming.extra_name_characters) {}
@@ -32,6 +40,18 @@ Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
+}
+
+Result<std::vector<Bytes>> LabelNames::IdsOfAll(UidKind kind, std::span<const std::string> texts) {
+  if (texts.size() > kFewTexts) RETURN_IF_ERROR(NoWait::MayWait());
+  std::vector<Bytes> all;
+  for (const std::string& text : texts) {
+    ASSIGN_OR_RETURN(std::vector<Bytes> ids, IdsOf(kind, text));
+    all.insert(all.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 Result<std::string> LabelNames::TextOf(UidKind kind, ByteView id) {

@@ -3,6 +3,7 @@
 // writers of other languages made of them (docs/languages.md): names are read without their
 // escapes, and the tag that series without labels were given is none.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ class LabelNames {
   /// The ids under which a text may be stored: escaped under these rules or others, or as it is.
   /// Sorted; none: no series has it.
   Result<std::vector<Bytes>> IdsOf(UidKind kind, std::string_view text);
+  /// The same of any of these texts.
+  Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts);
   /// The text of an id. NotFound: it has no name.
   Result<std::string> TextOf(UidKind kind, ByteView id);
   /// All labels of a series, the metric's name among them. NotFound: an id without a name.

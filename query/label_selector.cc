@@ -35,15 +35,16 @@ Status LabelSelector::Add(const Matcher& matcher) {
   if (tagks.size() == 1 && !of_default_tag) {
     TagClause clause{tagks[0], TagClause::Kind::kAny, {}};
     const bool empty = matcher.value.empty();
-    if (matcher.kind == MatchKind::kEqual && !empty) {
+    const bool named = !matcher.Choices().empty() && !admits_absent;
+    if (named) {
       clause.kind = TagClause::Kind::kOneOf;
-      ASSIGN_OR_RETURN(clause.values, names_->IdsOf(UidKind::kTagv, matcher.value));
+      ASSIGN_OR_RETURN(clause.values, names_->IdsOfAll(UidKind::kTagv, matcher.Choices()));
       nothing_ |= clause.values.empty();
     } else if (matcher.kind == MatchKind::kEqual) {
       clause.kind = TagClause::Kind::kAbsent;
     }
-    const bool all =
-        matcher.kind == MatchKind::kEqual || (matcher.kind == MatchKind::kNotEqual && empty);
+    const bool all = named || matcher.kind == MatchKind::kEqual ||
+                     (matcher.kind == MatchKind::kNotEqual && empty);
     if (all || !admits_absent) matcher_.clauses.push_back(std::move(clause));
     if (all) return {};
   }
@@ -57,9 +58,9 @@ Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& poin
     if (matcher.label == promql::kNameLabel) conditions.push_back(&matcher);
   }
   for (const Matcher* condition : conditions) {
-    if (condition->kind != MatchKind::kEqual) continue;
+    if (condition->Choices().empty()) continue;
     ASSIGN_OR_RETURN(const std::vector<Bytes> ids,
-                     names_->IdsOf(UidKind::kMetric, condition->value));
+                     names_->IdsOfAll(UidKind::kMetric, condition->Choices()));
     for (const Bytes& id : ids) RETURN_IF_ERROR(AddMetric(id, conditions));
     return {};
   }

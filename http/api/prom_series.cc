@@ -69,8 +69,9 @@ std::optional<Asked> ReadAsked(const Request& request, Services& services, Respo
       return refuse("given more than " + std::to_string(kSelectorsMax) + " times");
     Result<promql::Matchers> selector = promql::ParseSelector(text);
     if (!selector.ok()) return refuse(selector.status().message());
-    patterns += std::count_if(selector->begin(), selector->end(),
-                              [](const promql::Matcher& m) { return m.pattern != nullptr; });
+    patterns += std::count_if(selector->begin(), selector->end(), [](const promql::Matcher& m) {
+      return m.kind == promql::MatchKind::kMatches || m.kind == promql::MatchKind::kMatchesNot;
+    });
     if (patterns > promql::kPatternsMax) {
       return refuse("more than " + std::to_string(promql::kPatternsMax) +
                     " regular expressions in all of them");

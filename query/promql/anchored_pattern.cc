@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "storage/base/no_wait.h"
+#include "storage/model/utf8.h"
+
 namespace hg::query::promql {
 namespace {
 
@@ -14,6 +17,16 @@ re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()
 
 bool IsWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Behind a backslash it stands for itself.
+bool IsEscapable(char c) { return static_cast<unsigned char>(c) < 0x80 && !IsWord(c); }
+
+/// One group around all of a pattern, as dashboards write choices: taken off.
+std::string_view WithoutGroup(std::string_view pattern) {
+  if (!pattern.starts_with('(') || !pattern.ends_with(')')) return pattern;
+  const size_t head = pattern.starts_with("(?:") ? 3 : 1;
+  return pattern.substr(head, pattern.size() - head - 1);
 }
 
 /// Takes the name of a group off `rest`, which stands behind a '$'. Empty: there is none.
@@ -30,11 +43,34 @@ std::string_view TakeGroupName(std::string_view* rest) {
 
 }  // namespace
 
+std::vector<std::string> LiteralChoices(std::string_view pattern) {
+  if (!IsUtf8(pattern)) return {};
+  pattern = WithoutGroup(pattern);
+  std::vector<std::string> choices(1);
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    char c = pattern[i];
+    if (c == '|') {
+      choices.emplace_back();
+      continue;
+    }
+    if (c == '\\') {
+      if (++i == pattern.size() || !IsEscapable(pattern[i])) return {};
+      c = pattern[i];
+    } else if (std::string_view(".+*?()[]{}^$").find(c) != std::string_view::npos) {
+      return {};
+    }
+    choices.back().push_back(c);
+  }
+  std::sort(choices.begin(), choices.end());
+  return choices;
+}
+
 AnchoredPattern::AnchoredPattern(std::unique_ptr<re2::RE2> pattern)
     : pattern_(std::move(pattern)) {}
 AnchoredPattern::~AnchoredPattern() = default;
 
 Result<std::shared_ptr<const AnchoredPattern>> AnchoredPattern::Compile(std::string_view pattern) {
+  RETURN_IF_ERROR(NoWait::MayWait());
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kPatternMemoryMax);

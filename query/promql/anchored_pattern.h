@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/base/status.h"
 
@@ -21,10 +22,15 @@ namespace hg::query::promql {
 /// while an expression is read, before anything is charged to a query.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
+/// The texts that a pattern matches, sorted, where it says nothing but which these are: "a|b",
+/// "(a|b)", "10\\.0\\.0\\.1". Empty: it is another pattern, or none.
+std::vector<std::string> LiteralChoices(std::string_view pattern);
+
 /// Immutable and thread-safe. Texts are UTF-8.
 class AnchoredPattern {
  public:
-  /// InvalidArgument: what is wrong, such as that it would be too large.
+  /// InvalidArgument: what is wrong, such as that it would be too large. It takes its time: not on
+  /// a loop (storage/base/no_wait.h).
   static Result<std::shared_ptr<const AnchoredPattern>> Compile(std::string_view pattern);
   ~AnchoredPattern();
   AnchoredPattern(const AnchoredPattern&) = delete;

@@ -7,10 +7,23 @@ namespace hg::query::promql {
 
 Result<Matcher> Matcher::Make(std::string label, MatchKind kind, std::string value) {
   Matcher matcher{std::move(label), kind, std::move(value), nullptr};
-  if (kind == MatchKind::kMatches || kind == MatchKind::kMatchesNot) {
+  if (kind != MatchKind::kMatches && kind != MatchKind::kMatchesNot) return matcher;
+  matcher.choices = LiteralChoices(matcher.value);
+  if (matcher.choices.empty()) {
     ASSIGN_OR_RETURN(matcher.pattern, AnchoredPattern::Compile(matcher.value));
   }
   return matcher;
+}
+
+std::span<const std::string> Matcher::Choices() const {
+  if (kind == MatchKind::kEqual) return {&value, 1};
+  if (kind == MatchKind::kMatches) return choices;
+  return {};
+}
+
+bool Matcher::Matches(std::string_view text) const {
+  if (pattern != nullptr) return pattern->Matches(text);
+  return std::binary_search(choices.begin(), choices.end(), text);
 }
 
 bool Matcher::Admits(std::string_view text) const {
@@ -20,9 +33,9 @@ bool Matcher::Admits(std::string_view text) const {
     case MatchKind::kNotEqual:
       return text != value;
     case MatchKind::kMatches:
-      return pattern->Matches(text);
+      return Matches(text);
     case MatchKind::kMatchesNot:
-      return !pattern->Matches(text);
+      return !Matches(text);
   }
   return false;
 }

@@ -119,10 +119,22 @@ std::string FixedText(double value) {
 
 void AppendAnswerText(double value, std::string* out) {
   constexpr double kFixedFrom = 1e-6, kFixedBelow = 1e21;
+  // Below, std::to_chars gives no more digits without an exponent than it needs.
+  constexpr double kWholeBelow = 1e15;
+  constexpr size_t kBytesMax = 32;
   if (AppendSpecial(value, out)) return;
   const double size = std::abs(value);
+  if (size >= kWholeBelow && size < kFixedBelow) {
+    out->append(WithoutExponent(value));
+    return;
+  }
   const bool fixed = size == 0 || (size >= kFixedFrom && size < kFixedBelow);
-  out->append(fixed ? WithoutExponent(value) : ScientificText(value));
+  const size_t at = out->size();
+  out->resize(at + kBytesMax);
+  char* const text = out->data() + at;
+  const auto end = std::to_chars(text, text + kBytesMax, value,
+                                 fixed ? std::chars_format::fixed : std::chars_format::scientific);
+  out->resize(at + static_cast<size_t>(end.ptr - text));
 }
 
 }  // namespace hg::query::promql

@@ -2,13 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
+#include <random>
 
 #include "query/promql/anchored_pattern.h"
 #include "query/promql/duration_text.h"
 #include "query/promql/labels.h"
 #include "query/promql/matcher.h"
 #include "query/promql/number_text.h"
+#include "storage/base/no_wait.h"
 
 namespace hg::query::promql {
 
@@ -73,6 +76,70 @@ TEST_CASE("numbers are printed with the fewest digits that read back") {
   CHECK(answer(-0.0) == "-0");
   CHECK(answer(NAN) == "NaN");
   CHECK(answer(HUGE_VAL) == "+Inf");
+}
+
+TEST_CASE("answers' numbers are those without an exponent wherever these are asked for") {
+  const auto answer = [](double value) {
+    std::string out = "x";
+    AppendAnswerText(value, &out);
+    return out.substr(1);
+  };
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 20'000; ++i) {
+    double value = std::bit_cast<double>(random());
+    if (i % 4 == 1)
+      value = std::ldexp(value, -std::ilogb(value) + static_cast<int>(random() % 90) - 25);
+    if (i % 4 == 2) value = static_cast<double>(random() % 1'000'000) / 100;
+    if (i % 4 == 3) value = static_cast<double>(random() >> random() % 60);
+    const double size = std::abs(value);
+    if (!std::isfinite(value) || (size != 0 && (size < 1e-6 || size >= 1e21))) continue;
+    CAPTURE(value);
+    CHECK(answer(value) == FixedText(value));
+  }
+  for (const double value : {999999999999999.9, 1e15, 1000000000000000.1, 9007199254740993.0, 0.1})
+    CHECK(answer(value) == FixedText(value));
+}
+
+TEST_CASE("a pattern that only lists texts is known as those") {
+  using Texts = std::vector<std::string>;
+  CHECK(LiteralChoices("a") == Texts{"a"});
+  CHECK(LiteralChoices("b|a") == Texts{"a", "b"});
+  CHECK(LiteralChoices("(b|a)") == Texts{"a", "b"});
+  CHECK(LiteralChoices("(?:b|a)") == Texts{"a", "b"});
+  CHECK(LiteralChoices("10\\.0\\.0\\.1|web\\-1") == Texts{"10.0.0.1", "web-1"});
+  CHECK(LiteralChoices("a|") == Texts{"", "a"});
+  CHECK(LiteralChoices("") == Texts{""});
+  CHECK(LiteralChoices("caf\u00e9|\u20ac") == Texts{"caf\u00e9", "\u20ac"});
+  for (const char* pattern : {"a.",   "a*",      "a|b+",    "a?",    "^a",     "a$",   "[ab]",
+                              "a{2}", "(a)|(b)", "(a|(b))", "(?i)a", "(?i:a)", "\\d",  "a\\",
+                              "\\pL", "\\Qa\\E", "a)",      "(a",    "\\_",    "\xff", "\\n"}) {
+    CAPTURE(pattern);
+    CHECK(LiteralChoices(pattern).empty());
+  }
+}
+
+TEST_CASE("matchers of listed texts admit what the same pattern matches") {
+  for (const char* pattern : {"a", "b|a", "(b|a)", "(?:a|b|)", "a\\.b|c", "\\|", "a\\\\|b"}) {
+    CAPTURE(pattern);
+    REQUIRE(!LiteralChoices(pattern).empty());
+    const auto compiled = AnchoredPattern::Compile(pattern);
+    REQUIRE(compiled.ok());
+    const auto is = Matcher::Make("l", MatchKind::kMatches, pattern);
+    const auto is_not = Matcher::Make("l", MatchKind::kMatchesNot, pattern);
+    for (const char* text : {"", "a", "b", "ab", "a.b", "axb", "c", "|", "a\\", "(b", "a|b"}) {
+      CAPTURE(text);
+      CHECK(is->Admits(text) == (*compiled)->Matches(text));
+      CHECK(is_not->Admits(text) != (*compiled)->Matches(text));
+    }
+  }
+}
+
+TEST_CASE("a pattern is not compiled where nobody may wait") {
+  const NoWait no_wait;
+  CHECK(Matcher::Make("l", MatchKind::kMatches, "a|b").ok());
+  CHECK(!no_wait.refused());
+  CHECK(Matcher::Make("l", MatchKind::kMatches, "a.*").status().code() == StatusCode::kBusy);
+  CHECK(no_wait.refused());
 }
 
 TEST_CASE("patterns match whole texts and give their groups") {
