@@ -23,6 +23,9 @@ struct CallSite {
 
 using CallFunction = Result<Value> (*)(const CallSite&);
 
+/// A function of a range vector.
+Result<Value> EvaluateRangeCall(const CallSite& site);  // call_range.cc
+
 // nullptr: it is none of them.
 CallFunction FindLabelFunction(std::string_view name);   // call_labels.cc
 CallFunction FindVectorFunction(std::string_view name);  // call_vector.cc

@@ -52,7 +52,7 @@ Result<Value> Evaluator::Evaluate(const Expr& expr, const Steps& steps) {
 
 Result<Value> Evaluator::EvaluateSelector(const Selector& selector, const Steps& steps) {
   const Steps instants = Shifted(steps, selector.shift, times_);
-  InstantSink sink(instants, times_.lookback_ms, SampleShown::kValue, &memory_);
+  InstantSink sink(instants, times_.lookback_ms, SampleShown::kValue, watch_, &memory_);
   RETURN_IF_ERROR(reader_.Read(selector.matchers, instants.start_ms - times_.lookback_ms,
                                instants.end_ms(), &sink));
   return sink.Finish();

@@ -19,7 +19,7 @@ class Evaluator {
   /// `watch` hears of all work and memory; nullptr: nobody does. Both outlive the evaluator, which
   /// outlives its results.
   Evaluator(SampleReader& reader, WorkWatch* watch, const QueryTimes& times)
-      : reader_(reader), memory_(watch), times_(times) {}
+      : reader_(reader), watch_(watch), memory_(watch), times_(times) {}
 
   /// Each selector reads once, for all steps. A matrix (a range vector alone) is that of the first
   /// step. InvalidArgument: what the expression does not fit with the data, such as two series that
@@ -34,6 +34,7 @@ class Evaluator {
   };
   Result<Ranges> EvaluateRanges(const Expr& expr, const Steps& steps);
 
+  [[nodiscard]] WorkWatch* watch() const { return watch_; }
   [[nodiscard]] MemoryTally& memory() { return memory_; }
   [[nodiscard]] const QueryTimes& times() const { return times_; }
   [[nodiscard]] SampleReader& reader() { return reader_; }
@@ -43,6 +44,7 @@ class Evaluator {
   Result<Value> EvaluateNegation(const Negation& negation, const Steps& steps);
 
   SampleReader& reader_;
+  WorkWatch* const watch_;
   MemoryTally memory_;
   const QueryTimes times_;
 };

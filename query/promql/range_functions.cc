@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "query/promql/average.h"
 #include "query/promql/exact_sum.h"
 #include "query/promql/quantile.h"
 #include "query/promql/rate_functions.h"
@@ -22,30 +23,15 @@ Answer SumOverTime(const Window& window) {
   return std::isinf(sum.rounded()) ? sum.rounded() : sum.total();
 }
 
-// Kept as a mean, not divided at the end, so that sums beyond the range of doubles have one.
-Answer AvgOverTime(const Window& window) {
-  double mean = 0, lost = 0, count = 0;
-  for (const double value : window.values) {
-    ++count;
-    if (std::isinf(mean)) {
-      // Only a NaN or the other infinity changes it any more.
-      const bool same = std::isinf(value) && (value > 0) == (mean > 0);
-      if (same || std::isfinite(value)) continue;
-    }
-    const double more = value / count - mean / count;
-    const double next = mean + more;
-    lost += std::abs(mean) >= std::abs(more) ? (mean - next) + more : (more - next) + mean;
-    mean = next;
-  }
-  return std::isinf(mean) ? mean : mean + lost;
-}
+Answer AvgOverTime(const Window& window) { return AverageOf(window.values); }
 
 template <typename Better>
 double Best(const Window& window, Better better) {
-  double best = window.values.front();
-  for (const double value : window.values) {
-    if (better(value, best) || std::isnan(best)) best = value;
-  }
+  // NaN only where there is nothing else.
+  size_t i = 0;
+  while (i + 1 < window.size() && std::isnan(window.values[i])) ++i;
+  double best = window.values[i];
+  for (const double value : window.values.subspan(i + 1)) best = better(value, best) ? value : best;
   return best;
 }
 Answer MinOverTime(const Window& window) { return Best(window, std::less<>()); }

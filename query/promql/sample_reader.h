@@ -1,8 +1,10 @@
 #pragma once
 // Where an evaluation gets its samples from.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "query/promql/labels.h"
 #include "query/promql/matcher.h"
@@ -19,6 +21,20 @@ class SampleSink {
   /// Times ascend within a series, across all calls. The spans live as long as the call.
   virtual Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                             std::span<const double> values) = 0;
+  /// No more samples of it will come: what was kept for them may go. Not each reader knows.
+  virtual Status EndSeries(size_t series) {
+    (void)series;
+    return {};
+  }
+  /// Sinks that take what comes next in parts, each good for a thread of its own and with numbers
+  /// of its own, until Join; it outlives them. None: it cannot be cut.
+  virtual std::vector<SampleSink*> Cut(size_t parts) {
+    (void)parts;
+    return {};
+  }
+  /// Takes over what those were given: their series, in the order of the parts, have the next
+  /// numbers.
+  virtual Status Join() { return {}; }
 };
 
 class SampleReader {

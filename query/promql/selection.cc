@@ -4,13 +4,6 @@
 
 namespace hg::query::promql {
 
-Status InstantSink::AddSeries(Labels labels) {
-  RETURN_IF_ERROR(HoldSeries(labels, instants_.count, tally_, &value_.memory));
-  value_.vector.push_back({std::move(labels), Column(instants_.count, Absent())});
-  cursors_.emplace_back();
-  return {};
-}
-
 void InstantSink::Decide(Cursor* cursor, Column* column) const {
   const size_t i = cursor->next++;
   // A look-back reaches samples that are just as old as it.
@@ -31,11 +24,11 @@ void InstantSink::DecideBefore(int64_t time_ms, Cursor* cursor, Column* column) 
 
 Status InstantSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
                                std::span<const double> values) {
-  RETURN_IF_ERROR(tally_->Step(times_ms.size()));
+  RETURN_IF_ERROR(tally().Step(times_ms.size()));
   Cursor& cursor = cursors_[series];
-  Column& column = value_.vector[series].values;
+  Column& to = column(series);
   for (size_t i = 0; i < times_ms.size() && cursor.next < instants_.count; ++i) {
-    DecideBefore(times_ms[i], &cursor, &column);
+    DecideBefore(times_ms[i], &cursor, &to);
     cursor.any = true;
     cursor.time_ms = times_ms[i];
     cursor.value = values[i];
@@ -43,17 +36,10 @@ Status InstantSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
   return {};
 }
 
-Value InstantSink::Finish() {
-  value_.type = ValueType::kVector;
-  for (size_t series = 0; series < cursors_.size(); ++series) {
-    Cursor& cursor = cursors_[series];
-    while (cursor.any && cursor.next < instants_.count)
-      Decide(&cursor, &value_.vector[series].values);
-  }
-  std::erase_if(value_.vector, [](const VectorSeries& series) {
-    return std::all_of(series.values.begin(), series.values.end(), IsAbsent);
-  });
-  return std::move(value_);
+Status InstantSink::EndSeries(size_t series) {
+  Cursor& cursor = cursors_[series];
+  while (cursor.any && cursor.next < instants_.count) Decide(&cursor, &column(series));
+  return {};
 }
 
 Status RangeSink::AddSeries(Labels labels) {
@@ -63,6 +49,7 @@ Status RangeSink::AddSeries(Labels labels) {
 }
 
 bool RangeSink::InSomeWindow(int64_t time_ms) const {
+  if (ends_.step_ms <= range_ms_) return true;  // they leave no gap
   // The first window that ends no earlier begins before all later ones.
   size_t i = 0;
   if (time_ms > ends_.start_ms) {

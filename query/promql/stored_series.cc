@@ -8,12 +8,19 @@
 #include <unordered_map>
 #include <utility>
 
+#include "storage/base/no_wait.h"
 #include "storage/model/key_layout.h"
+#include "storage/points/series_again.h"
 
 namespace hg::query::promql {
 namespace {
 
 constexpr size_t kRefused = SIZE_MAX;
+// As of OpenTSDB's queries (query/sub_query_run.cc): reading so many rows takes longer than waking
+// another thread, none should wait for the last part long, and a query of so many is not begun
+// where it would be given up half done.
+constexpr uint64_t kRowsInParts = 256;
+constexpr size_t kPartsPerThread = 2;
 constexpr int64_t kNewestMs = INT64_C(0xFFFFFFFF) * 1000;  // rows are of 32-bit seconds
 
 RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
@@ -21,12 +28,13 @@ RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
   return {static_cast<uint32_t>(base(from_ms)), static_cast<uint64_t>(base(to_ms) + kRowSpan)};
 }
 
-/// One selector's reading: rows in, samples out.
+/// One scan's reading: rows in, samples out.
 class Reading {
  public:
+  /// `selector`: asked about each series, if it is given.
   Reading(LabelSelector* selector, LabelNames* names, int64_t from_ms, int64_t to_ms,
           WorkWatch* watch, SampleSink* sink)
-      : selector_(*selector),
+      : selector_(selector),
         names_(*names),
         from_ms_(from_ms),
         to_ms_(to_ms),
@@ -34,16 +42,20 @@ class Reading {
         sink_(*sink) {}
 
   Status Read(PointScan* scan) {
+    in_turn_ = SeriesAgainOf(*scan) != nullptr;  // series by series, each in one piece
     RowHour row;
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
-      if (!more) return {};
+      if (!more) return in_turn_ ? EndSeries() : Status();
       RETURN_IF_ERROR(memory_.Step(1 + row.value.size()));
       if (row.value.empty()) continue;
-      ASSIGN_OR_RETURN(const size_t series, NumberOf(row.tsuid));
+      ASSIGN_OR_RETURN(const size_t series, in_turn_ ? NextNumber(row.tsuid) : NumberOf(row.tsuid));
       if (series != kRefused) RETURN_IF_ERROR(Give(row, series));
     }
   }
+
+  /// Series that the sink was given; also by others, if so many came before the reading.
+  size_t series = 0;
 
  private:
   struct Seen {
@@ -51,6 +63,30 @@ class Reading {
     size_t number = kRefused;
   };
 
+  /// Tells the sink of a series.
+  Result<size_t> Number(ByteView tsuid) {
+    if (selector_ != nullptr) {
+      ASSIGN_OR_RETURN(const bool admitted, selector_->Admits(tsuid));
+      if (!admitted) return kRefused;
+    }
+    ASSIGN_OR_RETURN(Labels labels, names_.LabelsOf(tsuid));
+    RETURN_IF_ERROR(sink_.AddSeries(std::move(labels)));
+    return series++;
+  }
+
+  // Where series come in turn.
+  Result<size_t> NextNumber(ByteView tsuid) {
+    if (tsuid == current_.tsuid) return current_.number;
+    RETURN_IF_ERROR(EndSeries());
+    current_.tsuid = tsuid;
+    ASSIGN_OR_RETURN(current_.number, Number(tsuid));
+    return current_.number;
+  }
+  Status EndSeries() {
+    return current_.number == kRefused ? Status() : sink_.EndSeries(current_.number);
+  }
+
+  // Where they do not.
   Result<size_t> NumberOf(ByteView tsuid) {
     if (!seen_.empty() && seen_[last_].tsuid == tsuid) return seen_[last_].number;
     if (const auto found = places_.find(tsuid); found != places_.end()) {
@@ -60,12 +96,7 @@ class Reading {
     constexpr int64_t kEntryBytes = 128;
     RETURN_IF_ERROR(memory_.Add(kEntryBytes + static_cast<int64_t>(tsuid.size())));
     Seen seen{Bytes(tsuid), kRefused};
-    ASSIGN_OR_RETURN(const bool admitted, selector_.Admits(tsuid));
-    if (admitted) {
-      ASSIGN_OR_RETURN(Labels labels, names_.LabelsOf(tsuid));
-      RETURN_IF_ERROR(sink_.AddSeries(std::move(labels)));
-      seen.number = series_++;
-    }
+    ASSIGN_OR_RETURN(seen.number, Number(tsuid));
     last_ = seen_.size();
     seen_.push_back(std::move(seen));
     places_.emplace(seen_.back().tsuid, last_);
@@ -73,25 +104,35 @@ class Reading {
   }
 
   Status Give(const RowHour& row, size_t series) {
-    times_ms_.clear();
-    values_.clear();
     const int64_t base_ms = int64_t{row.base} * 1000;
-    for (size_t i = 0; i < row.value.size(); ++i) {
-      const int64_t time_ms = base_ms + row.offset_ms[i];
-      if (time_ms < from_ms_ || time_ms > to_ms_) continue;
-      times_ms_.push_back(time_ms);
-      values_.push_back(row.double_at(i) ? std::bit_cast<double>(row.value[i])
-                                         : static_cast<double>(static_cast<int64_t>(row.value[i])));
+    const auto place = [&](int64_t time_ms) {
+      return static_cast<size_t>(
+          std::lower_bound(row.offset_ms.begin(), row.offset_ms.end(), time_ms - base_ms) -
+          row.offset_ms.begin());
+    };
+    const size_t first = place(from_ms_), count = place(to_ms_ + 1) - first;
+    times_ms_.resize(count);
+    values_.resize(count);
+    for (size_t i = 0; i < count; ++i) times_ms_[i] = base_ms + row.offset_ms[first + i];
+    const uint64_t* const bits = row.value.data() + first;
+    if (row.is_double.empty() && row.all_double) {
+      for (size_t i = 0; i < count; ++i) values_[i] = std::bit_cast<double>(bits[i]);
+    } else {
+      for (size_t i = 0; i < count; ++i) {
+        values_[i] = row.double_at(first + i) ? std::bit_cast<double>(bits[i])
+                                              : static_cast<double>(static_cast<int64_t>(bits[i]));
+      }
     }
     return sink_.AddSamples(series, times_ms_, values_);
   }
 
-  LabelSelector& selector_;
+  LabelSelector* const selector_;
   LabelNames& names_;
   const int64_t from_ms_, to_ms_;
   MemoryTally memory_;
   SampleSink& sink_;
-  size_t series_ = 0;      // given to the sink
+  bool in_turn_ = false;
+  Seen current_;           // in turn
   std::deque<Seen> seen_;  // in order of appearance; its strings do not move
   std::unordered_map<std::string_view, size_t> places_;  // in seen_, by its TSUIDs
   size_t last_ = 0;                                      // of the last row, in seen_
@@ -101,13 +142,28 @@ class Reading {
 
 }  // namespace
 
+/// One of the scans that read a metric side by side, with names of its own.
+struct StoredSeries::Part {
+  Part(uid::Names& names, const KeyLayout& layout, WorkWatch* watch)
+      : memo(names, watch), label_names(LabelNaming(), layout, &memo) {}
+
+  NameMemo memo;
+  LabelNames label_names;
+  std::unique_ptr<PointScan> scan;
+  SampleSink* sink = nullptr;
+  size_t series = 0;
+  Status status;
+};
+
 StoredSeries::StoredSeries(Points& points, uid::Names& names, const Options& options,
-                           WorkWatch& watch)
+                           WorkWatch& watch, ReadingThreads threads)
     : points_(points),
       options_(options),
       watch_(watch),
+      uid_names_(names),
       memo_(names, &watch),
-      names_(LabelNaming(), points.layout(), &memo_) {}
+      names_(LabelNaming(), points.layout(), &memo_),
+      threads_(std::move(threads)) {}
 
 Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
                           SampleSink* sink) {
@@ -116,7 +172,7 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
   if (from_ms > to_ms) return {};
   ASSIGN_OR_RETURN(LabelSelector selector,
                    LabelSelector::Resolve(matchers, points_, &names_, &watch_));
-  Reading reading(&selector, &names_, from_ms, to_ms, &watch_, sink);
+  size_t series = 0;
   for (const auto& [metric, name] : selector.metrics()) {
     MemoryTally memory(&watch_);
     PointScanSpec spec;
@@ -125,18 +181,61 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
     spec.rows = HoursOf(from_ms, to_ms);
     spec.batch_rows = options_.batch_rows;
     spec.watch = &watch_;
-    ASSIGN_OR_RETURN(const bool any, Choose(&selector, &spec, &memory));
-    if (!any) continue;
+    ASSIGN_OR_RETURN(const Choice choice, Choose(&selector, &spec, &memory));
+    if (choice == Choice::kNone) continue;
     ASSIGN_OR_RETURN(const std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
+    const bool many = scan->RowsExpected() >= kRowsInParts;
+    if (many) RETURN_IF_ERROR(NoWait::MayWait());
+    if (many && choice == Choice::kAll && threads_.count > 1) {
+      ASSIGN_OR_RETURN(const bool read, ReadParts(scan.get(), from_ms, to_ms, sink, &series));
+      if (read) continue;
+    }
+    Reading reading(choice == Choice::kAsk ? &selector : nullptr, &names_, from_ms, to_ms, &watch_,
+                    sink);
+    reading.series = series;
     RETURN_IF_ERROR(reading.Read(scan.get()));
+    series = reading.series;
   }
   return {};
 }
 
+// The order of series is that of a single scan: who adds them up gets the same sum.
+Result<bool> StoredSeries::ReadParts(PointScan* scan, int64_t from_ms, int64_t to_ms,
+                                     SampleSink* sink, size_t* series) {
+  const size_t count = kPartsPerThread * threads_.count;
+  const std::vector<SampleSink*> sinks = sink->Cut(count);
+  if (sinks.empty()) return false;
+  std::vector<std::unique_ptr<PointScan>> scans = scan->Cut(count);
+  if (scans.empty()) {
+    RETURN_IF_ERROR(sink->Join());
+    return false;
+  }
+  std::deque<Part> parts;
+  for (size_t i = 0; i < count; ++i) {
+    Part& part = parts.emplace_back(uid_names_, points_.layout(), &watch_);
+    part.scan = std::move(scans[i]);
+    part.sink = sinks[i];
+  }
+  threads_.side_by_side(count, [&](size_t i) {
+    Part& part = parts[i];
+    Reading reading(nullptr, &part.label_names, from_ms, to_ms, &watch_, part.sink);
+    part.status = reading.Read(part.scan.get());
+    part.series = reading.series;
+    return part.status.ok();
+  });
+  for (const Part& part : parts) {
+    RETURN_IF_ERROR(part.status);
+    *series += part.series;
+  }
+  RETURN_IF_ERROR(sink->Join());
+  return true;
+}
+
 // Where names decide, and series are listed cheaply, only those that are meant are read.
-Result<bool> StoredSeries::Choose(LabelSelector* selector, PointScanSpec* spec,
-                                  MemoryTally* memory) {
-  if (!selector->decides() || !points_.ListsFromIndex()) return true;
+Result<StoredSeries::Choice> StoredSeries::Choose(LabelSelector* selector, PointScanSpec* spec,
+                                                  MemoryTally* memory) {
+  if (!selector->decides()) return Choice::kAll;
+  if (!points_.ListsFromIndex()) return Choice::kAsk;
   std::vector<Bytes> chosen;
   RETURN_IF_ERROR(ListMetric(spec->metric, selector, [&](ByteView tsuid) -> Status {
     RETURN_IF_ERROR(memory->Add(static_cast<int64_t>(2 * sizeof(Bytes) + tsuid.size())));
@@ -146,7 +245,7 @@ Result<bool> StoredSeries::Choose(LabelSelector* selector, PointScanSpec* spec,
   std::sort(chosen.begin(), chosen.end());
   spec->matcher = {};
   spec->matcher.tsuids = std::move(chosen);
-  return !spec->matcher.tsuids.empty();
+  return spec->matcher.tsuids.empty() ? Choice::kNone : Choice::kAll;
 }
 
 Status StoredSeries::ListMetric(ByteView metric, LabelSelector* selector,

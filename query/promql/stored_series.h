@@ -10,17 +10,25 @@
 #include "query/name_memo.h"
 #include "query/options.h"
 #include "query/promql/sample_reader.h"
+#include "query/side_by_side.h"
 #include "storage/base/work_watch.h"
 #include "storage/points/points.h"
 #include "uid/names.h"
 
 namespace hg::query::promql {
 
-/// One query, one thread; remembers names.
+/// Threads that may read for one query; without them its own does alone.
+struct ReadingThreads {
+  size_t count = 1;  // the query's own included
+  SideBySide side_by_side;
+};
+
+/// One query, one thread, which others may help; remembers names.
 class StoredSeries : public SampleReader {
  public:
   /// All outlive the object. What it does and holds is reported to `watch`.
-  StoredSeries(Points& points, uid::Names& names, const Options& options, WorkWatch& watch);
+  StoredSeries(Points& points, uid::Names& names, const Options& options, WorkWatch& watch,
+               ReadingThreads threads = {});
 
   /// Also fails where a stored id has no name.
   Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms, SampleSink* sink) override;
@@ -34,14 +42,21 @@ class StoredSeries : public SampleReader {
  private:
   Status ListMetric(ByteView metric, LabelSelector* selector,
                     const std::function<Status(ByteView tsuid)>& visit);
-  /// What to scan of a metric. None: nothing of it is selected.
-  Result<bool> Choose(LabelSelector* selector, PointScanSpec* spec, MemoryTally* memory);
+  /// What of a metric's scan is meant: nothing, all, or what the selector says of each series.
+  enum class Choice : unsigned char { kNone, kAll, kAsk };
+  Result<Choice> Choose(LabelSelector* selector, PointScanSpec* spec, MemoryTally* memory);
+  struct Part;
+  /// Reads on several threads what was not read yet. False: scan or sink cannot be cut.
+  Result<bool> ReadParts(PointScan* scan, int64_t from_ms, int64_t to_ms, SampleSink* sink,
+                         size_t* series);
 
   Points& points_;
   const Options& options_;
   WorkWatch& watch_;
+  uid::Names& uid_names_;
   NameMemo memo_;
   LabelNames names_;
+  const ReadingThreads threads_;
 };
 
 }  // namespace hg::query::promql

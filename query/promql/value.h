@@ -54,6 +54,12 @@ class MemoryHold {
     bytes_ += bytes;
     return {};
   }
+  /// Charges to `tally` what another one held until now, maybe of another tally. Fails as Add.
+  Status Take(MemoryHold* other, MemoryTally* tally) {
+    const int64_t bytes = other->bytes_;
+    { const MemoryHold given_back = std::move(*other); }
+    return Add(tally, bytes);
+  }
 
  private:
   MemoryTally* tally_ = nullptr;

@@ -166,6 +166,15 @@ TEST_CASE("a label's value is bounded however often it is multiplied") {
         "label_join: the value of \"b\": longer than 65536 bytes");
 }
 
+TEST_CASE("the least and the greatest of a window are NaN only where all of it is") {
+  TextSamples samples;
+  samples.Load(0, 10, "m", "NaN NaN 3 NaN 1 5 NaN");
+  CHECK(samples.Ask("min_over_time(m[1m])", 60) == "{} 1");
+  CHECK(samples.Ask("max_over_time(m[1m])", 60) == "{} 5");
+  CHECK(samples.Ask("max_over_time(m[10s])", 10) == "{} NaN");
+  CHECK(samples.Ask("min_over_time(m[10s])", 20) == "{} 3");
+}
+
 TEST_CASE("sorting orders what is asked at one instant, NaN last") {
   TextSamples samples;
   samples.Load(0, 10, "m{a=\"1\"}", "5");

@@ -1,0 +1,91 @@
+#include "query/promql/window_sink.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hg::query::promql {
+
+Status WindowSink::AddSeries(Labels labels) {
+  if (!call_.keeps_name()) labels.Remove(kNameLabel);
+  return VectorSink::AddSeries(std::move(labels));
+}
+
+WindowSink::Pending& WindowSink::PendingOf(size_t series) {
+  std::unique_ptr<Pending>& pending = pending_[series];
+  if (pending == nullptr && spare_.empty()) pending = std::make_unique<Pending>();
+  if (pending == nullptr) {
+    pending = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  return *pending;
+}
+
+Status WindowSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
+                              std::span<const double> values) {
+  Pending& pending = PendingOf(series);
+  if (pending.place.step == call_.steps() || times_ms.empty()) return {};
+  if (pending.times_ms.empty()) {
+    const int64_t begin_ms = call_.begin_ms(pending.place.step);
+    const auto first = static_cast<size_t>(
+        std::lower_bound(times_ms.begin(), times_ms.end(), begin_ms) - times_ms.begin());
+    times_ms = times_ms.subspan(first);
+    values = values.subspan(first);
+    if (times_ms.empty()) return {};
+  }
+  RETURN_IF_ERROR(Keep(times_ms, values, &pending));
+  // Of windows that have ended no sample is missing.
+  const size_t ended = call_.StepAfter(times_ms.back());
+  if (ended < call_.steps() && ended < pending.place.step + call_.steps_at_once()) return {};
+  return Slide(series, ended, &pending);
+}
+
+Status WindowSink::Keep(std::span<const int64_t> times_ms, std::span<const double> values,
+                        Pending* pending) {
+  const size_t size = pending->times_ms.size(), room = pending->times_ms.capacity();
+  if (room - size < times_ms.size()) {
+    // Charged before it is taken.
+    const size_t wanted = std::max(2 * room, size + times_ms.size());
+    RETURN_IF_ERROR(pending->memory.Add(
+        &tally(), static_cast<int64_t>((wanted - room) * (sizeof(int64_t) + sizeof(double)))));
+    pending->times_ms.reserve(wanted);
+    pending->values.reserve(wanted);
+  }
+  if (std::none_of(values.begin(), values.end(), IsAbsent)) {
+    pending->times_ms.insert(pending->times_ms.end(), times_ms.begin(), times_ms.end());
+    pending->values.insert(pending->values.end(), values.begin(), values.end());
+    return {};
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (IsAbsent(values[i])) continue;
+    pending->times_ms.push_back(times_ms[i]);
+    pending->values.push_back(values[i]);
+  }
+  return {};
+}
+
+Status WindowSink::Slide(size_t series, size_t step_end, Pending* pending) {
+  WindowPlace& place = pending->place;
+  RETURN_IF_ERROR(
+      call_.Slide(pending->times_ms, pending->values, step_end, &place, &tally(), &column(series)));
+  // Each sample is moved once at most for each one that goes.
+  if (place.begin < pending->times_ms.size() / 2) return {};
+  const auto gone = static_cast<ptrdiff_t>(place.begin);
+  pending->times_ms.erase(pending->times_ms.begin(), pending->times_ms.begin() + gone);
+  pending->values.erase(pending->values.begin(), pending->values.begin() + gone);
+  place.end -= place.begin;
+  place.begin = 0;
+  return {};
+}
+
+Status WindowSink::EndSeries(size_t series) {
+  if (pending_[series] == nullptr) return {};
+  std::unique_ptr<Pending> pending = std::move(pending_[series]);
+  RETURN_IF_ERROR(Slide(series, call_.steps(), pending.get()));
+  pending->times_ms.clear();
+  pending->values.clear();
+  pending->place = {};
+  spare_.push_back(std::move(pending));
+  return {};
+}
+
+}  // namespace hg::query::promql
