@@ -12,6 +12,9 @@
 
 namespace hg::http {
 
+/// The most work that a query may be where it holds up a loop: some hundreds of µs.
+inline constexpr uint64_t kStepsOnLoop = 1 << 16;
+
 /// The client of a request, for a query that it asks. `out` outlives the query.
 query::QueryClient ClientOf(const Request& request, ResponseWriter& out);
 

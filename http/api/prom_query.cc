@@ -11,6 +11,7 @@
 #include "query/promql/evaluator.h"
 #include "query/promql/parser.h"
 #include "query/promql/stored_series.h"
+#include "storage/base/no_wait.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::http {
@@ -46,6 +47,9 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
   if (!lookback_ms || !PromDuration(asked.parameters, "timeout", 0, out)) return {};
   asked.lookback_ms = *lookback_ms;
   Result<promql::ExprPtr> expr = promql::ParseExpression(asked.text);
+  // A pattern takes its time.
+  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+    return {};
   if (!expr.ok()) {
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
     SendPromError(out, PromError::kBadData,
@@ -59,7 +63,8 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
 /// An evaluation with its result, which is charged as long as it is there.
 struct Work {
   Work(Services& services, const promql::QueryTimes& times, query::RunningQuery& running)
-      : series(services.points, services.names, services.queries.options(), running),
+      : series(services.points, services.names, services.queries.options(), running,
+               {services.queries.threads(), services.queries.side_by_side()}),
         evaluator(series, &running, times) {}
 
   promql::StoredSeries series;
@@ -108,6 +113,7 @@ void HandlePromQuery(const Request& request, Services& services, ResponseWriter&
 }
 
 void HandlePromQueryRange(const Request& request, Services& services, ResponseWriter& out) {
+  if (!services.points.HeedsNoWait() && NoWait::Refuse()) return;
   const std::optional<Asked> asked = ReadQuery(request, services, out);
   if (!asked) return;
   const auto refuse = [&](const std::string& why) { SendPromError(out, PromError::kBadData, why); };

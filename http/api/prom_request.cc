@@ -6,6 +6,7 @@
 #include "http/wire/percent.h"
 #include "http/wire/prom_time.h"
 #include "query/engine.h"
+#include "storage/base/no_wait.h"
 
 namespace hg::http {
 namespace {
@@ -130,7 +131,10 @@ void AnswerProm(const Request& request, Services& services, const PromQuestion& 
   auto running = services.queries.running().Begin(ListedAs(question), ClientOf(request, out));
   if (!running.ok())
     return SendPromError(out, ErrorOf(running.status().code()), running.status().message());
+  const NoWait* const no_wait = NoWait::Current();
+  if (no_wait != nullptr) (*running)->StayBelow(kStepsOnLoop);
   const Result<PromPrint> print = find(**running);
+  if (no_wait != nullptr && no_wait->refused()) return (*running)->Withdraw();
   if (!print.ok()) return Fail(print.status(), services, **running, out);
   SendAnswer(request, services, **running, out, [&](ResponseWriter& watched) {
     watched.SetContentType(kJson);

@@ -24,9 +24,6 @@
 namespace hg::http {
 namespace {
 
-/// The most work that a query may be where it holds up a loop: some hundreds of µs.
-constexpr uint64_t kStepsOnLoop = 1 << 16;
-
 // None: an error was sent.
 std::optional<query::Request> FromBody(const Request& request, Services& services,
                                        ResponseWriter& out) {
@@ -115,7 +112,7 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
   const bool plain = kind.empty() && request.method != Method::kDelete &&
                      !request.parameters.Has("method_override") && services.points.HeedsNoWait();
   const bool promql = AsksPromql(request);
-  if ((!plain || promql) && NoWait::Refuse()) return;
+  if (!plain && NoWait::Refuse()) return;
   if (promql) return HandlePromQuery(request, services, out);
   if (kind == "last") return HandleQueryLast(request, services, out);
   if (kind == "exp") return HandleQueryExp(request, services, out);

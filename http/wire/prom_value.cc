@@ -1,6 +1,7 @@
 #include "http/wire/prom_value.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <vector>
 
@@ -13,20 +14,37 @@ namespace promql = query::promql;
 using promql::Value;
 using promql::ValueType;
 
-std::string SecondsText(int64_t ms) {
-  std::string text = ms < 0 ? "-" : "";
+void AppendSeconds(int64_t ms, std::string* out) {
+  if (ms < 0) out->push_back('-');
   const int64_t size = ms < 0 ? -ms : ms;
-  text += std::to_string(size / 1000);
-  if (size % 1000 != 0) text += "." + std::to_string(1000 + size % 1000).substr(1);
-  return text;
+  char text[24];
+  out->append(text, std::to_chars(text, text + sizeof(text), size / 1000).ptr);
+  if (size % 1000 == 0) return;
+  const auto fraction = static_cast<int>(size % 1000);
+  out->push_back('.');
+  for (const int digit : {fraction / 100, fraction / 10 % 10, fraction % 10})
+    out->push_back(static_cast<char>('0' + digit));
 }
 
-/// [1435781430.781,"1"]
-void WriteSample(int64_t time_ms, double value, JsonWriter* json) {
-  std::string text = "[" + SecondsText(time_ms) + ",\"";
-  promql::AppendAnswerText(value, &text);
-  json->Raw(text + "\"]");
-}
+/// Prints samples; what it needs for that is kept from one to the next.
+class SamplePrinter {
+ public:
+  explicit SamplePrinter(JsonWriter* json) : json_(*json) {}
+
+  /// [1435781430.781,"1"]
+  void Write(int64_t time_ms, double value) {
+    text_ = "[";
+    AppendSeconds(time_ms, &text_);
+    text_ += ",\"";
+    promql::AppendAnswerText(value, &text_);
+    text_ += "\"]";
+    json_.Raw(text_);
+  }
+
+ private:
+  JsonWriter& json_;
+  std::string text_;
+};
 
 void BeginResult(std::string_view type, JsonWriter* json) {
   json->BeginObject();
@@ -37,13 +55,14 @@ void BeginResult(std::string_view type, JsonWriter* json) {
 void WriteVector(const Value& value, int64_t time_ms, JsonWriter* json) {
   BeginResult("vector", json);
   json->BeginArray();
+  SamplePrinter printer(json);
   for (const promql::VectorSeries& series : value.vector) {
     if (promql::IsAbsent(series.values[0]) || !json->alive()) continue;
     json->BeginObject();
     json->Key("metric");
     WriteLabels(series.labels, json);
     json->Key("value");
-    WriteSample(time_ms, series.values[0], json);
+    printer.Write(time_ms, series.values[0]);
     json->EndObject();
   }
   json->EndArray();
@@ -78,8 +97,9 @@ void WriteColumn(const promql::Labels& labels, const promql::Column& column,
                  const promql::Steps& steps, JsonWriter* json) {
   if (std::all_of(column.begin(), column.end(), promql::IsAbsent)) return;
   WriteSamples(labels, json, [&] {
+    SamplePrinter printer(json);
     for (size_t i = 0; i < column.size(); ++i) {
-      if (!promql::IsAbsent(column[i])) WriteSample(steps.At(i), column[i], json);
+      if (!promql::IsAbsent(column[i])) printer.Write(steps.At(i), column[i]);
     }
   });
 }
@@ -89,8 +109,9 @@ void WriteMatrix(const Value& value, JsonWriter* json) {
   json->BeginArray();
   for (const promql::RangeSeries* series : Sorted(value.matrix)) {
     WriteSamples(series->labels, json, [&] {
+      SamplePrinter printer(json);
       for (size_t i = 0; i < series->values.size(); ++i)
-        WriteSample(series->times_ms[i], series->values[i], json);
+        printer.Write(series->times_ms[i], series->values[i]);
     });
   }
   json->EndArray();
@@ -113,17 +134,20 @@ void WriteInstant(const Value& value, int64_t time_ms, JsonWriter* json) {
       return WriteMatrix(value, json);
     case ValueType::kScalar:
       BeginResult("scalar", json);
-      WriteSample(time_ms, value.scalar[0], json);
+      SamplePrinter(json).Write(time_ms, value.scalar[0]);
       json->EndObject();
       return;
-    case ValueType::kString:
+    case ValueType::kString: {
+      std::string seconds;
+      AppendSeconds(time_ms, &seconds);
       BeginResult("string", json);
       json->BeginArray();
-      json->Raw(SecondsText(time_ms));
+      json->Raw(seconds);
       json->String(value.text);
       json->EndArray();
       json->EndObject();
       return;
+    }
   }
 }
 

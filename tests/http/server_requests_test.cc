@@ -212,6 +212,45 @@ TEST_CASE("a small query is answered on the loop, one that has to wait on the po
   CHECK(ask().find("1700000002") == std::string::npos);
 }
 
+TEST_CASE("small queries of PromQL are answered on the loop, others on the pool, each once") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", Points(3)));
+  REQUIRE(client.ReadResponse().status() == 204);
+  const auto ask = [&](const std::string& path) {
+    client.Send("GET /api/v1/" + path + " HTTP/1.1\r\n\r\n");
+    const auto answer = client.ReadResponse();
+    CAPTURE(answer.body);
+    CHECK(answer.status() == 200);
+    return answer.body;
+  };
+  const std::string now = "query?query=m&time=1700000003";
+  const std::string range = "query_range?query=m&start=1700000000&end=1700000060&step=10";
+  const std::string of_now = ask(now), of_range = ask(range);
+  CHECK(of_now.find("[1700000003,\"") != std::string::npos);
+  CHECK(of_range.find("[1700000010,\"") != std::string::npos);
+  CHECK(edge.points.scans_without_waiting == 0);
+
+  edge.points.heeds_no_wait = true;
+  CHECK(ask(now) == of_now);
+  CHECK(ask(range) == of_range);
+  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.points.scans == 4);
+
+  edge.points.scans_wait = true;
+  CHECK(ask(now) == of_now);
+  CHECK(ask(range) == of_range);
+  CHECK(edge.points.scans_without_waiting == 4);
+  CHECK(edge.points.scans == 6);
+
+  // A pattern takes time before anything is scanned.
+  CHECK(ask("query?query=m%7Bhost=~%22.%2B%22%7D&time=1700000003") == of_now);
+  CHECK(edge.points.scans_without_waiting == 4);
+  CHECK(edge.counters.query_success == 7);
+  CHECK(edge.counters.query_exceptions == 0);
+  CHECK(edge.counters.query_invalid == 0);
+}
+
 TEST_CASE("queries that come together are answered in order, others between them") {
   RunningServer edge;
   edge.points.heeds_no_wait = true;
