@@ -47,6 +47,12 @@ export const api = {
   regions: () => ask('api/admin/regions'),
   tagCounts: (m, limit, signal) => ask(`api/search/tags?${words({ m, limit })}`, { signal }),
   user: () => ask('api/user'),
+  /** The one at that time, in seconds; null: there is none. */
+  annotationAt: ({ tsuid = '', startTime }) =>
+    ask(`api/annotation?${words({ start_time: startTime, tsuid })}`).catch((error) => {
+      if (error.status === 404) return null;
+      throw error;
+    }),
   // By the body alone: times in the query string are cut to seconds.
   writeAnnotation: (note) => ask('api/annotation', { method: 'PUT', body: JSON.stringify(note) }),
   deleteAnnotation: ({ tsuid, startTime }) =>

@@ -7,7 +7,17 @@ import { formatTime, toInput } from './times.js';
 const field = (text, attributes) => element('label', {}, `${text} `, element('input', attributes));
 const timeField = (text, name, more = {}) =>
   field(text, { type: 'datetime-local', step: 1, class: name, ...more });
-const inSeconds = (input) => Math.round(new Date(input.value).getTime() / 1000);
+// The server has seconds or milliseconds, as they were written; 0 is none.
+const inMs = (time) => (time < 1e10 ? time * 1000 : time);
+const wholeSeconds = (time) => Math.floor(inMs(time) / 1000);
+
+/** Deletes it at those of its times; where it is deleted it does not stand any more. */
+async function deleteFrom(standsAt, { tsuid }, wanted) {
+  for (const startTime of standsAt.filter(wanted)) {
+    await api.deleteAnnotation({ tsuid, startTime });
+    standsAt.splice(standsAt.indexOf(startTime), 1);
+  }
+}
 
 export class Notes {
   /**
@@ -19,6 +29,9 @@ export class Notes {
     this.mayWrite = false;
     this.annotations = null; // of answer.js; null: there is no graph
     this.edited = null; // what the server has of the one in the form; {} = a new one
+    this.standsAt = []; // the times at which the server has it: two where a move was half done
+    this.kept = {}; // by a field's name: { text, time }, a time and what the field shows of it
+    this.saving = false;
     this.opener = null;
     this.list = element('ul');
     this.add = element(
@@ -44,7 +57,7 @@ export class Notes {
           event.preventDefault();
           this.during(() => this.save());
         },
-        onkeydown: (event) => event.key === 'Escape' && this.close(),
+        onkeydown: (event) => event.key === 'Escape' && !this.saving && this.close(),
         oninput: () => this.tell(),
       },
       element(
@@ -118,18 +131,18 @@ export class Notes {
     this.container.hidden = !useful && this.form.hidden;
   }
 
+  /** What is being typed stays. */
   openNew() {
-    if (this.mayWrite && this.annotations !== null) this.open({});
+    if (this.edited !== null) this.description.focus();
+    else if (this.mayWrite && this.annotations !== null) this.open({});
   }
 
   open(note) {
     this.edited = note;
+    this.standsAt = note.startTime ? [note.startTime] : [];
     this.opener = document.activeElement;
-    const inMs = (time) => (time < 1e10 ? time * 1000 : time);
-    this.from.value = toInput(note.startTime ? inMs(note.startTime) : this.beginMs());
-    this.to.value = note.endTime ? toInput(inMs(note.endTime)) : '';
-    // A time that is not touched stays as exact as it is.
-    this.was = { from: this.from.value, to: this.to.value };
+    this.setTime('from', note.startTime || Math.floor(this.beginMs() / 1000));
+    this.setTime('to', note.endTime || 0);
     this.description.value = note.description ?? '';
     this.notes.value = note.notes ?? '';
     this.form.querySelector('.delete').hidden = !note.startTime;
@@ -154,12 +167,32 @@ export class Notes {
   /** A time was chosen on the graph. */
   pick(ms, isEnd) {
     if (this.edited === null) return;
-    (isEnd ? this.to : this.from).value = toInput(Math.round(ms / 1000) * 1000);
+    this.setTime(isEnd ? 'to' : 'from', Math.round(ms / 1000));
     this.tell();
+    // The press took the focus away.
+    this.description.focus();
+  }
+
+  /**
+   * The text has neither a zone nor milliseconds, and stands for two times in the hour that autumn
+   * repeats: the time is kept for as long as nobody changes the text.
+   */
+  setTime(name, time) {
+    this[name].value = time ? toInput(inMs(time)) : '';
+    this.kept[name] = { text: this[name].value, time };
+  }
+
+  /** In seconds; within the second that the server has, as the server has it; 0: there is none. */
+  timeOf(name) {
+    const { text, time } = this.kept[name];
+    const { value } = this[name];
+    const now = value === text ? time : Math.round(new Date(value).getTime() / 1000) || 0;
+    const had = this.edited[`${name === 'from' ? 'start' : 'end'}Time`];
+    return had && wholeSeconds(had) === wholeSeconds(now) ? had : now;
   }
 
   tell() {
-    this.onForm([this.from, this.to].map((input) => inSeconds(input) * 1000));
+    this.onForm(['from', 'to'].map((name) => inMs(this.timeOf(name)) || NaN));
   }
 
   say(text) {
@@ -167,45 +200,58 @@ export class Notes {
     this.message.hidden = text === '';
   }
 
-  /** The server is asked; no button counts meanwhile. What it refuses is said in the form. */
+  /**
+   * The server is asked; no button of the form counts meanwhile, nor does Escape. Where another
+   * annotation is opened meanwhile its form stays, and what was refused is said there, by name.
+   */
   async during(deed) {
+    const { edited } = this;
     const buttons = [...this.form.querySelectorAll('button')];
     buttons.forEach((button) => (button.disabled = true));
+    this.saving = true;
     try {
       if (await deed()) {
-        this.close();
+        if (this.edited === edited) this.close();
         this.onChange();
       }
     } catch (error) {
-      this.say(error.message);
+      const name = this.edited === edited ? '' : `${edited.description || 'The new one'}: `;
+      this.say(name + error.message);
     } finally {
       buttons.forEach((button) => (button.disabled = false));
+      this.saving = false;
     }
   }
 
   async save() {
-    const old = this.edited;
-    const time = (name, kept) =>
-      old.startTime && this[name].value === this.was[name] ? kept : inSeconds(this[name]) || 0;
+    const { edited, standsAt } = this;
     const note = {
-      ...old,
-      startTime: time('from', old.startTime),
-      endTime: time('to', old.endTime),
+      ...edited,
+      startTime: this.timeOf('from'),
+      endTime: this.timeOf('to'),
       description: this.description.value.trim(),
       notes: this.notes.value.trim(),
     };
-    if (this.to.value !== '' && this.to.value < this.from.value) {
-      this.say('The end is before the beginning');
-      return false;
+    if (note.description === '') throw new Error('What happened is blank');
+    if (note.endTime && wholeSeconds(note.endTime) < wholeSeconds(note.startTime))
+      throw new Error('The end is before the beginning');
+    // The time is what an annotation is known by: another one there would be written over. Nothing
+    // holds it between the question and the writing; that takes two people at one second at once.
+    const there = standsAt.includes(note.startTime) ? null : await api.annotationAt(note);
+    if (there) {
+      const at = formatTime(inMs(note.startTime));
+      throw new Error(
+        `There is an annotation at this time already, ${at}: ${there.description || there.notes}`,
+      );
     }
     await api.writeAnnotation(note);
-    // The time is what an annotation is known by: at another one it is another.
-    if (old.startTime && old.startTime !== note.startTime) await api.deleteAnnotation(old);
+    if (!standsAt.includes(note.startTime)) standsAt.push(note.startTime);
+    await deleteFrom(standsAt, note, (time) => time !== note.startTime);
     return true;
   }
 
   async delete() {
-    await api.deleteAnnotation(this.edited);
+    await deleteFrom(this.standsAt, this.edited, () => true);
     return true;
   }
 }

@@ -1,8 +1,10 @@
 """Annotations are written on the page: at times chosen on the graph, by the keyboard, and by nobody who may not."""
 import base64
+import functools
 import json
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from daemon import Daemon
@@ -10,6 +12,19 @@ from visit import case, check, equal
 
 SHIFT = 8
 FORM = "document.querySelector('#notes form')"
+SAID = "document.querySelector('#notes .message').textContent"
+DESCRIBED = "document.querySelector('#notes .description').value"
+FOCUSED = "document.activeElement.className"
+
+
+def saving(function):
+    """Of a case that saves at a free time: the browser notes the 404 that says that it is free."""
+    @functools.wraps(function)
+    def saves(visit):
+        function(visit)
+        free = f"{visit.base}api/annotation?start_time="
+        visit.browser.complaints[:] = [text for text in visit.browser.complaints if not (" 404 " in text and free in text)]
+    return saves
 
 
 def notes_of(visit):
@@ -36,12 +51,38 @@ def chosen(visit, name):
     return visit.browser.run(f"new Date({FORM}.querySelector('.{name}').value).getTime() / 1000")
 
 
+def type_time(visit, name, seconds):
+    """As if typed into a field of the form; the browser of the cases is in UTC."""
+    text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    visit.browser.run(f"""(() => {{ const e = {FORM}.querySelector('.{name}'); e.value = '{text}';
+        e.dispatchEvent(new Event('input', {{ bubbles: true }})); }})()""")
+
+
+def fail_once(visit, method):
+    """The next request of that method is refused with 'not now'."""
+    visit.browser.run(f"""(() => {{ const real = fetch; window.fetch = (path, options) => {{
+        if (options?.method !== '{method}') return real(path, options);
+        window.fetch = real;
+        return Promise.resolve(new Response('{{"error":{{"message":"not now"}}}}', {{ status: 503 }})); }}; }})()""")
+
+
+def hold(visit, refuse=False):
+    """The next annotation waits for goOn(), then goes to the server or is refused with 'not now'."""
+    visit.browser.run(f"""(() => {{ const real = fetch; window.held = 0; window.fetch = (path, options) => {{
+        if (options?.method !== 'PUT') return real(path, options);
+        window.fetch = real;
+        window.held = 1;
+        return new Promise((done) => (window.goOn = done)).then(() => {'true' if refuse else 'false'}
+            ? new Response('{{"error":{{"message":"not now"}}}}', {{ status: 503 }}) : real(path, options)); }}; }})()""")
+
+
 def listed(visit, text):
     visit.browser.wait(f"[...document.querySelectorAll('#notes li')].some((e) => e.textContent.includes({json.dumps(text)}))"
                        f" && {FORM}.hidden")
 
 
 @case
+@saving
 def an_annotation_is_written_where_the_graph_was_clicked(visit):
     browser = visit.browser
     begin(visit)
@@ -70,6 +111,7 @@ def an_annotation_is_written_where_the_graph_was_clicked(visit):
 
 
 @case
+@saving
 def an_annotation_is_changed_and_deleted(visit):
     browser = visit.browser
     # Exact to a millisecond, with a field that the form does not show.
@@ -99,6 +141,7 @@ def an_annotation_is_changed_and_deleted(visit):
 
 
 @case
+@saving
 def the_keyboard_is_enough_to_write_an_annotation(visit):
     browser = visit.browser
     begin(visit)
@@ -120,6 +163,7 @@ def the_keyboard_is_enough_to_write_an_annotation(visit):
 
 
 @case
+@saving
 def what_cannot_be_saved_is_said_and_stays_in_the_form(visit):
     browser = visit.browser
     begin(visit)
@@ -129,13 +173,12 @@ def what_cannot_be_saved_is_said_and_stays_in_the_form(visit):
     browser.click("#notes .description")
     browser.type("backwards")
     browser.key("Enter")
-    said = "document.querySelector('#notes .message').textContent"
-    browser.wait(f"{said} === 'The end is before the beginning'")
+    browser.wait(f"{SAID} === 'The end is before the beginning'")
     click_at(visit, 300, SHIFT)
     browser.run("""(() => { const real = fetch; window.fetch = (path, options) => options?.method === 'PUT'
         ? Promise.resolve(new Response('{"error":{"code":503,"message":"memory is over its budget"}}', { status: 503 })) : real(path, options); })()""")
     browser.click("#notes .save")
-    browser.wait(f"{said} === 'memory is over its budget'")
+    browser.wait(f"{SAID} === 'memory is over its budget'")
     equal(browser.run("document.querySelector('#notes .description').value"), "backwards")
     # A new answer does not take away what is being typed.
     browser.run("window.before = document.querySelector('#chart').chart.columns, document.activeElement.blur()")
@@ -144,6 +187,167 @@ def what_cannot_be_saved_is_said_and_stays_in_the_form(visit):
     equal(browser.run("document.querySelector('#notes .description').value"), "backwards")
     browser.click("#notes .cancel")
     equal(browser.run(f"{FORM}.hidden"), True)
+
+
+@case
+@saving
+def another_annotation_at_the_same_time_is_not_written_over(visit):
+    browser = visit.browser
+    at = visit.now - 1501
+    for ago, text in ((1501, "was first"), (1401, "comes second")):
+        equal(visit.send("POST", "/api/annotation", {"startTime": visit.now - ago, "description": text, "notes": "kept"}), 200)
+    begin(visit)
+
+    def refused():
+        browser.wait(f"{SAID}.startsWith('There is an annotation at this time already') && {SAID}.includes('was first')")
+        equal(browser.run(f"{FORM}.hidden"), False)
+        notes = notes_of(visit)
+        equal([notes[text]["startTime"] for text in ("was first", "comes second")], [at, at + 100])
+
+    # A new one.
+    browser.click("#notes .add-note")
+    type_time(visit, "from", at)
+    browser.click("#notes .description")
+    browser.type("unknowing")
+    browser.key("Enter")
+    refused()
+    browser.click("#notes .cancel")
+    # One that is moved there.
+    browser.click("[aria-label='Change comes second']")
+    type_time(visit, "from", at)
+    browser.click("#notes .save")
+    refused()
+    # Within its own second it stays where it is, to the millisecond.
+    browser.click("#notes .cancel")
+    exact = {"startTime": (at - 100) * 1000, "description": "whole"}
+    equal(visit.send("POST", "/api/annotation", exact), 200)
+    browser.run("document.activeElement.blur()")
+    browser.key("r")
+    browser.click("[aria-label='Change whole']")
+    click_at(visit, 900)
+    type_time(visit, "from", at - 100)
+    browser.key("Enter")
+    browser.wait(f"{FORM}.hidden")
+    equal(notes_of(visit)["whole"]["startTime"], exact["startTime"])
+    browser.click("[aria-label='Change comes second']")
+    # Where it stands nothing is in its way but itself; nor is it after a move that was half done.
+    type_time(visit, "from", at + 50)
+    fail_once(visit, "DELETE")
+    browser.click("#notes .save")
+    browser.wait(f"{SAID} === 'not now'")
+    browser.click("#notes .save")
+    browser.wait(f"{FORM}.hidden")
+    notes = visit.daemon.get(f"/api/annotations?start_time={at}&end_time={at + 100}")
+    equal([note["startTime"] for note in notes if note["description"] in ("was first", "comes second")], [at, at + 50])
+
+
+@case
+@saving
+def a_click_on_the_graph_leaves_what_is_typed_and_where(visit):
+    browser = visit.browser
+    begin(visit)
+    browser.click("#notes .add-note")
+    browser.type("half a sen")
+    click_at(visit, 2400)
+    equal(browser.run(FOCUSED), "description")
+    browser.type("tence")
+    equal(browser.run(DESCRIBED), "half a sentence")
+    begun = chosen(visit, "from")
+    # The key of a new one, where nothing is typed in.
+    browser.run("document.activeElement.blur()")
+    browser.key("n")
+    equal((browser.run(DESCRIBED), browser.run(FOCUSED), chosen(visit, "from")), ("half a sentence", "description", begun))
+    browser.key("Escape")
+    equal(browser.run(f"{FORM}.hidden"), True)
+
+
+@case
+def an_answer_closes_only_the_form_that_was_saved(visit):
+    browser = visit.browser
+    for ago, text in ((2101, "slow one"), (2001, "other one")):
+        equal(visit.send("POST", "/api/annotation", {"startTime": visit.now - ago, "description": text}), 200)
+    begin(visit)
+    browser.click("[aria-label='Change slow one']")
+    browser.click("#notes .notes")
+    browser.type("late")
+    hold(visit)
+    browser.click("#notes .save")
+    browser.wait("window.held === 1")
+    browser.click("[aria-label='Change other one']")
+    browser.run("window.goOn()")
+    browser.wait("document.querySelector('#notes li[title=late]') !== null")
+    equal((browser.run(f"{FORM}.hidden"), browser.run(DESCRIBED)), (False, "other one"))
+    equal(browser.run(f"[...{FORM}.querySelectorAll('button')].some((button) => button.disabled)"), False)
+    # What is refused is said where another is written meanwhile, too.
+    hold(visit, refuse=True)
+    browser.click("#notes .save")
+    browser.wait("window.held === 1")
+    browser.click("[aria-label='Change slow one']")
+    browser.run("window.goOn()")
+    browser.wait(f"{SAID} === 'other one: not now'")
+    equal(browser.run(DESCRIBED), "slow one")
+
+
+@case
+def escape_does_not_hide_that_a_save_was_refused(visit):
+    browser = visit.browser
+    equal(visit.send("POST", "/api/annotation", {"startTime": visit.now - 2201, "description": "escapes"}), 200)
+    begin(visit)
+    browser.click("[aria-label='Change escapes']")
+    hold(visit, refuse=True)
+    browser.key("Enter")
+    browser.wait("window.held === 1")
+    browser.key("Escape")
+    browser.run("window.goOn()")
+    browser.wait(f"{SAID} === 'not now'")
+    equal(browser.run(f"{FORM}.hidden"), False)
+    browser.key("Escape")
+    equal(browser.run(f"{FORM}.hidden"), True)
+
+
+@case
+@saving
+def the_hour_that_autumn_repeats_is_written_as_it_was_clicked(visit):
+    browser = visit.browser
+    # In Berlin 02:00 to 03:00 twice: up to this, and from it.
+    repeats = 1761440400
+    points = [{"metric": "autumn", "timestamp": repeats + 60 * i, "value": 1, "tags": {"host": "s0"}} for i in range(-60, 61)]
+    equal(visit.send("POST", "/api/put", points), 204)
+    browser.at_zone("Europe/Berlin")
+    try:
+        visit.open(f"#start={repeats - 3600}000&end={repeats + 3600}000&m=sum:1m-avg:autumn")
+        visit.series(1)
+        browser.wait("document.querySelector('#notes .add-note')?.getClientRects().length > 0")
+        browser.click("#notes .add-note")
+        click_at(visit, visit.now - (repeats - 900))
+        click_at(visit, visit.now - (repeats + 900), SHIFT)
+        marked = [ms / 1000 for ms in browser.run("document.querySelector('#chart').chart.marked")]
+        check(all(abs(ms - at) <= 20 for ms, at in zip(marked, (repeats - 900, repeats + 900))), f"{marked} around {repeats}")
+        browser.type("clocks go back")
+        browser.key("Enter")
+        listed(visit, "clocks go back")
+        # What is not touched stays.
+        browser.click("[aria-label='Change clocks go back']")
+        browser.click("#notes .notes")
+        browser.type("an hour")
+        browser.key("Enter")
+        browser.wait("document.querySelector('#notes li[title=\"an hour\"]') !== null")
+    finally:
+        browser.at_zone("")
+    notes = visit.daemon.get(f"/api/annotations?start_time={repeats - 3600}&end_time={repeats + 3600}")
+    equal([[note["startTime"], note["endTime"]] for note in notes], [marked])
+
+
+@case
+def a_description_of_blanks_is_refused(visit):
+    browser = visit.browser
+    begin(visit)
+    browser.click("#notes .add-note")
+    browser.type("   ")
+    browser.key("Enter")
+    browser.wait(f"{SAID} === 'What happened is blank'")
+    equal(browser.run(f"{FORM}.hidden"), False)
+    check("" not in notes_of(visit), "nothing is written")
 
 
 @case
