@@ -21,8 +21,13 @@ ExtremeFold::ExtremeFold(Function function, int64_t interval_ms, int64_t first_m
       last_ms_(Down(last_ms, interval_ms)),
       floors_(last_ms_ < first_ms_ ? 0 : HourOf(last_ms_) + 1),
       values_(last_ms_ < first_ms_ ? 0 : PlaceOf(last_ms_) + 1, -kInfinity),
-      filled_(values_.size()) {
-  for (std::atomic<double>& floor : floors_) floor = -kInfinity;
+      filled_(values_.size()),
+      unfilled_(floors_.size()) {
+  for (size_t hour = 0; hour < floors_.size(); ++hour) {
+    floors_[hour] = -kInfinity;
+    const Places places = PlacesOf(hour);
+    unfilled_[hour] = places.end - places.begin;
+  }
 }
 
 int64_t ExtremeFold::BytesOf(int64_t buckets) {
@@ -38,39 +43,69 @@ bool ExtremeFold::Needs(int64_t base_ms, const RowStatistics& row) const {
   return !(best <= floors_[hour].load(std::memory_order_relaxed));
 }
 
+// A floor rises only where the buckets that stand on it do, which not every row can raise: looking
+// at all of an hour's buckets for each row would cost more than reading short rows.
 void ExtremeFold::Take(const PointColumns& buckets) {
   std::lock_guard lock(mutex_);
   size_t hour = SIZE_MAX;
+  double floor = 0;  // of the hour
+  bool may_rise = false;
+  const auto end_hour = [&] {
+    if (may_rise && unfilled_[hour] == 0) RaiseFloor(hour);
+    may_rise = false;
+  };
   for (size_t i = 0; i < buckets.size(); ++i) {
     if (!shows(buckets.time_ms[i])) continue;
     const size_t place = PlaceOf(buckets.time_ms[i]);
     const double value = sign_ * std::bit_cast<double>(buckets.bits[i]);
-    filled_[place] = 1;
-    if (value > values_[place]) values_[place] = value;
-    const size_t of = HourOf(buckets.time_ms[i]);
-    if (of == hour) continue;
-    if (hour != SIZE_MAX) RaiseFloor(hour);
-    hour = of;
+    if (const size_t of = HourOf(buckets.time_ms[i]); of != hour) {
+      end_hour();
+      hour = of;
+      floor = floors_[hour].load(std::memory_order_relaxed);
+    }
+    if (filled_[place] == 0) {
+      filled_[place] = 1;
+      --unfilled_[hour];
+    }
+    if (value > values_[place]) {
+      may_rise = may_rise || values_[place] <= floor;
+      values_[place] = value;
+    }
   }
-  if (hour != SIZE_MAX) RaiseFloor(hour);
+  end_hour();
+}
+
+ExtremeFold::Places ExtremeFold::PlacesOf(size_t hour) const {
+  const int64_t hour_ms = (first_ms_ / kHourMs + static_cast<int64_t>(hour)) * kHourMs;
+  return {PlaceOf(std::max(hour_ms, first_ms_)),
+          PlaceOf(std::min(hour_ms + kHourMs - interval_ms_, last_ms_)) + 1};
 }
 
 void ExtremeFold::RaiseFloor(size_t hour) {
-  const int64_t hour_ms = (first_ms_ / kHourMs + static_cast<int64_t>(hour)) * kHourMs;
-  const size_t begin = PlaceOf(std::max(hour_ms, first_ms_));
-  const size_t end = PlaceOf(std::min(hour_ms + kHourMs - interval_ms_, last_ms_)) + 1;
+  const Places places = PlacesOf(hour);
   const auto at = [&](size_t place) { return values_.begin() + static_cast<ptrdiff_t>(place); };
-  floors_[hour].store(*std::min_element(at(begin), at(end)), std::memory_order_relaxed);
+  floors_[hour].store(*std::min_element(at(places.begin), at(places.end)),
+                      std::memory_order_relaxed);
 }
 
 std::vector<PointColumns> ExtremeFold::Runs() const {
   std::vector<PointColumns> runs;
-  for (size_t i = 0; i < values_.size(); ++i) {
-    if (filled_[i] == 0) continue;
-    if (i == 0 || filled_[i - 1] == 0) runs.emplace_back().all_double = true;
-    runs.back().time_ms.push_back(first_ms_ + static_cast<int64_t>(i) * interval_ms_);
-    const double value = values_[i] == -kInfinity ? kNan : sign_ * values_[i];
-    runs.back().bits.push_back(std::bit_cast<uint64_t>(value));
+  for (size_t i = 0; i < values_.size();) {
+    if (filled_[i] == 0) {
+      ++i;
+      continue;
+    }
+    size_t end = i + 1;
+    while (end < values_.size() && filled_[end] != 0) ++end;
+    PointColumns& run = runs.emplace_back();
+    run.all_double = true;
+    run.time_ms.reserve(end - i);
+    run.bits.reserve(end - i);
+    for (; i < end; ++i) {
+      run.time_ms.push_back(first_ms_ + static_cast<int64_t>(i) * interval_ms_);
+      const double value = values_[i] == -kInfinity ? kNan : sign_ * values_[i];
+      run.bits.push_back(std::bit_cast<uint64_t>(value));
+    }
   }
   return runs;
 }

@@ -44,6 +44,11 @@ class ExtremeFold {
   [[nodiscard]] std::vector<PointColumns> Runs() const;
 
  private:
+  /// Those of its buckets that are shown, by place.
+  struct Places {
+    size_t begin, end;
+  };
+  [[nodiscard]] Places PlacesOf(size_t hour) const;
   [[nodiscard]] size_t HourOf(int64_t time_ms) const {
     return static_cast<size_t>(time_ms / kHourMs - first_ms_ / kHourMs);
   }
@@ -61,8 +66,9 @@ class ExtremeFold {
 
   std::mutex mutex_;
   // Guarded by mutex_ while rows are read.
-  std::vector<double> values_;   // by bucket, with the sign
-  std::vector<uint8_t> filled_;  // by bucket: some series has it
+  std::vector<double> values_;    // by bucket, with the sign
+  std::vector<uint8_t> filled_;   // by bucket: some series has it
+  std::vector<size_t> unfilled_;  // by hour: how many of its buckets no series has
 };
 
 }  // namespace hg::query

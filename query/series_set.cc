@@ -252,6 +252,7 @@ Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, 
   if (index != folding_.series) {
     folding_ = {};
     folding_.series = index;
+    rows_again_ = 0;  // rows that are deleted meanwhile do not come again
   }
   if (folding_.alone) return false;
   ++folding_.rows;
@@ -271,6 +272,7 @@ Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, 
       folding_.next_ms = last_ms - last_ms % interval + interval;
       NotePoints(first_ms, last_ms, statistics.count, &series);
       ++rows_spared_;
+      ++folding_.spared;
       return true;
     }
     RETURN_IF_ERROR(memory_.Step(row->points()));
@@ -296,6 +298,7 @@ bool SeriesSet::FoldNoMore(SeriesAgain* again) {
   if (folding_.rows == 1) return false;
   series_[folding_.series].raw_points = 0;
   rows_again_ = folding_.rows;
+  rows_spared_ -= folding_.spared;
   again->GiveSeriesAgain();
   return true;
 }

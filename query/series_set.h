@@ -92,6 +92,7 @@ class SeriesSet {
     size_t series = kRefused;
     bool alone = false;   // it has a gap
     size_t rows = 0;      // that came
+    size_t spared = 0;    // of them
     int64_t next_ms = 0;  // the bucket that follows
   };
 

@@ -11,6 +11,12 @@ namespace {
 constexpr int64_t kFoldedBucketsMax = 1 << 20;
 // Where so much of the rows had to be read, keeping their hours helps the next one more.
 constexpr uint64_t kReadShare = 4;
+// More buckets for each row than this are far from what rows fill: making them costs more than
+// reading all of the rows.
+constexpr uint64_t kBucketsPerRowMax = 64;
+constexpr int64_t kDayMs = 24 * int64_t{kRowSpan} * 1000;
+// Buckets that are made, and gone through at the end, while one point is read.
+constexpr uint64_t kBucketsPerStep = 8;
 
 }  // namespace
 
@@ -47,6 +53,12 @@ Status SubQueryRun::OpenFolded() {
   PointScanSpec spec = spec_;
   spec.statistics = true;
   ASSIGN_OR_RETURN(auto scan, context_.points.Scan(spec, context_.options.reconcile));
+  // Of a series no more rows are expected than those of a day, however long the range is.
+  const int64_t compared = std::min(buckets, kDayMs / interval_ms);
+  if (static_cast<uint64_t>(compared) > kBucketsPerRowMax * scan->RowsExpected()) {
+    if (!MayCache()) scan_ = std::move(scan);
+    return {};
+  }
   if (SeriesAgainOf(*scan) == nullptr) {
     if (MayCache()) {
       context_.cache->PreferHours(Shape());
@@ -55,6 +67,7 @@ Status SubQueryRun::OpenFolded() {
     }
     return {};
   }
+  RETURN_IF_ERROR(context_.watch.Step(static_cast<uint64_t>(buckets) / kBucketsPerStep));
   RETURN_IF_ERROR(joined_memory_.Add(ExtremeFold::BytesOf(buckets)));
   fold_.emplace(grid_->spec().function->function, interval_ms, first_ms, last_ms);
   scan_ = std::move(scan);
@@ -63,6 +76,7 @@ Status SubQueryRun::OpenFolded() {
 
 void SubQueryRun::TakeFolded() {
   folded_ = fold_->Runs();
+  fold_.reset();  // other sub-queries of the query may be long in coming
   uint64_t rows = 0, spared = 0;
   for (const SeriesSet& set : sets_) {
     rows += set.rows_admitted();
@@ -73,10 +87,10 @@ void SubQueryRun::TakeFolded() {
 
 // Of the group that all series are in.
 void SubQueryRun::AddFolded(std::vector<const PointColumns*>* columns) const {
-  if (!fold_) return;
+  if (!folded_) return;
   const PointColumns* const first = columns->empty() ? nullptr : columns->front();
   std::erase_if(*columns, [](const PointColumns* column) { return column->size() == 0; });
-  for (const PointColumns& run : folded_) columns->push_back(&run);
+  for (const PointColumns& run : *folded_) columns->push_back(&run);
   if (columns->empty() && first != nullptr) columns->push_back(first);
 }
 

@@ -88,6 +88,7 @@ Status SubQueryRun::Evaluate() {
   }
   std::vector<Series>().swap(series_);
   sets_.clear();
+  folded_.reset();
   joined_memory_.Remove(joined_memory_.held());
   return {};
 }
@@ -118,7 +119,8 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
     out.query_index = index_;
     columns.clear();
     for (const Series* s : group.members) columns.push_back(&s->points);
-    AddFolded(&columns);
+    // Rows that are deleted meanwhile may leave a group without any.
+    if (!group.members.empty()) AddFolded(&columns);
     Result<PointColumns> points = MergeSeries(merge, columns);
     const Status failed = points.status();
     if (infinite_ms && context_.on_failure == OnFailure::kLeaveWhatPrecedes) {

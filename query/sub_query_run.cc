@@ -164,6 +164,7 @@ Status SubQueryRun::Read() {
   // SeriesSet::RefuseStrayRows, FoldInto
   if ((cached_ || fold_) && read.code() == StatusCode::kConflict) {
     sets_.clear();
+    if (fold_ && MayCache()) context_.cache->PreferHours(Shape());  // it would be so each time
     RETURN_IF_ERROR(OpenRawScan(false));
     read = ReadRows();
   }

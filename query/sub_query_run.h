@@ -186,11 +186,12 @@ class SubQueryRun {
   bool chosen_ = false;              // spec_ names nothing but series that the filter admits
   std::unique_ptr<PointScan> scan_;  // opened and not read yet; nullptr: there is none to read
   std::optional<CachedHours> cached_;
-  std::optional<ExtremeFold> fold_;   // what the sets fold their series into
-  std::vector<PointColumns> folded_;  // what it came to: stands for points that series_ lacks
-  std::deque<SeriesSet> sets_;        // of the scans; what series_ holds is charged by them
-  std::vector<Series> series_;        // by Series::order
-  std::vector<Bytes> tsuids_;  // of the series that were read, if their rows are to be deleted
+  std::optional<ExtremeFold> fold_;  // what the sets fold their series into while they are read
+  // What it came to: stands for points that series_ lacks. Charged to joined_memory_.
+  std::optional<std::vector<PointColumns>> folded_;
+  std::deque<SeriesSet> sets_;  // of the scans; what series_ holds is charged by them
+  std::vector<Series> series_;  // by Series::order
+  std::vector<Bytes> tsuids_;   // of the series that were read, if their rows are to be deleted
   std::vector<Group> groups_;
   SubQueryInfo info_;
 };

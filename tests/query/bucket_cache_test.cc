@@ -328,6 +328,39 @@ TEST_CASE_FIXTURE(Fixture, "of the greatest of all hours are kept once most rows
   CHECK(Stats().misses == kHours);
 }
 
+TEST_CASE_FIXTURE(Fixture, "so they are where rows were spared first and had to be read later") {
+  for (int host = 0; host < kHosts; ++host) {
+    for (int64_t at = 0; at < kNow - kStart; at += 20) {
+      const int64_t in_last = at - (kHours - 1) * kHour;  // of the old hours
+      if (in_last >= 600 && in_last < 900) continue;
+      REQUIRE(Put(host, kStart + at, host == 0 ? 1000 : 1 + Random(90)).ok());
+    }
+  }
+  REQUIRE(store->cells().Flush().ok());
+  REQUIRE(store->cells().Compact().ok());  // with statistics of rows
+  const SubQuery query = Ask("max", "1m-max");
+  Compare(query);
+  CHECK(Stats().hours == 0);
+  Compare(query);
+  CHECK(Stats().hours == kHours);
+  Compare(query);
+  CHECK(Stats().hits == kHours);
+}
+
+TEST_CASE_FIXTURE(Fixture, "so they are where a zero of the other sign had all rows read again") {
+  Fill(3, 20);
+  const PointEntry zero = MakePointEntry(*store->points().Register(TsuidOf("m", kHosts)),
+                                         Timestamp{kStart + 5 * kHour}, PointValue::Double(-0.0));
+  REQUIRE(store->points().Append({&zero, 1}).ok());
+  const SubQuery query = Ask("max", "1m-max");
+  Compare(query);
+  CHECK(Stats().hours == 0);
+  Compare(query);
+  CHECK(Stats().hours == kHours);
+  Compare(query);
+  CHECK(Stats().hits == kHours);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a late point is in the next answer") {
   Fill();
   const SubQuery query = Ask("zimsum", "1m-count");

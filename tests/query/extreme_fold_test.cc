@@ -3,7 +3,9 @@
 #include "query/extreme_fold.h"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -17,12 +19,14 @@
 #include "query/bucket_cache.h"
 #include "query/engine.h"
 #include "query/filter.h"
+#include "query/sub_query_run.h"
 #include "query/validate.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/embedded.h"
 #include "storage/points/series_again.h"
 #include "tests/query/same_answers.h"
 #include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query {
 namespace {
@@ -90,6 +94,7 @@ class Watched : public Points {
       ++of_.read;
       return scan_->Load(row);
     }
+    [[nodiscard]] uint64_t RowsExpected() const override { return scan_->RowsExpected(); }
     [[nodiscard]] bool GivesSeriesAgain() const override {
       return !of_.every_ && again_ != nullptr;
     }
@@ -192,6 +197,27 @@ class Fixture {
     }
   }
 
+  /// Gives `work` a sub-query by itself, which is charged to the watch and is not opened yet.
+  template <typename Work>
+  void Alone(const SubQuery& query, int64_t end_s, FakeWatch* watch, const Work& work) {
+    Request request;
+    request.start = std::to_string(kStart);
+    request.end = std::to_string(kStart + end_s);
+    request.queries = {query};
+    const Result<ValidQuery> valid = whole->Validate(request);
+    REQUIRE(valid.ok());
+    Options options;
+    options.timezone = "UTC";
+    LimitsFile limits("", 0, SystemClock());
+    WorkerPool pool(1, 10);
+    ResolvedFilters filters;
+    const RunContext context{*valid, options, store->points(),  *names, SystemClock(),
+                             limits, true,    OnFailure::kFail, *watch, store->cells(),
+                             pool,   0,       filters,          nullptr};
+    SubQueryRun run(context, 0);
+    work(run);
+  }
+
   /// Rows that were read to answer.
   size_t ReadFor(const SubQuery& query, int64_t start_s = 0, int64_t end_s = kHours * 3600 - 1) {
     const size_t before = folded_points->read;
@@ -242,6 +268,78 @@ TEST_CASE("of the least it is the other way round, and gaps stay gaps") {
   CHECK(runs[0].time_ms.front() == kBase + kMinuteMs);
   CHECK(std::isnan(std::bit_cast<double>(runs[1].bits[0])));
   CHECK(runs[1].bits[1] == 0);
+}
+
+TEST_CASE("whatever is taken, what an hour's buckets all have is the least of them") {
+  constexpr int64_t kBase = kStart * 1000, kHourMs = 3'600'000;
+  constexpr int64_t kFirst = 50, kBuckets = 20;  // the last ones of an hour, the first of the next
+  std::mt19937 random{11};
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 200; ++round) {
+    CAPTURE(round);
+    ExtremeFold fold(Function::kMax, kMinuteMs, kBase + kFirst * kMinuteMs,
+                     kBase + (kFirst + kBuckets) * kMinuteMs - 1);
+    std::vector<double> most(kBuckets, -std::numeric_limits<double>::infinity());
+    for (int step = 0; step < 100; ++step) {
+      const int64_t from = below(kBuckets);
+      const int64_t until = std::min<int64_t>(kBuckets, from + 1 + below(4));
+      PointColumns buckets;
+      buckets.all_double = true;
+      for (int64_t i = from; i < until; ++i) {
+        const double value = below(20) == 0 ? std::numeric_limits<double>::quiet_NaN() : below(50);
+        buckets.time_ms.push_back(kBase + (kFirst + i) * kMinuteMs);
+        buckets.bits.push_back(std::bit_cast<uint64_t>(value));
+        double& at = most[static_cast<size_t>(i)];
+        if (value > at) at = value;
+      }
+      fold.Take(buckets);
+      const double first = *std::min_element(most.begin(), most.begin() + 10);
+      const double second = *std::min_element(most.begin() + 10, most.end());
+      const double some = below(50);
+      REQUIRE(fold.Needs(kBase, From(0, some)) == (some > first));
+      REQUIRE(fold.Needs(kBase + kHourMs, From(0, some)) == (some > second));
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "buckets are counted as work, and are not made for few rows") {
+  for (int host = 0; host < kHosts; ++host) PutInt(host, host, host);
+  constexpr int64_t kDay = 24 * 3600;
+  const auto opened = [&](const char* downsample, int64_t end_s, FakeWatch* watch) {
+    Alone(Ask("max", downsample), end_s, watch, [](SubQueryRun& run) {
+      REQUIRE(run.Open().ok());
+      REQUIRE(run.Run().ok());
+      CHECK(run.groups().at(0).points.size() > 0);
+    });
+  };
+  FakeWatch minutes, seconds, many;
+  opened("1m-max", kDay - 1, &minutes);
+  opened("1s-max", kDay - 1, &seconds);
+  CHECK(seconds.steps > minutes.steps + (kDay - kDay / 60) / 8 - 1000);
+  CHECK(seconds.bytes_most > kDay * 20);
+  opened("1ms-max", 1000, &many);  // a million for these 64 rows
+  CHECK(many.bytes_most < 2'000'000);
+  CheckAll(Ask("max", "1s-max"), 0, kDay - 1);
+  CheckAll(Ask("max", "1ms-max"), 0, 1000);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a sub-query that has its groups holds none of what was folded") {
+  for (int host = 0; host < kHosts; ++host) PutInt(host, host, host);
+  const auto in_use = [] {
+    const struct mallinfo2 info = mallinfo2();
+    return static_cast<int64_t>(info.uordblks + info.hblkhd);
+  };
+  constexpr int64_t kDay = 24 * 3600;
+  for (int round = 0; round < 2; ++round) {  // the first one fills memos
+    FakeWatch watch;
+    Alone(Ask("max", "1s-max"), kDay - 1, &watch, [&](SubQueryRun& run) {
+      const int64_t before = in_use();
+      REQUIRE(run.Run().ok());
+      CHECK(watch.bytes_most > kDay * 20);
+      CHECK(watch.bytes < kDay * 4);
+      if (round > 0) CHECK(in_use() - before < kDay * 4);
+    });
+  }
 }
 
 TEST_CASE_FIXTURE(Fixture, "most rows of many series need not be read") {
