@@ -24,6 +24,7 @@ int64_t CommonStep(int64_t interval_s, const TimeZone& zone, int64_t begin_ms, i
 // What else is asked for (other functions, single values, rows to be deleted) only raw points tell.
 void SubQueryRun::PlanPieces() {
   pieces_.clear();
+  kept_before_s_.reset();
   RolledHoursSource* const source = RolledHoursOf(context_.points);
   if (source == nullptr || !sub_.downsample || sub_.downsample->run_all || sub_.histograms ||
       sub_.values || context_.query.request.delete_rows || !TakesStatistics(*sub_.downsample) ||
@@ -54,6 +55,13 @@ void SubQueryRun::OpenPieces() {
   const RolledSources sources{&context_.cells, &context_.points, &*context_.options.rollups};
   scan_ = ScanPieces(sources, pieces_, spec_, context_.options.reconcile,
                      sub_.downsample->function->function);
+}
+
+bool SubQueryRun::KeptSincePlanned() const {
+  if (!kept_before_s_) return false;
+  const RowRange none = {spec_.rows.begin, spec_.rows.begin};
+  const uint32_t now_s = RolledHoursOf(context_.points)->Of(spec_.metric, none).kept_before_s;
+  return now_s != *kept_before_s_ && now_s > spec_.rows.begin;
 }
 
 // Raw points of a piece may have been rolled up and deleted since it was planned, or all rollups

@@ -169,6 +169,11 @@ Status SubQueryRun::Read() {
     read = ReadRows();
   }
   RETURN_IF_ERROR(read);
+  if (KeptSincePlanned()) {
+    sets_.clear();
+    RETURN_IF_ERROR(OpenScan());
+    return Read();
+  }
   if (cached_) KeepRead();
   if (fold_) TakeFolded();
   TakeSeries();

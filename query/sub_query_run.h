@@ -102,6 +102,8 @@ class SubQueryRun {
   void OpenPieces();
   /// False: the buckets do not begin where the rollups do; nothing is read then.
   Result<bool> ReadPieces();
+  /// Raw points that were planned to be read may be gone, and rollups be all that is left of them.
+  [[nodiscard]] bool KeptSincePlanned() const;
   /// Reads the parts of a long scan on several threads.
   Status ReadParts(std::span<const std::unique_ptr<PointScan>> parts);
   /// A set for one more of so many scans.
@@ -178,10 +180,10 @@ class SubQueryRun {
   PointScanSpec spec_;
   RollupPlan rollups_;
   bool pre_aggregates_ = false;
-  std::optional<int64_t> split_ms_;  // rollups before, raw data from here
-  std::vector<HoursPiece> pieces_;   // what scan_ reads; empty: raw points alone
-  uint32_t kept_before_s_ = 0;       // as these were planned
-  uint64_t times_forgotten_ = 0;     // the same
+  std::optional<int64_t> split_ms_;        // rollups before, raw data from here
+  std::vector<HoursPiece> pieces_;         // what scan_ reads; empty: raw points alone
+  std::optional<uint32_t> kept_before_s_;  // as these were planned; none: rollups would not do
+  uint64_t times_forgotten_ = 0;           // the same
   bool opened_ = false;
   bool chosen_ = false;              // spec_ names nothing but series that the filter admits
   std::unique_ptr<PointScan> scan_;  // opened and not read yet; nullptr: there is none to read

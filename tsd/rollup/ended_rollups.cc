@@ -1,6 +1,7 @@
 #include "tsd/rollup/ended_rollups.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tsd/rollup/rollup_making.h"
 
@@ -15,7 +16,16 @@ Result<std::unique_ptr<EndedRollups>> EndedRollups::Open(Store& store, const std
   std::unique_ptr<EndedRollups> ended(new EndedRollups(store, table));
   ASSIGN_OR_RETURN(StoredRollupState stored, ended->table_.Load());
   ended->kept_ = std::move(stored.kept);
-  for (const auto& [level, made] : stored.made) ended->places_.push_back(PlaceIn(made));
+  ended->complete_ = stored.complete;
+  ended->filled_ = std::move(stored.filled);
+  // Without a start all was being made anew: then levels may be missing, and nothing is whole.
+  if (!stored.start || stored.made.empty()) return ended;
+  uint32_t whole = std::numeric_limits<uint32_t>::max();
+  for (const auto& [level, made] : stored.made) {
+    ended->places_.push_back(PlaceIn(made));
+    whole = std::min(whole, stored.whole[level]);
+  }
+  ended->whole_ = whole - whole % kDay;
   return ended;
 }
 
@@ -24,11 +34,9 @@ Result<uint32_t> EndedRollups::KeepBefore(const Bytes& metric, uint32_t wanted) 
   const KeptRollups old = known != kept_.end() ? known->second : KeptRollups();
   const uint32_t bound = wanted - wanted % kDay;
   if (bound <= old.before) return std::min(old.before, wanted);
-  // It ended while all was being made anew: what was kept till then still is.
-  std::vector<Bytes> places = places_;
-  if (places.empty())
-    for (const auto& [place, begin] : old.begins) places.push_back(place);
-  KeptRollups kept = old.UpTo(bound, places);
+  const uint32_t rolled = complete_ || filled_.contains(metric) ? std::min(bound, whole_) : 0;
+  if (rolled <= old.before) return bound;
+  KeptRollups kept = old.UpTo(rolled, places_);
   RETURN_IF_ERROR(table_.PutKept(metric, old, kept));
   kept_[metric] = std::move(kept);
   return bound;

@@ -3,7 +3,9 @@
 // points that are deleted for their age meanwhile stays, and is final, as if they went on.
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "storage/base/status.h"
@@ -17,8 +19,8 @@ class EndedRollups {
   /// Of the table of their RollupState, which exists. The store outlives it.
   static Result<std::unique_ptr<EndedRollups>> Open(Store& store, const std::string& table);
 
-  /// As RollupState::KeepBefore, whatever was made: of points that no rollups were made of nothing
-  /// is left.
+  /// As RollupState::KeepBefore, but whole days of points go whatever was made of them. Only days
+  /// that were rolled up are kept; of others later rollups are made of what is left.
   Result<uint32_t> KeepBefore(const Bytes& metric, uint32_t wanted);
 
  private:
@@ -26,7 +28,10 @@ class EndedRollups {
 
   RollupStateRows table_;
   std::map<Bytes, KeptRollups, std::less<>> kept_;
-  std::vector<Bytes> places_;  // of the levels that were made last
+  uint32_t whole_ = 0;         // whole days in all levels that were made last; 0: in none
+  std::vector<Bytes> places_;  // theirs
+  bool complete_ = false;
+  std::set<Bytes, std::less<>> filled_;  // else of these metrics
 };
 
 }  // namespace hg::tsd

@@ -129,9 +129,10 @@ Result<std::set<Bytes>> RollupMaker::Metrics() {
 }
 
 Status RollupMaker::FillOrMark(const Bytes& metric, const RollupSpan& span, const Levels& levels) {
-  if (span.begin_s < state_.KeptBefore(metric)) return {};  // that is final
+  const uint32_t kept = state_.KeptBefore(metric);  // whole days, which are final
+  if (span.end_s <= kept) return {};
   OddHours odd;
-  RETURN_IF_ERROR(fill_.Fill(metric, span, levels, &odd));
+  RETURN_IF_ERROR(fill_.Fill(metric, {std::max(span.begin_s, kept), span.end_s}, levels, &odd));
   return MarkOdd(metric, odd);
 }
 

@@ -100,10 +100,12 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
     if (!start_) continue;
     const uint32_t begin = filled ? kept_from : *start_;
     const auto whole = whole_.find(level->name);
-    if (whole != whole_.end() && whole->second > begin)
-      out.levels.push_back({level, begin, whole->second});
+    uint32_t end = whole != whole_.end() ? whole->second : 0;
+    if (filled) end = std::max(end, kept.before);  // a clock that was back since
+    if (end > begin) out.levels.push_back({level, begin, end});
   }
-  auto mark = marks_.lower_bound(MetricHour(metric, rows.begin));
+  // What is kept is final from when it is begun to be said: marks below it are about to go.
+  auto mark = marks_.lower_bound(MetricHour(metric, std::max(rows.begin, kept.before)));
   for (; mark != marks_.end() && mark->first.first == metric && mark->first.second < rows.end;
        ++mark)
     out.changed.push_back(mark->first.second);

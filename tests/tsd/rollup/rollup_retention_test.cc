@@ -2,12 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <functional>
 #include <limits>
-#include <thread>
+#include <utility>
 
-#include "tests/support/model_store.h"
 #include "tests/tsd/rollup/rollup_world.h"
 #include "tsd/rollup/ended_rollups.h"
 
@@ -16,6 +14,7 @@ namespace {
 
 constexpr auto kFirstDay = static_cast<uint32_t>(kMidnight);
 constexpr auto kSecondDay = static_cast<uint32_t>(kMidnight + kDayS);
+constexpr auto kThirdDay = static_cast<uint32_t>(kMidnight + 2 * kDayS);
 
 TEST_CASE_FIXTURE(Opened, "raw points that go for their age leave rollups that answer") {
   for (int hour = 0; hour < 48; ++hour)
@@ -79,12 +78,12 @@ struct TwoDays : Opened {
     RETURN_IF_ERROR(world.Delete("a", 0, kSecondDay));
     return world.Delete("b", 0, kSecondDay);
   }
-  static std::string Answer(query::Engine& engine) {
+  static std::string Answer(query::Engine& engine, const std::string& hosts = "*", int days = 2) {
     std::string all;
     for (const char* downsample : {"1d-sum", "1h-avg", "1d-min", "2h-max", "1d-count"}) {
-      all += RollupWorld::Ask(engine, RollupWorld::Query(downsample, true), kFirstDay,
-                              kMidnight + 2 * kDayS - 1)
-                 .text;
+      query::SubQuery query = RollupWorld::Query(downsample);
+      query.filters.push_back({"wildcard", "host", hosts, true});
+      all += RollupWorld::Ask(engine, query, kFirstDay, kMidnight + days * kDayS - 1).text;
     }
     return all;
   }
@@ -128,35 +127,6 @@ TEST_CASE("what rollups do not tell keeps no points from going for their age") {
   }
 }
 
-/// A store that refuses what is kept, and is asked for another change meanwhile.
-class KeptStore : public ModelStore {
- public:
-  std::vector<Status> MutateRows(const std::string& table,
-                                 const std::vector<RowMutation>& rows) override {
-    if (!rows[0].key.starts_with("kept")) return ModelStore::MutateRows(table, rows);
-    writer = std::thread([this] { change(); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // so that it can go wrong
-    return {Status::IoError("refused")};
-  }
-  std::function<void()> change;
-  std::thread writer;
-};
-
-TEST_CASE("a change beside a failure to say what is kept leaves its mark") {
-  KeptStore store;
-  for (const char* table : {"state", "tsdb-1h"})
-    REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
-  const codec::RollupTables tables = TestTables();
-  const auto state =
-      *RollupState::Open(store, "state", {&tables.levels[2]}, {*RollupIds::Of(tables), {}});
-  REQUIRE(state->Begin(kSecondDay).ok());
-  REQUIRE(state->SetComplete().ok());
-  store.change = [&] { CHECK(state->BeforeChange({"m", kFirstDay}).ok()); };
-  CHECK_FALSE(state->KeepBefore("m", kSecondDay).ok());
-  store.writer.join();
-  CHECK(state->marks() == 1);
-}
-
 TEST_CASE_FIXTURE(TwoDays,
                   "where rollups are made no more, those that were made stay all the same") {
   RoundOfSecondNight();
@@ -181,6 +151,116 @@ TEST_CASE_FIXTURE(TwoDays,
   Round();
   CHECK(Answer(*world.rolled) == before);
   CHECK(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay);
+}
+
+TEST_CASE_FIXTURE(TwoDays,
+                  "where rollups are made no more, points that no rollups were made of are not "
+                  "taken for kept") {
+  const auto end_rollups = [this] {
+    Store& cells = world.store->cells();
+    REQUIRE(RollupState::TellMissed(cells, "tsdb-rollups").ok());
+    return *EndedRollups::Open(cells, "tsdb-rollups");
+  };
+  SUBCASE("as they came later") {
+    Round();
+    AdvanceTo(kSecondDay + 600);
+    Round();
+  }
+  SUBCASE("as they came before, and their metric was not done") {
+    REQUIRE(world.state->Begin(kThirdDay).ok());
+  }
+  CHECK(*end_rollups()->KeepBefore(metric, kThirdDay + 5 * kHourS) == kThirdDay);
+  REQUIRE(world.Delete("a", 0, kThirdDay).ok());
+  AdvanceTo(kThirdDay + 600);
+  REQUIRE(world.Reopen().ok());
+  const std::string left = Answer(*world.raw, "b*");
+  REQUIRE(left.find("host=b") != std::string::npos);
+  CHECK(Answer(*world.rolled, "b*") == left);
+  Round();
+  CHECK(Answer(*world.rolled, "b*") == left);
+}
+
+TEST_CASE_FIXTURE(TwoDays,
+                  "what is kept stays so where rollups end while all are begun to be made anew") {
+  RoundOfSecondNight();
+  const std::string before = Answer(*world.raw);
+  REQUIRE(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay);
+  REQUIRE(DeleteFirstDay().ok());
+  Store& cells = world.store->cells();
+  RollupStateRows rows(cells, "tsdb-rollups");
+  REQUIRE(rows.TellMissed().ok());
+  REQUIRE(rows.Clean().ok());
+  ReconcileOptions reconcile;
+  reconcile.fix_duplicates = true;
+  const codec::RollupLevel& days = world.tables.levels[3];
+  const Bytes made = MadeOf(days, {*RollupIds::Of(world.tables), reconcile});
+  REQUIRE(rows.PutLevel(days, made, kThirdDay).ok());
+  CHECK(*(*EndedRollups::Open(cells, "tsdb-rollups"))->KeepBefore(metric, kThirdDay) == kThirdDay);
+  REQUIRE(world.Reopen().ok());
+  CHECK(Answer(*world.rolled) == before);
+  Round();
+  CHECK(Answer(*world.rolled) == before);
+}
+
+TEST_CASE_FIXTURE(TwoDays, "a clock that is back while all is made anew loses no later day") {
+  for (int hour = 48; hour < 72; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  Round();
+  AdvanceTo(kThirdDay + kDayS + 600);
+  Round();
+  const std::string before = Answer(*world.raw, "*", 3);
+  REQUIRE(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay);
+  REQUIRE(DeleteFirstDay().ok());
+  REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
+  AdvanceTo(kFirstDay - 3 * kDayS);
+  REQUIRE(world.Reopen().ok());
+  Round();
+  CHECK(Answer(*world.rolled, "*", 3) == before);
+  AdvanceTo(kThirdDay + kDayS + 600);
+  Round();
+  CHECK(Answer(*world.rolled, "*", 3) == before);
+  CHECK(RollupWorld::Ask(*world.rolled, RollupWorld::Query("1d-sum"), kFirstDay,
+                         kThirdDay + kDayS - 1)
+            .table == "1d");
+}
+
+/// Says what it knows; then something happens, once.
+class SourceBefore : public query::RolledHoursSource {
+ public:
+  explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}
+  query::RolledHours Of(ByteView metric, const RowRange& rows) override {
+    query::RolledHours out = source_.Of(metric, rows);
+    if (const auto event = std::exchange(then, nullptr)) event();
+    return out;
+  }
+  std::function<void()> then;
+
+ private:
+  query::RolledHoursSource& source_;
+};
+
+TEST_CASE_FIXTURE(TwoDays, "raw points that go while a query reads them are in its answer") {
+  for (int hour = 0; hour < 24; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
+  RoundOfSecondNight();
+  REQUIRE(world.state->marks() == 24);
+  SourceBefore source(*world.state);
+  RolledPoints points(world.store->points(), source);
+  query::Options options;
+  options.timezone = "UTC";
+  options.reconcile.fix_duplicates = true;
+  options.rollups = world.tables;
+  query::Engine engine(points, *world.names, world.store->cells(), clock, options);
+  const int64_t start = kMidnight + 5 * kHourS, end = start + 3 * kHourS - 1;
+  const auto query = RollupWorld::Query("1h-sum", true);
+  const RollupWorld::Found before = RollupWorld::Ask(engine, query, start, end);
+  CHECK(before.table == "raw");
+  source.then = [this] {
+    CHECK(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay);
+    CHECK(DeleteFirstDay().ok());
+  };
+  const RollupWorld::Found found = RollupWorld::Ask(engine, query, start, end);
+  CHECK(found.text == before.text);
+  CHECK(found.table == "1h");
 }
 
 TEST_CASE("wherever the process ends while points go for their age, their rollups are there") {

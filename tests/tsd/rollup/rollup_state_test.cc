@@ -1,0 +1,76 @@
+// What is known of rollups, while several threads ask and tell at once.
+
+#include "tsd/rollup/rollup_state.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "tests/support/model_store.h"
+#include "tests/tsd/rollup/rollup_world.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr auto kFirstDay = static_cast<uint32_t>(kMidnight);
+constexpr auto kSecondDay = static_cast<uint32_t>(kMidnight + kDayS);
+constexpr uint32_t kHour = 3600;
+
+/// The state of metric "m", of which all before the second day is rolled up by the hour.
+template <typename StoreOfTest>
+struct Known {
+  Known() {
+    for (const char* table : {"state", "tsdb-1h"})
+      REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
+    state = *RollupState::Open(store, "state", {&tables.levels[2]}, {*RollupIds::Of(tables), {}});
+    REQUIRE(state->Begin(kSecondDay).ok());
+    REQUIRE(state->SetComplete().ok());
+  }
+  StoreOfTest store;
+  const codec::RollupTables tables = TestTables();
+  std::shared_ptr<RollupState> state;
+};
+
+void LetGoWrong() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+
+/// A store at which something happens while it is told what is kept.
+class KeptStore : public ModelStore {
+ public:
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
+    if (!rows[0].key.starts_with("kept")) return ModelStore::MutateRows(table, rows);
+    other = std::thread(meanwhile);
+    LetGoWrong();
+    if (refuses) return {Status::IoError("refused")};
+    return ModelStore::MutateRows(table, rows);
+  }
+  bool refuses = false;
+  std::function<void()> meanwhile;
+  std::thread other;
+};
+
+TEST_CASE_FIXTURE(Known<KeptStore>,
+                  "a change beside a failure to say what is kept leaves its mark") {
+  store.refuses = true;
+  store.meanwhile = [this] { CHECK(state->BeforeChange({"m", kFirstDay}).ok()); };
+  CHECK_FALSE(state->KeepBefore("m", kSecondDay).ok());
+  store.other.join();
+  CHECK(state->marks() == 1);
+}
+
+TEST_CASE_FIXTURE(Known<KeptStore>, "of what is kept no hour is read raw, from the first on") {
+  REQUIRE(state->MarkOdd("m", kFirstDay + 3 * kHour, Odd::kExtras).ok());
+  store.meanwhile = [this] {
+    const query::RolledHours hours = state->Of("m", {kFirstDay, kSecondDay});
+    if (hours.kept_before_s == 0) return;  // it was quicker
+    CHECK(hours.kept_before_s == kSecondDay);
+    CHECK(hours.changed.empty());
+  };
+  CHECK(*state->KeepBefore("m", kSecondDay) == kSecondDay);
+  store.other.join();
+}
+
+}  // namespace
+}  // namespace hg::tsd
