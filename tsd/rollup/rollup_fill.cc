@@ -93,6 +93,12 @@ std::vector<CellChange> Difference(const Row& row, const RollupIds& ids, uint16_
 
 }  // namespace
 
+size_t RollupFill::SeriesAtOnce(const RollupSpan& span, const Levels& levels) {
+  size_t intervals = 1;
+  for (const codec::RollupLevel* level : levels) intervals += IntervalsOf(span, *level);
+  return std::clamp(kIntervalsAtOnce / intervals, size_t{1}, kSeriesMax);
+}
+
 Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& levels,
                         OddHours* odd) {
   std::vector<Bytes> tsuids;
@@ -100,9 +106,7 @@ Status RollupFill::Fill(ByteView metric, const RollupSpan& span, const Levels& l
     tsuids.emplace_back(tsuid);
     return true;
   }));
-  size_t intervals = 1;
-  for (const codec::RollupLevel* level : levels) intervals += IntervalsOf(span, *level);
-  const size_t at_once = std::clamp(kIntervalsAtOnce / intervals, kSeriesMin, kSeriesMax);
+  const size_t at_once = SeriesAtOnce(span, levels);
   for (size_t at = 0; at < tsuids.size(); at += at_once) {
     const size_t count = std::min(at_once, tsuids.size() - at);
     RETURN_IF_ERROR(FillBatch(std::span(tsuids).subspan(at, count), metric, span, levels, odd));

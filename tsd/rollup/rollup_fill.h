@@ -37,9 +37,11 @@ class RollupFill {
  public:
   using Levels = std::vector<const codec::RollupLevel*>;
 
-  /// Series whose rollups are held in memory at once: the fewer, the more intervals each has.
-  static constexpr size_t kSeriesMin = 256, kSeriesMax = 4096;
+  static constexpr size_t kSeriesMax = 4096;
   static constexpr size_t kIntervalsAtOnce = size_t{256} * 1024;
+  /// Series whose rollups are held in memory at once: so many that they have no more intervals than
+  /// that, one at least.
+  [[nodiscard]] static size_t SeriesAtOnce(const RollupSpan& span, const Levels& levels);
 
   /// The references outlive it. `pause` is called between two batches: it may wait, or end the
   /// work.

@@ -7,43 +7,54 @@
 
 namespace hg::tsd {
 
+void RollupState::Count(Mark* mark, bool counted) {
+  if (counted && !mark->counted) --uncounted_marks_;
+  if (!counted && mark->counted) ++uncounted_marks_;
+  mark->counted = counted;
+}
+
 void RollupState::SetOdd(Mark* mark, Odd odd) {
-  if (odd != Odd::kNo && mark->odd == Odd::kNo) ++odd_marks_;
-  if (odd == Odd::kNo && mark->odd != Odd::kNo) --odd_marks_;
+  Count(mark, odd == Odd::kNo);
   mark->odd = odd;
 }
 
 void RollupState::Erase(std::map<MetricHour, Mark>::iterator at) {
-  SetOdd(&at->second, Odd::kNo);
+  Count(&at->second, true);
   marks_.erase(at);
+}
+
+void RollupState::WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key) {
+  settled_.wait(*lock, [&] {
+    return !keeping_ || keeping_->first != key.first || key.second >= keeping_->second;
+  });
 }
 
 Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock,
                                               const MetricHour& key, bool of_change) {
-  for (;;) {
-    const auto [at, is_new] = marks_.try_emplace(key);
-    if (is_new) break;
+  if (const auto [at, is_new] = marks_.try_emplace(key); !is_new) {
     if (at->second.state == Mark::State::kThere) return &at->second;
     settled_.wait(*lock);
-    if (horizon_ == 0) return nullptr;
+    return nullptr;
   }
-  // Those of odd hours would be as many when all was made anew.
-  const bool too_many = of_change && marks_.size() - odd_marks_ > marks_max_;
+  // Odd hours would be as many when all was made anew. Which ones are of those that a process
+  // before left is only known when they were tried.
+  const bool too_many = of_change && marks_.size() - uncounted_marks_ > marks_max_;
   const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
   const CommitLater later;  // what it is for comes behind it in the log
   const Status put = too_many ? table_.TellMissed() : table_.PutMark(key);
   lock->lock();
   if (put.ok() && too_many) Forget();
-  if (times_forgotten_ != times_forgotten) {  // a mark of this key is another's by now
+  const auto at = marks_.find(key);
+  // A mark of this key is another's by now, or there is none.
+  if (times_forgotten_ != times_forgotten || at == marks_.end()) {
     RETURN_IF_ERROR(put);
     return nullptr;
   }
-  const auto at = marks_.find(key);
   if (put.ok()) {
     at->second.state = Mark::State::kThere;
   } else {
-    marks_.erase(at);
+    Erase(at);
   }
   settled_.notify_all();
   RETURN_IF_ERROR(put);
@@ -53,13 +64,13 @@ Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock
 Status RollupState::BeforeChange(const ChangedRows& rows) {
   const MetricHour key(rows.metric, rows.base);
   std::unique_lock lock(mutex_);
-  settled_.wait(lock, [&] {
-    return !keeping_ || keeping_->first != key.first || key.second >= keeping_->second;
-  });
-  if (rows.base < KeptBeforeLocked(rows.metric)) return {};
-  // All may be forgotten while the mark is put, and begun anew already: then that waits for this
-  // change no more (RaiseHorizon).
-  while (rows.base < horizon_) {
+  // Whatever is waited for, meanwhile it may be said what is kept. And all may be forgotten while
+  // the mark is put, and begun anew already: then that waits for this change no more
+  // (RaiseHorizon).
+  for (;;) {
+    WaitWhileKeeping(&lock, key);
+    if (rows.base < KeptBeforeLocked(rows.metric)) return {};
+    if (rows.base >= horizon_) break;
     ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, key, true));
     if (mark == nullptr) continue;
     ++mark->writers;
@@ -88,11 +99,19 @@ void RollupState::AfterChange(const ChangedRows& rows) {
 }
 
 Status RollupState::MarkOdd(const Bytes& metric, uint32_t base, Odd odd) {
+  const MetricHour key(metric, base);
   std::unique_lock lock(mutex_);
-  const bool is_new = !marks_.contains({metric, base});
-  ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, {metric, base}, false));
-  if (mark != nullptr && is_new) SetOdd(mark, mark->changes == 0 ? odd : Odd::kNo);
-  return {};
+  const uint64_t times_forgotten = times_forgotten_;
+  for (;;) {
+    WaitWhileKeeping(&lock, key);
+    if (times_forgotten_ != times_forgotten || base < KeptBeforeLocked(metric)) return {};
+    const bool is_new = !marks_.contains(key);
+    ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, key, false));
+    if (mark == nullptr) continue;
+    const bool is_worse = mark->odd == Odd::kExtras && odd == Odd::kUnreadable;
+    if (is_new || is_worse) SetOdd(mark, mark->changes == 0 || is_worse ? odd : Odd::kNo);
+    return {};
+  }
 }
 
 std::vector<RollupState::Marked> RollupState::Repairable(

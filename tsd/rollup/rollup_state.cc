@@ -34,7 +34,11 @@ Status RollupState::Load() {
   whole_ = std::move(stored.whole);
   filled_ = std::move(stored.filled);
   kept_ = std::move(stored.kept);
-  for (const MetricHour& hour : stored.marks) marks_[hour].state = Mark::State::kThere;
+  for (const MetricHour& hour : stored.marks) {
+    Mark& mark = marks_[hour];
+    mark.state = Mark::State::kThere;
+    Count(&mark, false);
+  }
   if (missed) Forget();
   return {};
 }
@@ -70,7 +74,7 @@ void RollupState::Forget() {
   for (const auto& [key, mark] : marks_)
     if (mark.writers > 0) unmarked_[key] += mark.writers;
   marks_.clear();
-  odd_marks_ = 0;
+  uncounted_marks_ = 0;
   ++times_forgotten_;
   settled_.notify_all();
 }

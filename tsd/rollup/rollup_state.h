@@ -35,8 +35,8 @@ enum class Odd : uint8_t {
 /// Thread-safe.
 class RollupState : public ChangeListener, public query::RolledHoursSource {
  public:
-  /// Marks of changes at most, some hundred bytes each: with more, making all rollups anew is the
-  /// shorter way, and what is known of them is forgotten.
+  /// Marks of changes since the process began at most, some hundred bytes each: with more, making
+  /// all rollups anew is the shorter way, and what is known of them is forgotten.
   static constexpr size_t kMarksMax = 500'000;
 
   /// Reads what the table holds, which exists. The store and the levels outlive it. Where the
@@ -111,6 +111,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
     enum class State : uint8_t { kPutting, kThere, kRemoving };
     State state = State::kPutting;
     Odd odd = Odd::kNo;
+    bool counted = true;   // among those that are too many at some time
     uint32_t writers = 0;  // between BeforeChange and AfterChange
     uint64_t changes = 0;
   };
@@ -132,9 +133,13 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   [[nodiscard]] Bytes Place(const codec::RollupLevel& level) const {
     return PlaceOf(level, making_);
   }
-  // rollup_marks.cc. With mutex_ held; Leave lets go of it meanwhile. The mark is there when it
-  // returns; nullptr: all was forgotten.
+  // rollup_marks.cc. With mutex_ held; those that take the lock let go of it meanwhile.
+  /// Until whatever is being kept of the metric is not the key's hour.
+  void WaitWhileKeeping(std::unique_lock<std::mutex>* lock, const MetricHour& key);
+  /// The mark is there when it returns. nullptr: it was waited, or all was forgotten, and anything
+  /// may hold by now; to be tried again.
   Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key, bool of_change);
+  void Count(Mark* mark, bool counted);
   void SetOdd(Mark* mark, Odd odd);
   void Erase(std::map<MetricHour, Mark>::iterator at);
   /// The mark keeps raw points from being deleted for their age.
@@ -162,7 +167,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   std::map<Bytes, KeptRollups, std::less<>> kept_;
   std::optional<MetricHour> keeping_;  // below it changes wait: whether they leave marks is open
   std::map<MetricHour, Mark> marks_;
-  size_t odd_marks_ = 0;  // of them
+  size_t uncounted_marks_ = 0;  // of them: of odd hours, and those of processes before
   uint64_t times_forgotten_ = 0;
   std::map<MetricHour, uint32_t> unmarked_;  // writes under way above the horizon
 };

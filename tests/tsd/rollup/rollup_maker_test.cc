@@ -518,6 +518,24 @@ TEST_CASE_FIXTURE(Opened, "odd hours are no reason to make all anew") {
   CHECK_FALSE(world.state->start());
 }
 
+TEST_CASE_FIXTURE(Opened, "odd hours of a process before are no reason to make all anew, either") {
+  for (int hour = 0; hour < 9; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
+  world.marks_max = 2;
+  REQUIRE(world.Reopen().ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 9);
+  REQUIRE(world.Reopen().ok());
+  for (const int hour : {0, 12})  // one of them, and another
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
+  CHECK(world.state->start());
+  Round();
+  CHECK(world.state->marks() == 9);
+  for (const int hour : {13, 14, 15}) REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
+  CHECK_FALSE(world.state->start());
+}
+
 /// A store that holds back the first mark, and knows whether a mark waited for a disk.
 class MarkStore : public ModelStore {
  public:

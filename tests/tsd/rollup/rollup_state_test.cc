@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <thread>
 
 #include "tests/support/model_store.h"
@@ -70,6 +71,53 @@ TEST_CASE_FIXTURE(Known<KeptStore>, "of what is kept no hour is read raw, from t
   };
   CHECK(*state->KeepBefore("m", kSecondDay) == kSecondDay);
   store.other.join();
+}
+
+TEST_CASE_FIXTURE(Known<ModelStore>, "an hour that can no longer be read keeps its points") {
+  const uint32_t hour = kFirstDay + 3 * kHour;
+  REQUIRE(state->MarkOdd("m", hour, Odd::kExtras).ok());
+  REQUIRE(state->MarkOdd("m", hour, Odd::kUnreadable).ok());
+  REQUIRE(state->MarkOdd("m", hour, Odd::kExtras).ok());
+  CHECK(*state->KeepBefore("m", kSecondDay) == kFirstDay);
+}
+
+/// A store at which something happens while a first mark goes, and which holds back the next one
+/// that comes.
+class TurnStore : public ModelStore {
+ public:
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override {
+    const bool put = rows[0].changes[0].kind == CellChange::Kind::kPut;
+    if (rows[0].key.starts_with("kept")) LetGoWrong();
+    if (rows[0].key.starts_with("mark") && other.joinable() && put) let_go.get_future().wait();
+    if (rows[0].key.starts_with("mark") && !other.joinable() && !put) {
+      other = std::thread(meanwhile);
+      LetGoWrong();
+    }
+    return ModelStore::MutateRows(table, rows);
+  }
+  std::function<void()> meanwhile;
+  std::thread other;
+  std::promise<void> let_go;
+};
+
+TEST_CASE_FIXTURE(Known<TurnStore>,
+                  "a change that waits for a mark to go waits for what is kept, too") {
+  const ChangedRows rows{"m", kFirstDay + 3 * kHour};
+  REQUIRE(state->BeforeChange(rows).ok());
+  state->AfterChange(rows);
+  const auto marked = state->Repairable(1);
+  REQUIRE(marked.size() == 1);
+  store.meanwhile = [&] { CHECK(state->BeforeChange(rows).ok()); };
+  CHECK(*state->Unmark(marked[0]));
+  const uint32_t kept = *state->KeepBefore("m", kSecondDay);
+  store.let_go.set_value();
+  store.other.join();
+  // Whoever is first: what is kept has no marks.
+  CHECK((kept == kSecondDay || kept == kFirstDay));
+  CHECK(state->marks() == (kept == kSecondDay ? 0 : 1));
+  state->AfterChange(rows);
+  CHECK(state->marks() == (kept == kSecondDay ? 0 : 1));
 }
 
 }  // namespace
