@@ -6,7 +6,9 @@ Status WaitingPorts::Open(const Options& options, uint64_t connections_max) {
   if (SpeaksTls(options)) RETURN_IF_ERROR(tls_.Load());
   if (SpeaksPlain(options)) {
     ASSIGN_OR_RETURN(ports_.plain, ListeningSocket::Open(options));
-    plain_room_.emplace(*ports_.plain, connections_max);
+    // The room of TLS keeps no lines.
+    const uint64_t others = SpeaksTls(options) ? WaitingRoom::NotForLines(connections_max) : 0;
+    plain_room_.emplace(*ports_.plain, connections_max - others);
   }
   if (SpeaksTls(options)) {
     ASSIGN_OR_RETURN(ports_.tls, ListeningSocket::OpenTls(options));

@@ -19,8 +19,11 @@ class WaitingPorts {
   WaitingPorts(const WaitingPorts&) = delete;
   WaitingPorts& operator=(const WaitingPorts&) = delete;
 
-  /// Fails as Server::Start does. `connections_max`: of each waiting room.
+  /// Fails as Server::Start does. `connections_max`: of the server that follows, at least 1; the
+  /// waiting rooms together hold no more, but for the few that each can always hear.
   Status Open(const Options& options, uint64_t connections_max);
+  /// Until Close: where they listen.
+  [[nodiscard]] const OpenedPorts& ports() const { return ports_; }
   /// Ends the waiting rooms; what they leave to the server. Once.
   [[nodiscard]] OpenedPorts Close();
 

@@ -131,11 +131,15 @@ std::string WaitingRoomAnswer(std::string_view received) {
       R"({"error":{"code":503,"message":"The daemon is starting: its store is opened"}})");
 }
 
+uint64_t WaitingRoom::NotForLines(uint64_t connections_max) {
+  return std::min<uint64_t>(connections_max / 4, kClientsMax);
+}
+
 WaitingRoom::WaitingRoom(const ListeningSocket& listener, uint64_t connections_max, TlsContext* tls)
     : listening_(listener.fd()),
       tls_(tls),
-      clients_max_(std::clamp<uint64_t>(connections_max / 4, kClientsMin, kClientsMax)),
-      lines_max_(connections_max - std::min<uint64_t>(connections_max / 4, kClientsMax)),
+      clients_max_(std::max<uint64_t>(NotForLines(connections_max), kClientsMin)),
+      lines_max_(connections_max - NotForLines(connections_max)),
       wake_(::eventfd(0, EFD_CLOEXEC)) {
   ::fcntl(listening_, F_SETFL, ::fcntl(listening_, F_GETFL) | O_NONBLOCK);
   thread_ = std::thread([this] { Run(); });

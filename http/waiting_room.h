@@ -23,9 +23,12 @@ class TlsContext;
 /// be left to another, lines are closed: who sends them knows that none was answered.
 class WaitingRoom {
  public:
+  /// Of so many connections those that are not for lines: a quarter, 1,024 at most.
+  static uint64_t NotForLines(uint64_t connections_max);
+
   /// `listener` outlives the object or its Stop, and so does `tls`, which is loaded; nullptr:
-  /// plain. `connections_max`: of the server that follows, at least 1. A quarter of them, 1,024 at
-  /// most, is not for lines.
+  /// plain. `connections_max`: those that it may hold, at least 1; however few, 16 can be heard at
+  /// once.
   WaitingRoom(const ListeningSocket& listener, uint64_t connections_max, TlsContext* tls = nullptr);
   /// Stops.
   ~WaitingRoom();

@@ -13,15 +13,18 @@ points::PointsOverCellsOptions WriterOptions(const Points& points, const std::st
   return options;
 }
 
-/// Thread-safe. Series numbers are those of the writer; the engine registers a series by its rows'
-/// keys.
+/// Thread-safe. Series numbers are those of the writer; the engine is told of each series as well,
+/// which otherwise learns one by its rows of points: a series of rollups has none.
 class AppendModePoints : public Points {
  public:
   AppendModePoints(Store& cells, Points& points, const std::string& table)
       : points_(points), writer_(&cells, WriterOptions(points, table)) {}
 
   [[nodiscard]] const KeyLayout& layout() const override { return points_.layout(); }
-  Result<SeriesNumber> Register(ByteView tsuid) override { return writer_.Register(tsuid); }
+  Result<SeriesNumber> Register(ByteView tsuid) override {
+    RETURN_IF_ERROR(points_.Register(tsuid).status());
+    return writer_.Register(tsuid);
+  }
   Result<LogPosition> Append(std::span<const PointEntry> batch) override {
     // Nothing asks the engine only whether it would take something (daemon.cc).
     return batch.empty() ? points_.Append(batch) : writer_.Append(batch);

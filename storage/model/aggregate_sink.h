@@ -29,7 +29,8 @@ class LimitedSink {
   virtual ~LimitedSink() = default;
   /// Whether so many values of these metrics may be stored now: before the first Put of what comes
   /// together. LimitExceeded: of none, as of PointSink; the message names who or what takes too
-  /// many. Put does not ask again, and counts what it has stored.
+  /// many. Busy or Unavailable: the store does not say now. Put does not ask again, and counts what
+  /// it has stored.
   virtual Status AskFor(std::span<const std::string_view> metrics, uint64_t values) {
     return (void)metrics, (void)values, Status();
   }

@@ -1,14 +1,24 @@
-// The waiting room of the port that speaks TLS.
+// The waiting room of the port that speaks TLS, by itself and beside the plain one.
 
 #include <doctest/doctest.h>
 
+#include <deque>
+#include <filesystem>
+#include <iterator>
+
 #include "http/tls/tls_context.h"
+#include "http/waiting_ports.h"
 #include "http/waiting_room.h"
 #include "tests/http/running_server.h"
 #include "tests/http/tls_client.h"
 
 namespace hg::http {
 namespace {
+
+size_t OpenDescriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd"), end;
+  return static_cast<size_t>(std::distance(all, end));
+}
 
 TEST_CASE("over TLS the process answers the same way until the server does, and closes lines") {
   const TestFolder folder;
@@ -53,6 +63,36 @@ TEST_CASE("over TLS the process answers the same way until the server does, and 
   client.Send(kGetVersion);
   CHECK(client.ReadResponse().status() == 200);
   server.Stop();
+}
+
+TEST_CASE("while the store opens both ports together hold no more than the server may") {
+  const TestFolder folder;
+  const Certificate authority = MakeCertificate({.common_name = "an authority", .authority = true});
+  const Certificate own = MakeCertificate({.common_name = "first"}, &authority);
+  Options options;
+  options.port = 0;
+  options.tls.port = 0;
+  options.tls.certificate_file = folder.Write("server.pem", own.certificate);
+  options.tls.key_file = folder.Write("server.key", own.key);
+  constexpr size_t kMax = 128;
+  WaitingPorts waiting(options);
+  REQUIRE(waiting.Open(options, kMax).ok());
+  const uint16_t plain = waiting.ports().plain->port(), tls = waiting.ports().tls->port();
+  const size_t before = OpenDescriptors();
+  // Behind an answer to another one those before it have been looked at.
+  const auto answered = [](ClientSocket&& client) {
+    client.Send("GET /healthz HTTP/1.1\r\n\r\n");
+    return client.ReadAll().ends_with("ok\n");
+  };
+  std::deque<ClientSocket> clients;
+  for (size_t i = 0; i < kMax; ++i) clients.emplace_back(plain).Send("put m 1700000000 1 a=b\n");
+  CHECK(answered(ClientSocket(plain)));
+  // Silent ones, and a place for one more at each port.
+  for (int i = 0; i < 23; ++i) clients.emplace_back(plain);
+  CHECK(answered(ClientSocket(plain)));
+  for (int i = 0; i < 31; ++i) clients.emplace_back(tls);
+  CHECK(answered(TlsClient(tls, {.authority = authority.certificate})));
+  CHECK(OpenDescriptors() - before - clients.size() <= kMax);
 }
 
 }  // namespace

@@ -491,8 +491,12 @@ Status Ingest::AskForValues(std::span<const std::string_view> metrics, uint64_t 
   if (limits_ == nullptr || !limits_->counts_points()) return {};
   std::vector<Bytes> ids;
   for (const std::string_view metric : metrics) {
-    // One without an id has taken nothing yet.
-    if (Result<Bytes> id = resolver_->FindMetric(metric); id.ok()) ids.push_back(std::move(*id));
+    Result<Bytes> id = resolver_->FindMetric(metric);
+    const StatusCode code = id.status().code();
+    // Waited for once, not once a metric: the first value would refuse all as well.
+    if (code == StatusCode::kBusy || code == StatusCode::kUnavailable) return id.status();
+    // One without an id has taken nothing yet; what else is wrong with a name is its values'.
+    if (id.ok()) ids.push_back(std::move(*id));
   }
   return limits_->AskForValues(ids, values);
 }

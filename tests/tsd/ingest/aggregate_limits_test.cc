@@ -8,6 +8,8 @@
 #include "http/router.h"
 #include "http/telnet/lines.h"
 #include "tests/http/edge_fixture.h"
+#include "tests/support/away_store.h"
+#include "tsd/append_mode.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/rollup_ingest.h"
 
@@ -138,6 +140,71 @@ TEST_CASE("series of values count once, and no more come than a metric or a clie
     CHECK(by_client.clients.refused_series() >= 1);
     CHECK(by_client.Put(histogram, "m", 1, "a").status == 204);
   }
+}
+
+TEST_CASE("in append mode, too, series of values count once") {
+  for (const bool histogram : {true, false}) {
+    CAPTURE(histogram);
+    Aggregates edge({.points_per_s = 0, .series_max = 2});
+    const auto points = MakeAppendModePoints(edge.store, edge.points, "tsdb");
+    Ingest ingest(*points, edge.names, Aggregates::AllAutomatic(), &edge.metric_limits);
+    HistogramIngest histograms(ingest, edge.store, KeyLayout(), "tsdb", edge.tracker);
+    RollupIngest rollups(ingest, edge.store, KeyLayout(), Hourly());
+    edge.services.histograms = &histograms;
+    edge.services.rollups = &rollups;
+    for (const char* host : {"a", "b", "a", "b"})
+      CHECK(edge.Put(histogram, "m", 2, host).status == 204);
+    CHECK(edge.Put(histogram, "m", 1, "c").status == 400);
+    CHECK(edge.metric_limits.refused_series() == 1);
+  }
+}
+
+TEST_CASE("a store that is away is asked for one metric of a request, and all of that is refused") {
+  Aggregates edge({.points_per_s = 2, .series_max = 0});
+  AwayStore away;
+  uid::Names names(away, {});
+  Ingest ingest(edge.points, names, Aggregates::AllAutomatic(), &edge.metric_limits);
+  HistogramIngest histograms(ingest, away, KeyLayout(), "tsdb", edge.tracker);
+  RollupIngest rollups(ingest, away, KeyLayout(), Hourly());
+  edge.services.histograms = &histograms;
+  edge.services.rollups = &rollups;
+  const auto of_many = [](const std::string& value) {
+    std::string body;
+    for (int i = 0; i < 100; ++i) {
+      body += std::string(i > 0 ? "," : "[") + R"({"metric":"m)" + std::to_string(i) +
+              R"(","timestamp":1700006400,"tags":{"host":"a"},)" + value + "}";
+    }
+    return body + "]";
+  };
+  for (const auto& [path, value] :
+       {std::pair("/api/histogram", R"("buckets":{"0,10":1})"),
+        std::pair("/api/rollup", R"("value":1,"interval":"1h","aggregator":"sum")")}) {
+    CAPTURE(std::string(path));
+    away.gets = 0;
+    const auto refused = edge.Send(path, of_many(value));
+    CHECK(refused.status == 503);
+    CHECK(refused.Header("Retry-After") != nullptr);
+    CHECK(refused.body.find("away") != std::string::npos);
+    CHECK(away.gets == 1);
+  }
+  for (const auto& [line, said] :
+       {std::pair("histogram m 1700000000 0,10=1 host=a\n", "histogram: HBase error: away\n"),
+        std::pair("rollup 1h-sum m 1700006400 1 host=a\n", "rollup: HBase error: away\n")}) {
+    away.gets = 0;
+    CHECK(http::RunTelnetLines(line, edge.services).text == said);
+    CHECK(away.gets == 1);
+  }
+}
+
+TEST_CASE("a name that no store can be asked for is refused by itself") {
+  Aggregates edge({.points_per_s = 2, .series_max = 0});
+  const std::string value =
+      R"(","timestamp":1700006400,"tags":{"host":"a"},"value":1,"interval":"1h","aggregator":"sum"})";
+  const std::string too_long(ModelStore::kKeyBytesMax + 1, 'n');
+  const auto reply = edge.Send(
+      "/api/rollup", R"([{"metric":")" + too_long + value + R"(,{"metric":"good)" + value + "]");
+  CHECK(reply.status == 400);
+  CHECK(edge.Stored(false) == 1);
 }
 
 }  // namespace
