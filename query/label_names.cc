@@ -7,14 +7,33 @@
 
 #include "storage/base/no_wait.h"
 #include "storage/codec/row_key.h"
+#include "storage/model/utf8.h"
 
 namespace hg::query {
 namespace {
 
 // More are not looked up on a loop.
 constexpr size_t kFewTexts = 64;
+// What looking up one costs, in steps of a watch.
+constexpr uint64_t kStepsPerText = 64;
 
 }  // namespace
+
+bool MayBeHalfEscaped(std::string_view text) {
+  const NameRules fewest;
+  bool always = text.find("_x") != std::string_view::npos;  // an escape is itself escaped
+  std::set<char32_t> sometimes;
+  for (bool valid = true; !text.empty() && valid;) {
+    const std::string_view rest = text;
+    const char32_t c = TakeCodePoint(&text, &valid);
+    if (c > 0xFF) {
+      always = true;
+    } else if (!fewest.Check("", rest.substr(0, rest.size() - text.size())).ok()) {
+      sometimes.insert(c);
+    }
+  }
+  return sometimes.size() > 1 || (always && !sometimes.empty());
+}
 
 LabelNames::LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names)
     : naming_(naming), layout_(layout), names_(*names), rules_(naming.extra_name_characters) {}
@@ -42,10 +61,12 @@ Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text
   return ids;
 }
 
-Result<std::vector<Bytes>> LabelNames::IdsOfAll(UidKind kind, std::span<const std::string> texts) {
+Result<std::vector<Bytes>> LabelNames::IdsOfAll(UidKind kind, std::span<const std::string> texts,
+                                                WorkWatch* watch) {
   if (texts.size() > kFewTexts) RETURN_IF_ERROR(NoWait::MayWait());
   std::vector<Bytes> all;
   for (const std::string& text : texts) {
+    RETURN_IF_ERROR(watch->Step(kStepsPerText));
     ASSIGN_OR_RETURN(std::vector<Bytes> ids, IdsOf(kind, text));
     all.insert(all.end(), std::make_move_iterator(ids.begin()), std::make_move_iterator(ids.end()));
   }

@@ -11,6 +11,7 @@
 #include "query/name_memo.h"
 #include "query/promql/labels.h"
 #include "storage/base/status.h"
+#include "storage/base/work_watch.h"
 #include "storage/model/escaped_name.h"
 #include "storage/model/key_layout.h"
 
@@ -23,6 +24,10 @@ struct LabelNaming {
   std::string default_tag_key = "source", default_tag_value = "unknown";
 };
 
+/// True if there may be rules under which some of its characters would be stored escaped and others
+/// as they are: a series is then not surely found by looking the text up. UTF-8.
+bool MayBeHalfEscaped(std::string_view text);
+
 /// One thread at a time.
 class LabelNames {
  public:
@@ -32,8 +37,9 @@ class LabelNames {
   /// The ids under which a text may be stored: escaped under these rules or others, or as it is.
   /// Sorted; none: no series has it.
   Result<std::vector<Bytes>> IdsOf(UidKind kind, std::string_view text);
-  /// The same of any of these texts.
-  Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts);
+  /// The same of any of these texts; also fails as the watch does.
+  Result<std::vector<Bytes>> IdsOfAll(UidKind kind, std::span<const std::string> texts,
+                                      WorkWatch* watch);
   /// The text of an id. NotFound: it has no name.
   Result<std::string> TextOf(UidKind kind, ByteView id);
   /// All labels of a series, the metric's name among them. NotFound: an id without a name.

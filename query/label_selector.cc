@@ -11,6 +11,17 @@ namespace hg::query {
 using promql::Matcher;
 using promql::MatchKind;
 
+namespace {
+
+/// Whether what the matcher lists is found by looking it up.
+bool IsLookedUp(const Matcher& matcher) {
+  const auto choices = matcher.Choices();
+  if (matcher.kind == MatchKind::kEqual) return true;
+  return !choices.empty() && std::none_of(choices.begin(), choices.end(), MayBeHalfEscaped);
+}
+
+}  // namespace
+
 Result<LabelSelector> LabelSelector::Resolve(const promql::Matchers& matchers, Points& points,
                                              LabelNames* names, WorkWatch* watch) {
   LabelSelector selector(names, watch);
@@ -35,10 +46,10 @@ Status LabelSelector::Add(const Matcher& matcher) {
   if (tagks.size() == 1 && !of_default_tag) {
     TagClause clause{tagks[0], TagClause::Kind::kAny, {}};
     const bool empty = matcher.value.empty();
-    const bool named = !matcher.Choices().empty() && !admits_absent;
+    const bool named = IsLookedUp(matcher) && !admits_absent;
     if (named) {
       clause.kind = TagClause::Kind::kOneOf;
-      ASSIGN_OR_RETURN(clause.values, names_->IdsOfAll(UidKind::kTagv, matcher.Choices()));
+      ASSIGN_OR_RETURN(clause.values, names_->IdsOfAll(UidKind::kTagv, matcher.Choices(), watch_));
       nothing_ |= clause.values.empty();
     } else if (matcher.kind == MatchKind::kEqual) {
       clause.kind = TagClause::Kind::kAbsent;
@@ -58,9 +69,9 @@ Status LabelSelector::FindMetrics(const promql::Matchers& matchers, Points& poin
     if (matcher.label == promql::kNameLabel) conditions.push_back(&matcher);
   }
   for (const Matcher* condition : conditions) {
-    if (condition->Choices().empty()) continue;
+    if (!IsLookedUp(*condition)) continue;
     ASSIGN_OR_RETURN(const std::vector<Bytes> ids,
-                     names_->IdsOfAll(UidKind::kMetric, condition->Choices()));
+                     names_->IdsOfAll(UidKind::kMetric, condition->Choices(), watch_));
     for (const Bytes& id : ids) RETURN_IF_ERROR(AddMetric(id, conditions));
     return {};
   }

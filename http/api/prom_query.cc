@@ -64,7 +64,8 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
 struct Work {
   Work(Services& services, const promql::QueryTimes& times, query::RunningQuery& running)
       : series(services.points, services.names, services.queries.options(), running,
-               {services.queries.threads(), services.queries.side_by_side()}),
+               {services.queries.threads(), services.queries.side_by_side()},
+               LabelNamingOf(services.options)),
         evaluator(series, &running, times) {}
 
   promql::StoredSeries series;

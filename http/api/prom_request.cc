@@ -126,6 +126,12 @@ std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_vi
   return Read(parameters, name, otherwise, ParsePromDuration, out);
 }
 
+query::LabelNaming LabelNamingOf(const Options& options) {
+  query::LabelNaming naming;
+  naming.extra_name_characters = options.extra_name_characters;
+  return naming;
+}
+
 void AnswerProm(const Request& request, Services& services, const PromQuestion& question,
                 const PromFind& find, ResponseWriter& out) {
   auto running = services.queries.running().Begin(ListedAs(question), ClientOf(request, out));

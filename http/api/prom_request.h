@@ -10,6 +10,7 @@
 
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "query/label_names.h"
 #include "query/running_query.h"
 #include "storage/base/status.h"
 
@@ -38,6 +39,9 @@ std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view n
                                 std::optional<int64_t> otherwise, ResponseWriter& out);
 std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_view name,
                                     std::optional<int64_t> otherwise, ResponseWriter& out);
+
+/// How labels are written as names.
+query::LabelNaming LabelNamingOf(const Options& options);
 
 /// What a query is listed as while it runs.
 struct PromQuestion {

@@ -223,7 +223,7 @@ void AnswerTexts(
     ResponseWriter& out) {
   const auto answer = [&](query::RunningQuery& running) -> Result<PromPrint> {
     promql::StoredSeries series(services.points, services.names, services.queries.options(),
-                                running);
+                                running, {}, LabelNamingOf(services.options));
     ASSIGN_OR_RETURN(std::set<std::string> texts, find(&series, &running));
     const auto held = std::make_shared<MemoryTally>(&running);  // as long as it is printed
     for (const std::string& text : texts)
@@ -286,7 +286,7 @@ void HandlePromSeries(const Request& request, Services& services, ResponseWriter
     return SendPromError(out, PromError::kBadData, "no match[] parameter provided");
   const auto find = [&](query::RunningQuery& running) -> Result<PromPrint> {
     promql::StoredSeries series(services.points, services.names, services.queries.options(),
-                                running);
+                                running, {}, LabelNamingOf(services.options));
     IdSet tsuids(&running);
     for (const promql::Matchers& selector : asked->selectors)
       RETURN_IF_ERROR(series.List(selector, [&](ByteView tsuid) { return tsuids.Add(tsuid); }));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "http/api/asked_query.h"
+#include "http/api/prom_request.h"
 #include "http/api/snappy_body.h"
 #include "http/errors.h"
 #include "http/services.h"
@@ -55,7 +56,7 @@ Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& se
                            query::RunningQuery& running) {
   ReadResponseBody body(&running);
   query::promql::StoredSeries stored(services.points, services.names, services.queries.options(),
-                                     running);
+                                     running, {}, LabelNamingOf(services.options));
   for (const RemoteQuery& asked : queries) {
     body.BeginResult();
     RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, &body));

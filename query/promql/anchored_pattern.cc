@@ -50,6 +50,7 @@ std::vector<std::string> LiteralChoices(std::string_view pattern) {
   for (size_t i = 0; i < pattern.size(); ++i) {
     char c = pattern[i];
     if (c == '|') {
+      if (choices.size() == kLiteralChoicesMax) return {};
       choices.emplace_back();
       continue;
     }
@@ -62,6 +63,7 @@ std::vector<std::string> LiteralChoices(std::string_view pattern) {
     choices.back().push_back(c);
   }
   std::sort(choices.begin(), choices.end());
+  choices.erase(std::unique(choices.begin(), choices.end()), choices.end());
   return choices;
 }
 

@@ -22,8 +22,11 @@ namespace hg::query::promql {
 /// while an expression is read, before anything is charged to a query.
 inline constexpr int64_t kPatternMemoryMax = 1024 * 1024;
 
-/// The texts that a pattern matches, sorted, where it says nothing but which these are: "a|b",
-/// "(a|b)", "10\\.0\\.0\\.1". Empty: it is another pattern, or none.
+/// Patterns that list more texts are left to RE2, which bounds what it holds.
+inline constexpr size_t kLiteralChoicesMax = 4096;
+
+/// The texts that a pattern matches, sorted, each once, where it says nothing but which these are:
+/// "a|b", "(a|b)", "10\\.0\\.0\\.1". Empty: it is another pattern, or none, or lists too many.
 std::vector<std::string> LiteralChoices(std::string_view pattern);
 
 /// Immutable and thread-safe. Texts are UTF-8.

@@ -41,6 +41,7 @@ Result<Value> OneWhereNot(const CallSite& site, const std::vector<bool>& found) 
 
 Result<Value> IsAbsentNow(const CallSite& site) {
   ASSIGN_OR_RETURN(const Value vector, site.Evaluate(0));
+  RETURN_IF_ERROR(site.evaluator.memory().Step(site.steps.count));
   std::vector<bool> found(site.steps.count);
   for (const VectorSeries& series : vector.vector) {
     RETURN_IF_ERROR(site.evaluator.memory().Step(site.steps.count));
@@ -53,6 +54,7 @@ Result<Value> IsAbsentNow(const CallSite& site) {
 Result<Value> IsAbsentOverTime(const CallSite& site) {
   ASSIGN_OR_RETURN(const Evaluator::Ranges ranges,
                    site.evaluator.EvaluateRanges(site.argument(0), site.steps));
+  RETURN_IF_ERROR(site.evaluator.memory().Step(site.steps.count));
   std::vector<bool> found(site.steps.count);
   for (const RangeSeries& series : ranges.matrix.matrix) {
     RETURN_IF_ERROR(site.evaluator.memory().Step(site.steps.count + series.values.size()));

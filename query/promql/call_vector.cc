@@ -50,17 +50,21 @@ Result<Value> Round(const CallSite& site) { return WithScalar(site, 1, RoundTo);
 /// The only sample of a step.
 Result<Value> Scalar(const CallSite& site) {
   ASSIGN_OR_RETURN(const Value vector, site.Evaluate(0));
+  MemoryTally& tally = site.evaluator.memory();
+  RETURN_IF_ERROR(tally.Step(site.steps.count));
+  MemoryHold held;
+  RETURN_IF_ERROR(held.Add(
+      &tally, static_cast<int64_t>(site.steps.count * (sizeof(uint8_t) + sizeof(double)))));
   std::vector<uint8_t> counts(site.steps.count);
   Column values(site.steps.count, std::nan(""));
   for (const VectorSeries& series : vector.vector) {
-    RETURN_IF_ERROR(site.evaluator.memory().Step(site.steps.count));
+    RETURN_IF_ERROR(tally.Step(site.steps.count));
     for (size_t i = 0; i < site.steps.count; ++i) {
       if (IsAbsent(series.values[i]) || counts[i] > 1) continue;
       values[i] = ++counts[i] == 1 ? series.values[i] : std::nan("");
     }
   }
-  return MakeScalar(site.steps.count, &site.evaluator.memory(),
-                    [&](size_t i) { return values[i]; });
+  return MakeScalar(site.steps.count, &tally, [&](size_t i) { return values[i]; });
 }
 
 /// Only what is asked at one instant has an order.

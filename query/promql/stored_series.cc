@@ -144,8 +144,8 @@ class Reading {
 
 /// One of the scans that read a metric side by side, with names of its own.
 struct StoredSeries::Part {
-  Part(uid::Names& names, const KeyLayout& layout, WorkWatch* watch)
-      : memo(names, watch), label_names(LabelNaming(), layout, &memo) {}
+  Part(uid::Names& names, const LabelNaming& naming, const KeyLayout& layout, WorkWatch* watch)
+      : memo(names, watch), label_names(naming, layout, &memo) {}
 
   NameMemo memo;
   LabelNames label_names;
@@ -156,13 +156,13 @@ struct StoredSeries::Part {
 };
 
 StoredSeries::StoredSeries(Points& points, uid::Names& names, const Options& options,
-                           WorkWatch& watch, ReadingThreads threads)
+                           WorkWatch& watch, ReadingThreads threads, const LabelNaming& naming)
     : points_(points),
       options_(options),
       watch_(watch),
       uid_names_(names),
       memo_(names, &watch),
-      names_(LabelNaming(), points.layout(), &memo_),
+      names_(naming, points.layout(), &memo_),
       threads_(std::move(threads)) {}
 
 Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
@@ -212,7 +212,7 @@ Result<bool> StoredSeries::ReadParts(PointScan* scan, int64_t from_ms, int64_t t
   }
   std::deque<Part> parts;
   for (size_t i = 0; i < count; ++i) {
-    Part& part = parts.emplace_back(uid_names_, points_.layout(), &watch_);
+    Part& part = parts.emplace_back(uid_names_, names_.naming(), points_.layout(), &watch_);
     part.scan = std::move(scans[i]);
     part.sink = sinks[i];
   }

@@ -26,9 +26,10 @@ struct ReadingThreads {
 /// One query, one thread, which others may help; remembers names.
 class StoredSeries : public SampleReader {
  public:
-  /// All outlive the object. What it does and holds is reported to `watch`.
+  /// The references outlive the object. What it does and holds is reported to `watch`. `naming`:
+  /// what the series are written by now.
   StoredSeries(Points& points, uid::Names& names, const Options& options, WorkWatch& watch,
-               ReadingThreads threads = {});
+               ReadingThreads threads = {}, const LabelNaming& naming = {});
 
   /// Also fails where a stored id has no name.
   Status Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms, SampleSink* sink) override;

@@ -24,14 +24,14 @@ Status WindowSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
                               std::span<const double> values) {
   Pending& pending = PendingOf(series);
   if (pending.place.step == call_.steps() || times_ms.empty()) return {};
-  if (pending.times_ms.empty()) {
-    const int64_t begin_ms = call_.begin_ms(pending.place.step);
-    const auto first = static_cast<size_t>(
-        std::lower_bound(times_ms.begin(), times_ms.end(), begin_ms) - times_ms.begin());
-    times_ms = times_ms.subspan(first);
-    values = values.subspan(first);
-    if (times_ms.empty()) return {};
-  }
+  // What comes before the next window that can have any of these is in none.
+  const size_t next = call_.StepAfter(times_ms.front() - 1);
+  if (next == call_.steps()) return {};
+  const auto first = static_cast<size_t>(
+      std::lower_bound(times_ms.begin(), times_ms.end(), call_.begin_ms(next)) - times_ms.begin());
+  times_ms = times_ms.subspan(first);
+  values = values.subspan(first);
+  if (times_ms.empty()) return {};
   RETURN_IF_ERROR(Keep(times_ms, values, &pending));
   // Of windows that have ended no sample is missing.
   const size_t ended = call_.StepAfter(times_ms.back());

@@ -24,6 +24,7 @@ using Texts = std::vector<std::string>;
 class Labelled : public EngineFixture {
  public:
   FakeWatch watch;
+  LabelNaming naming;
 
   void Put(const std::string& metric, const Tags& tags) {
     EngineFixture::Put(metric, tags, kHour, 1);
@@ -57,7 +58,7 @@ class Labelled : public EngineFixture {
  private:
   Status Select(const promql::Matchers& matchers, Texts* found) {
     NameMemo memo(names);
-    LabelNames label_names({}, points.layout(), &memo);
+    LabelNames label_names(naming, points.layout(), &memo);
     ASSIGN_OR_RETURN(LabelSelector selector,
                      LabelSelector::Resolve(matchers, points, &label_names, &watch));
     for (const auto& [metric, name] : selector.metrics()) {
@@ -141,6 +142,21 @@ TEST_CASE_FIXTURE(Labelled, "names that other settings allow are found under eit
   CHECK(Hosts({{"k:1", kNotEqual, "v:1"}}).empty());
 }
 
+TEST_CASE_FIXTURE(Labelled, "names that the settings allow in part are found by their texts") {
+  naming.extra_name_characters = " ";
+  Put("GET /a_x003A_b", {{"host", "GET /a_x003A_b"}});
+  CHECK(Hosts({{"__name__", kEqual, "GET /a:b"}}) == "GET /a:b:GET /a:b ");
+  CHECK(Hosts({{"host", kEqual, "GET /a:b"}}) == "GET /a:b:GET /a:b ");
+}
+
+TEST_CASE_FIXTURE(Labelled, "names that other settings allow in part are found in lists of texts") {
+  Put("GET /a_x003A_b", {{"host", "GET /a_x003A_b"}});
+  Put("m", {{"host", "_x043F_:"}});
+  CHECK(Hosts({{"__name__", kMatches, "GET /a:b|x"}}) == "GET /a:b:GET /a:b ");
+  CHECK(Hosts({{"host", kMatches, "GET /a:b|x"}}) == "GET /a:b:GET /a:b ");
+  CHECK(Hosts({{"host", kMatches, "\u043f:|x"}}) == "m:\u043f: ");
+}
+
 TEST_CASE_FIXTURE(Labelled, "the tag that stands for none is no label") {
   Put("m", {{"source", "unknown"}});
   Put("m", {{"_x0073_ource", "unknown"}});
@@ -178,6 +194,17 @@ TEST_CASE_FIXTURE(Labelled, "looking through all series is watched") {
   watch.steps = 0;
   watch.steps_max = 50;
   CHECK(Find({}) == Texts{"deadline exceeded: too many steps"});
+}
+
+TEST_CASE_FIXTURE(Labelled, "looking up listed texts is watched") {
+  Put("m", {{"host", "a"}});
+  std::string pattern = "a";
+  for (int i = 0; i < 200; ++i) pattern += "|b" + std::to_string(i);
+  CHECK(Hosts({{"host", kMatches, pattern.c_str()}}) == "m:a ");
+  watch.steps = 0;
+  watch.steps_max = 1000;
+  CHECK(Find({{"host", kMatches, pattern.c_str()}}) == Texts{"deadline exceeded: too many steps"});
+  CHECK(watch.steps < 1100);
 }
 
 }  // namespace hg::query

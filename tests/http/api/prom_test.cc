@@ -65,6 +65,14 @@ TEST_CASE("an instant query answers each type of value") {
         Success(R"({"resultType":"scalar","result":[1700010000,"1700010000"]})"));
 }
 
+TEST_CASE("names of which the settings allow a part are found by their texts") {
+  PromFixture f;
+  f.options.extra_name_characters = " ";
+  f.AddSeries("m", {{"host", "GET /a_x003A_b"}});
+  const std::string query = "/api/v1/query?time=1700000000&query=m%7Bhost%3D%22GET%20/a:b%22%7D";
+  CHECK(f.Get(query).find(R"("host":"GET /a:b")") != std::string::npos);
+}
+
 TEST_CASE("names that PromQL cannot write bare are matched as texts") {
   PromFixture f;
   CHECK(f.Get("/api/v1/query?query=%7B__name__%3D%22sys.cpu.user%22,host%3D%22b%22%7D&"

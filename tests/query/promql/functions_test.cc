@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/query/promql/text_samples.h"
+#include "tests/support/fake_watch.h"
 
 namespace hg::query::promql {
 
@@ -222,6 +223,28 @@ TEST_CASE("a histogram's quantile lies within its bucket in proportion") {
   samples.Load(0, 10, "broken{le=\"x\"}", "10");  // no bucket
   CHECK(samples.Ask("histogram_quantile(0.5, broken)", 0) == "{} 1");
   CHECK(samples.Ask("histogram_quantile(0.9, broken)", 0) == "{} 2");
+}
+
+TEST_CASE("steps are counted before anything is kept for each of them, also of no series") {
+  constexpr size_t kSteps = 100'000;
+  TextSamples samples;
+  for (const char* const text : {"scalar(none)", "absent(none)", "absent_over_time(none[1m])"}) {
+    CAPTURE(text);
+    FakeWatch refusing;
+    refusing.steps_max = 65'536;
+    samples.watch = &refusing;
+    CHECK(samples.AskRange(text, 0, 1, kSteps) == "too many steps");
+    CHECK(refusing.steps <= kSteps + 1000);
+    CHECK(refusing.bytes_most == 0);
+    FakeWatch patient;
+    samples.watch = &patient;
+    (void)samples.AskRange(text, 0, 1, kSteps);
+    CHECK(patient.steps >= 2 * kSteps);
+  }
+  FakeWatch watch;
+  samples.watch = &watch;
+  (void)samples.AskRange("scalar(none)", 0, 1, kSteps);
+  CHECK(watch.bytes_most >= static_cast<int64_t>(17 * kSteps));
 }
 
 }  // namespace hg::query::promql

@@ -118,6 +118,15 @@ TEST_CASE("a pattern that only lists texts is known as those") {
   }
 }
 
+TEST_CASE("so many texts are listed, each once; more are a pattern") {
+  using Texts = std::vector<std::string>;
+  CHECK(LiteralChoices("b|a|b|a") == Texts{"a", "b"});
+  std::string pattern = "0";
+  for (size_t i = 1; i < kLiteralChoicesMax; ++i) pattern += "|" + std::to_string(i);
+  CHECK(LiteralChoices(pattern).size() == kLiteralChoicesMax);
+  CHECK(LiteralChoices(pattern + "|x").empty());
+}
+
 TEST_CASE("matchers of listed texts admit what the same pattern matches") {
   for (const char* pattern : {"a", "b|a", "(b|a)", "(?:a|b|)", "a\\.b|c", "\\|", "a\\\\|b"}) {
     CAPTURE(pattern);

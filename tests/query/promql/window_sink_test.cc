@@ -188,4 +188,30 @@ TEST_CASE("samples are kept no longer than a window needs them") {
   CHECK(held < 64 * 1024);  // of 20 series with 360,000 samples each
 }
 
+TEST_CASE("samples between two windows are not kept") {
+  constexpr int64_t kDayMs = 86'400'000, kRowMs = 3'600'000;
+  const Steps steps{0, kDayMs, 40};
+  Samples samples;
+  for (int64_t at_ms = 0; at_ms <= steps.end_ms(); at_ms += 10'000) {
+    samples.times_ms.push_back(at_ms);
+    samples.values.push_back(static_cast<double>(at_ms % 7'919));
+  }
+  for (const char* const name : {"rate", "avg_over_time"}) {
+    CAPTURE(name);
+    const WindowCall call(name, steps, steps, 300'000, {});
+    FakeWatch watch;
+    MemoryTally tally(&watch);
+    WindowSink sink(call, &watch, &tally);
+    REQUIRE(sink.AddSeries(Named(0)).ok());
+    for (int64_t at_ms = 0; at_ms <= steps.end_ms(); at_ms += kRowMs)
+      REQUIRE(Give(samples, at_ms, at_ms + kRowMs, 0, &sink).ok());
+    CHECK(tally.held() < 128 * 1024);  // 8,640 samples a day
+    REQUIRE(sink.EndSeries(0).ok());
+    const Result<Value> value = sink.Finish();
+    REQUIRE(value.ok());
+    REQUIRE(value->vector.size() == 1);
+    CHECK(Same(value->vector[0].values, Whole(call, samples)));
+  }
+}
+
 }  // namespace hg::query::promql
