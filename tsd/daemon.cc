@@ -24,6 +24,7 @@
 #include "tsd/http_settings.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
+#include "tsd/ingest/kept_shapes.h"
 #include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/rollup_ingest.h"
 #include "tsd/ingest/tracking_ingest.h"
@@ -214,6 +215,12 @@ class Daemon {
       retention_ = std::make_unique<Retention>(session.points(), session.names(), clock,
                                                std::move(retention));
     }
+    if (session.backend().maintenance() != nullptr && options_.http.mode != http::Mode::kReadOnly &&
+        !tracker_.enabled()) {
+      kept_shapes_ = std::make_unique<KeptShapes>(
+          ingest_, PosixFileSystem(), session.config().String("tsd.storage.path"),
+          [](const std::string& text) { LogWarning(text); });
+    }
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
     queries_.running().ListenForEnds([this](const query::CompletedQuery& query) {
@@ -234,6 +241,7 @@ class Daemon {
     RETURN_IF_ERROR(server_.Start(waiting->Close()));
     if (options_.http.mode != http::Mode::kReadOnly) RETURN_IF_ERROR(graphite_.Start());
     WarnIfOpen();
+    if (kept_shapes_) kept_shapes_->Start();
     fold_.Start();
     if (row_queue_) row_queue_->Start();
     if (retention_) retention_->Start();
@@ -248,6 +256,7 @@ class Daemon {
     AnnounceStop();
     server_.Stop();
     graphite_.Stop();
+    if (kept_shapes_) kept_shapes_->Stop();
     if (rollup_maker_) rollup_maker_->Stop();
     if (retention_) retention_->Stop();
     tools_.reset();
@@ -430,6 +439,7 @@ class Daemon {
   std::unique_ptr<RollupMaker> rollup_maker_;        // null: rollups are others' business
   MetricLimits metric_limits_;
   Ingest ingest_;
+  std::unique_ptr<KeptShapes> kept_shapes_;  // null: no folder, or nothing goes by spellings
   uid::SeriesTracker tracker_;
   TrackingIngest tracking_ingest_;
   HistogramIngest histogram_ingest_;

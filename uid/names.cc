@@ -88,6 +88,8 @@ class Kind {
   Status Delete(ByteView name);
   Result<int64_t> HighestId();
 
+  // The id that a row of names has of this kind, if any.
+  [[nodiscard]] const Bytes* IdIn(const Row& row) const;
   // Remembers a row that a scan of all kinds met.
   void Remember(const Row& row);
   void DropCache() { cache_.Clear(); }
@@ -390,11 +392,16 @@ Status Kind::Delete(ByteView name) {
   return status;
 }
 
-void Kind::Remember(const Row& row) {
+const Bytes* Kind::IdIn(const Row& row) const {
   for (const Cell& cell : row.cells) {
     if (cell.qualifier == qualifier_ && cell.value.size() == static_cast<size_t>(width_))
-      cache_.Add(FromLatin1(row.key), cell.value);
+      return &cell.value;
   }
+  return nullptr;
+}
+
+void Kind::Remember(const Row& row) {
+  if (const Bytes* const id = IdIn(row)) cache_.Add(FromLatin1(row.key), *id);
 }
 
 Result<int64_t> Kind::HighestId() {
@@ -432,28 +439,45 @@ class Names::Impl {
   }
 
   Status Preload(size_t rows_max) {
-    ScanSpec spec;
-    spec.table = options_.table;
-    spec.start = kSuggestFirst;
-    spec.stop = kSuggestEnd;
-    spec.family = kForwardFamily;
-    ASSIGN_OR_RETURN(const std::unique_ptr<ScanCursor> cursor, store_.Scan(spec));
-    std::vector<Row> rows;
-    for (size_t left = rows_max; left > 0;) {
-      RETURN_IF_ERROR(cursor->Next(&rows));
-      if (rows.empty()) return {};
-      rows.resize(std::min(rows.size(), left));
-      left -= rows.size();
-      for (const Row& row : rows)
-        for (Kind& kind : kinds_) kind.Remember(row);
-    }
-    return {};
+    if (rows_max == 0) return {};
+    return ForEachRow([&](const Row& row) {
+      for (Kind& kind : kinds_) kind.Remember(row);
+      return --rows_max > 0;
+    });
+  }
+
+  Status ForEachId(const IdVisitor& visit) {
+    return ForEachRow([&](const Row& row) {
+      const std::string name = FromLatin1(row.key);
+      for (size_t k = 0; k < kinds_.size(); ++k) {
+        const Bytes* const id = kinds_[k].IdIn(row);
+        if (id != nullptr && !visit(kUidKinds[k], name, *id)) return false;
+      }
+      return true;
+    });
   }
 
   [[nodiscard]] bool filters() const { return static_cast<bool>(options_.may_assign); }
   Kind& of(UidKind kind) { return kinds_[static_cast<size_t>(kind)]; }
 
  private:
+  // The rows of names that an empty prefix suggests, until `visit` answers false.
+  template <typename Visit>
+  Status ForEachRow(const Visit& visit) {
+    ScanSpec spec;
+    spec.table = options_.table;
+    spec.start = kSuggestFirst;
+    spec.stop = kSuggestEnd;
+    spec.family = kForwardFamily;
+    ASSIGN_OR_RETURN(const std::unique_ptr<ScanCursor> cursor, store_.Scan(spec));
+    for (std::vector<Row> rows;;) {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      if (rows.empty()) return {};
+      for (const Row& row : rows)
+        if (!visit(row)) return {};
+    }
+  }
+
   Store& store_;
   const NamesOptions options_;
   std::array<Kind, 3> kinds_;
@@ -486,6 +510,7 @@ Status Names::Rename(UidKind kind, ByteView old_name, ByteView new_name) {
 }
 Status Names::Delete(UidKind kind, ByteView name) { return impl_->of(kind).Delete(name); }
 Result<int64_t> Names::HighestId(UidKind kind) { return impl_->of(kind).HighestId(); }
+Status Names::ForEachId(const IdVisitor& visit) { return impl_->ForEachId(visit); }
 Status Names::Preload(size_t rows_max) { return impl_->Preload(rows_max); }
 void Names::DropCaches() {
   for (UidKind kind : kUidKinds) impl_->of(kind).DropCache();

@@ -67,6 +67,12 @@ class Names {
   /// The same one after the other, as they are read by one scan. Its failure is returned.
   Status ForEach(UidKind kind, ByteView prefix, const NameVisitor& visit);
 
+  /// False: enough.
+  using IdVisitor = std::function<bool(UidKind kind, const std::string& name, ByteView id)>;
+  /// The names that an empty prefix suggests, of all kinds, as one scan reads them: what Find says
+  /// of each. The process remembers nothing of it.
+  Status ForEachId(const IdVisitor& visit);
+
   /// NotFound: no `old_name`. Conflict: `new_name` is taken, or either name is just being renamed.
   /// Not atomic; other processes keep what they have cached.
   Status Rename(UidKind kind, ByteView old_name, ByteView new_name);

@@ -2,6 +2,7 @@
 // The points door of the embedded engine.
 
 #include "storage/points/engine.h"
+#include "storage/points/numbered_series.h"
 #include "storage/points/points.h"
 #include "storage/points/register_all.h"
 #include "storage/points/watched_points.h"
@@ -9,7 +10,10 @@
 namespace hg::points {
 
 /// Thread-safe. The engine outlives it.
-class EmbeddedPoints : public Points, public RegistersTogether, public WatchedPoints {
+class EmbeddedPoints : public Points,
+                       public RegistersTogether,
+                       public NumbersSeries,
+                       public WatchedPoints {
  public:
   explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}
 
@@ -17,6 +21,10 @@ class EmbeddedPoints : public Points, public RegistersTogether, public WatchedPo
   Result<SeriesNumber> Register(ByteView tsuid) override { return engine_.Register(tsuid); }
   Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) override {
     return engine_.RegisterAll(tsuids, numbers);
+  }
+  [[nodiscard]] SeriesNumber series_count() const override { return engine_.registry().size(); }
+  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override {
+    return engine_.registry().Tsuid(number);
   }
   Result<LogPosition> Append(std::span<const PointEntry> batch) override {
     return engine_.Append(batch);

@@ -109,9 +109,48 @@ def replayed(tsdb, folder, flush):
     return records
 
 
+def knows_spellings(server, count):
+    give_up = time.monotonic() + 30
+    while metric(server, "hourglass_ingest_spellings") < count and time.monotonic() < give_up:
+        time.sleep(0.02)
+    return metric(server, "hourglass_ingest_spellings") == count
+
+
+def recalled(tsdb, folder):
+    """Spellings of series after a kill, by the shapes that the process before met."""
+    server = daemon.Daemon(tsdb, folder)
+    server.start()
+    points = [f'{{"metric":"m{number % 2}","timestamp":1700000001,"value":1,"tags":{{"host":"h{number}","dc":"x"}}}}' for number in range(300)]
+    check(status_of(server, "/api/put", "[" + ",".join(points[:200]) + "]")[0] == 204, "points are taken")
+    shapes = folder / "data" / "SHAPES"
+    give_up = time.monotonic() + 30
+    while not shapes.exists() and time.monotonic() < give_up:
+        time.sleep(0.02)
+    check(status_of(server, "/api/put", "[" + ",".join(points[200:]) + "]")[0] == 204, "other series come after the file")
+    server.kill()
+    server.start()
+    check(knows_spellings(server, 300), "after a kill the spellings of all series are known")
+    check(status_of(server, "/api/put", "[" + ",".join(points) + "]")[0] == 204, "and good for points")
+    check(metric(server, "hourglass_storage_series") == 300, "of the same series")
+    check(status_of(server, "/api/uid/rename", '{"tagv":"h7","name":"new"}')[0] == 200, "a name is changed")
+    server.kill()
+    server.start()
+    check(knows_spellings(server, 300), "after another one, too")
+    check(status_of(server, "/api/put", points[7].replace("h7", "new"))[0] == 204, "a point by the new name")
+    check(metric(server, "hourglass_storage_series") == 300, "is one of the known series")
+    check(status_of(server, "/api/put", points[7])[0] == 204, "one by the old name")
+    check(metric(server, "hourglass_storage_series") == 301, "makes a series")
+    check(server.stop() == 0, "it stops")
+    shapes.write_bytes(shapes.read_bytes()[:-1])
+    server.start()
+    check(server.query(1700000000, "sum:m0", 1700000010)[0]["dps"].get("1700000001") == 150, "a torn file costs no point")
+    check(metric(server, "hourglass_ingest_spellings") == 0, "but what is known of spellings")
+    server.stop()
+
+
 def main():
     tsdb = sys.argv[1]
-    for run in (answers_while_it_starts, told_and_drained,
+    for run in (answers_while_it_starts, told_and_drained, recalled,
                 lambda tsdb, folder: check(replayed(tsdb, folder, "true") == 0, "a stop leaves nothing to replay"),
                 lambda tsdb, folder: check(replayed(tsdb, folder, "false") > 0, "a quick stop leaves the log")):
         with tempfile.TemporaryDirectory() as folder:

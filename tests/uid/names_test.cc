@@ -490,6 +490,34 @@ TEST_CASE("preloaded names are known without the store, as many rows as asked") 
   CHECK(reader.Stats(UidKind::kTagk).misses == 1);
 }
 
+TEST_CASE("all names are visited with their ids, of every kind, and none is remembered") {
+  TracingStore store;
+  Names writer(store, {});
+  REQUIRE(writer.FindOrAssign(UidKind::kTagk, "host").ok());
+  REQUIRE(writer.FindOrAssign(UidKind::kTagv, "host").ok());
+  REQUIRE(writer.FindOrAssign(UidKind::kMetric, "cpu").ok());
+  REQUIRE(writer.FindOrAssign(UidKind::kTagv, "a").ok());
+  NamesOptions wider;
+  wider.layout.metric_width = 4;
+  for (const bool of_width : {true, false}) {
+    Names reader(store, of_width ? NamesOptions() : wider);
+    std::vector<std::string> seen;
+    const auto visit = [&](UidKind kind, const std::string& name, ByteView id) {
+      seen.push_back(name + " " + std::string(UidKindName(kind)) + " " + ToHex(id));
+      return true;
+    };
+    REQUIRE(reader.ForEachId(visit).ok());
+    std::vector<std::string> all = {"a tagv 000002", "cpu metrics 000001", "host tagk 000001",
+                                    "host tagv 000001"};
+    if (!of_width) all.erase(all.begin() + 1);
+    CHECK(seen == all);
+    CHECK(reader.Stats(UidKind::kTagv).size == 0);
+  }
+  size_t visited = 0;
+  REQUIRE(writer.ForEachId([&](auto&&...) { return ++visited < 2; }).ok());
+  CHECK(visited == 2);
+}
+
 TEST_CASE("a name that the filter refuses gets no id, known ones stay") {
   TracingStore store;
   NamesOptions options;

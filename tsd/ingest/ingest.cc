@@ -15,7 +15,9 @@
 #include "tsd/ingest/metric_limits.h"
 #include "tsd/ingest/plain_spelling.h"
 #include "tsd/ingest/series_turns.h"
+#include "tsd/ingest/spelling_recall.h"
 #include "tsd/ingest/spelling_table.h"
+#include "tsd/ingest/tag_shapes.h"
 
 namespace hg::tsd {
 namespace {
@@ -65,6 +67,18 @@ class Ingest::Resolver {
 
   SpellingTable& spellings() { return spellings_; }
   LineTable& lines() { return lines_; }
+  TagShapes& shapes() { return shapes_; }
+
+  Status Recall(const std::atomic<bool>& stop) {
+    // As much again is left for what is learnt.
+    return SpellingRecall{points_,
+                          names_,
+                          spellings_,
+                          limits_,
+                          static_cast<size_t>(options_.max_tags),
+                          options_.spelling_bytes_max / 4}
+        .Run(shapes_.All(), stop);
+  }
 
   Result<SeriesNumber> Resolve(const NamedPoint& point) {
     if (!point.time.in_range()) {
@@ -193,8 +207,9 @@ class Ingest::Resolver {
       }
       if (!ids.metric.empty() && !ids.pairs.empty()) continue;
       if (ids.metric.empty() && !IsPlainName(spelling.metric)) return false;
-      if (ids.pairs.empty() && (!ReadPlainTags(spelling.dialect, spelling.tags, &tags) ||
-                                tags.size() > static_cast<size_t>(options_.max_tags))) {
+      const bool new_tags = ids.pairs.empty();
+      if (new_tags && (!ReadPlainTags(spelling.dialect, spelling.tags, &tags) ||
+                       tags.size() > static_cast<size_t>(options_.max_tags))) {
         return false;
       }
       // A name that is refused is counted: so it is asked for once, by the exact way.
@@ -204,6 +219,7 @@ class Ingest::Resolver {
       point.metric = spelling.metric;
       point.tags = tags;
       if (!FillIds(point, &ids).ok()) return false;
+      if (new_tags) shapes_.Note(spelling.dialect, spelling.tags, tags);
     }
     return true;
   }
@@ -250,8 +266,17 @@ class Ingest::Resolver {
       lines_.Remember(point.spelling.tags, point.spelling.metric, ids.pairs, number, generation);
     } else {
       spellings_.Remember(point.spelling, ids, number, generation);
+      NoteShape(point.spelling);
     }
     return number;
+  }
+
+  void NoteShape(const Spelling& spelling) {
+    std::vector<TagText> tags;
+    if (spelling.dialect != Dialect::kLabels &&
+        ReadPlainTags(spelling.dialect, spelling.tags, &tags)) {
+      shapes_.Note(spelling.dialect, spelling.tags, tags);
+    }
   }
 
   /// Those that are missing: metric first, then key and value of each pair in the order given: so
@@ -343,6 +368,7 @@ class Ingest::Resolver {
   const NameRules rules_;
   SpellingTable spellings_;
   LineTable lines_;
+  TagShapes shapes_;
   SeriesTurns turns_;
 };
 
@@ -508,6 +534,10 @@ void Ingest::ChargeValue(std::string_view metric, ByteView tsuid) {
     limits_->ChargeValue(tsuid.substr(0, width), metric);
   }
 }
+
+TagShapes& Ingest::shapes() { return resolver_->shapes(); }
+
+Status Ingest::RecallSpellings(const std::atomic<bool>& stop) { return resolver_->Recall(stop); }
 
 Ingest::Stats Ingest::stats() const {
   const SpellingTable::Stats stats = resolver_->spellings().stats();

@@ -13,6 +13,7 @@
 namespace hg::tsd {
 
 class MetricLimits;
+class TagShapes;
 
 struct IngestOptions {
   bool auto_create_metrics = false;  // tsd.core.auto_create_metrics
@@ -61,6 +62,13 @@ class Ingest : public PointSink {
   Result<Bytes> ResolveTsuid(const NamedPoint& point);
   /// A value of that series was stored.
   void ChargeValue(std::string_view metric, ByteView tsuid);
+
+  /// How the tags of spellings that were learnt are written.
+  TagShapes& shapes();
+  /// Makes the spellings known that follow from the shapes and the names of all series
+  /// (spelling_recall.h), where the store can tell them; ends early where `stop` becomes true.
+  /// Beside anything else. Blocks.
+  Status RecallSpellings(const std::atomic<bool>& stop);
 
   struct Stats {
     uint64_t spellings = 0;

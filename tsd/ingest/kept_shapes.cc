@@ -1,0 +1,57 @@
+#include "tsd/ingest/kept_shapes.h"
+
+#include <chrono>
+#include <new>
+
+#include "tsd/ingest/tag_shapes.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr std::chrono::seconds kPause{1};
+
+}  // namespace
+
+void KeptShapes::Start() {
+  const Result<Bytes> file = ReadWholeFile(files_, folder_ + "/" + kShapesName);
+  if (file.ok() && !ingest_.shapes().Decode(*file))
+    report_(folder_ + "/" + kShapesName + " is damaged or of another version, and is made anew");
+  thread_ = std::thread([this] { Run(); });
+}
+
+void KeptShapes::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stopped_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void KeptShapes::Run() {
+  try {
+    const Status recalled = ingest_.RecallSpellings(stop_);
+    if (!recalled.ok()) report_("spellings are learnt anew: " + recalled.ToString());
+  } catch (const std::bad_alloc&) {
+    report_("spellings are learnt anew: no memory to recall them");
+  }
+  std::unique_lock lock(mutex_);
+  do {
+    lock.unlock();
+    Save();
+    lock.lock();
+  } while (!stopped_.wait_for(lock, kPause, [this] { return stop_.load(); }));
+  lock.unlock();
+  Save();
+}
+
+void KeptShapes::Save() {
+  const uint64_t changes = ingest_.shapes().changes();
+  if (changes == saved_) return;
+  // After a failure the next change tries again.
+  saved_ = changes;
+  const Status saved = ReplaceFile(files_, folder_, kShapesName, ingest_.shapes().Encode());
+  if (!saved.ok()) report_("shapes of tags are not kept: " + saved.ToString());
+}
+
+}  // namespace hg::tsd

@@ -1,0 +1,134 @@
+#include "tsd/ingest/tag_shapes.h"
+
+#include <algorithm>
+
+#include "storage/base/crc32c.h"
+#include "storage/base/sized_bytes.h"
+#include "tsd/ingest/plain_spelling.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr ByteView kMagic{"HGSHAPE\1", 8};
+constexpr size_t kShapeBytesMax = 4096;  // longer ones are not worth their room
+
+std::string KeyOf(Dialect dialect, std::string_view text) {
+  std::string key(1, static_cast<char>(dialect));
+  return key.append(text);
+}
+
+bool HasShapes(Dialect dialect) { return dialect == Dialect::kJson || dialect == Dialect::kWords; }
+
+}  // namespace
+
+void TagShape::Fill(std::span<const std::string_view> values, std::string* out) const {
+  out->clear();
+  std::string_view rest = text;
+  for (const std::string_view value : values) {
+    const size_t hole = rest.find(kHole);
+    out->append(rest.substr(0, hole)).append(value);
+    rest.remove_prefix(hole + 1);
+  }
+  out->append(rest);
+}
+
+std::string TextOfShape(std::string_view spelling, std::span<const TagText> tags) {
+  std::vector<std::string_view> values;
+  values.reserve(tags.size());
+  for (const TagText& tag : tags) values.push_back(tag.value);
+  std::sort(values.begin(), values.end(),
+            [](std::string_view a, std::string_view b) { return a.data() < b.data(); });
+  std::string text;
+  const char* at = spelling.data();
+  for (const std::string_view value : values) {
+    text.append(at, value.data()).push_back(TagShape::kHole);
+    at = value.data() + value.size();
+  }
+  return text.append(at, spelling.data() + spelling.size());
+}
+
+// A value is read as far as plain letters go: so whatever plain name stands where one letter was
+// read as a whole value is read as the value there.
+std::optional<TagShape> ReadShape(Dialect dialect, std::string_view text) {
+  if (!HasShapes(dialect) || text.size() > kShapeBytesMax) return {};
+  std::string filled(text);
+  std::replace(filled.begin(), filled.end(), TagShape::kHole, 'v');
+  std::vector<TagText> tags;
+  if (!ReadPlainTags(dialect, filled, &tags) || TextOfShape(filled, tags) != text) return {};
+  std::sort(tags.begin(), tags.end(),
+            [](const TagText& a, const TagText& b) { return a.value.data() < b.value.data(); });
+  TagShape shape{dialect, std::string(text), {}};
+  for (const TagText& tag : tags) shape.keys.emplace_back(tag.key);
+  return shape;
+}
+
+void TagShapes::Note(Dialect dialect, std::string_view spelling, std::span<const TagText> tags) {
+  if (!HasShapes(dialect)) return;
+  const std::string text = TextOfShape(spelling, tags);
+  std::lock_guard lock(mutex_);
+  if (const auto known = places_.find(KeyOf(dialect, text)); known != places_.end()) {
+    known_[known->second].met = true;
+    return;
+  }
+  std::optional<TagShape> shape = ReadShape(dialect, text);
+  if (shape && Add(std::move(*shape), true)) changes_.fetch_add(1, std::memory_order_release);
+}
+
+bool TagShapes::Add(TagShape shape, bool met) {
+  std::vector<std::string> keys = shape.keys;
+  std::sort(keys.begin(), keys.end());
+  const auto alike = [&](const Known& known) {
+    return known.shape.dialect == shape.dialect && known.sorted_keys == keys;
+  };
+  const bool keys_full =
+      static_cast<size_t>(std::count_if(known_.begin(), known_.end(), alike)) >= kOfKeysMax;
+  if (keys_full || known_.size() >= kMax) {
+    const auto gone = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
+      return !known.met && (!keys_full || alike(known));
+    });
+    if (!met || gone == known_.end()) return false;
+    known_.erase(gone);
+  }
+  known_.push_back({std::move(shape), std::move(keys), met});
+  places_.clear();
+  for (size_t i = 0; i < known_.size(); ++i)
+    places_.emplace(KeyOf(known_[i].shape.dialect, known_[i].shape.text), i);
+  return true;
+}
+
+std::vector<TagShape> TagShapes::All() const {
+  std::vector<TagShape> all;
+  std::lock_guard lock(mutex_);
+  for (const Known& known : known_) all.push_back(known.shape);
+  return all;
+}
+
+Bytes TagShapes::Encode() const {
+  Bytes file(kMagic);
+  for (const TagShape& shape : All()) {
+    file.push_back(static_cast<char>(shape.dialect));
+    AppendSized(&file, shape.text);
+  }
+  AppendBig(&file, crc32c::Value(file), 4);
+  return file;
+}
+
+bool TagShapes::Decode(ByteView file) {
+  if (file.size() < kMagic.size() + 4 || !file.starts_with(kMagic)) return false;
+  const ByteView summed = file.substr(0, file.size() - 4);
+  if (ReadBig32(file.data() + summed.size()) != crc32c::Value(summed)) return false;
+  std::vector<TagShape> shapes;
+  for (ByteView rest = summed.substr(kMagic.size()); !rest.empty();) {
+    const auto dialect = static_cast<Dialect>(rest.front());
+    rest.remove_prefix(1);
+    Bytes text;
+    if (!TakeSized(&rest, &text)) return false;
+    if (auto shape = ReadShape(dialect, text)) shapes.push_back(std::move(*shape));
+  }
+  std::lock_guard lock(mutex_);
+  for (TagShape& shape : shapes)
+    if (!places_.contains(KeyOf(shape.dialect, shape.text))) Add(std::move(shape), false);
+  return true;
+}
+
+}  // namespace hg::tsd
