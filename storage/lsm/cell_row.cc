@@ -249,4 +249,16 @@ bool DecodeCellRow(ByteView in, CellRow* row) {
   return in.empty();
 }
 
+std::optional<ByteView> OnlyValueOf(ByteView in) {
+  // No marks, one cell, a value and nothing else, its family.
+  constexpr size_t kHead = 4;
+  if (in.size() < kHead || in[0] != 0 || in[1] != 1 || in[2] != kHasValue) return {};
+  in.remove_prefix(kHead);
+  uint64_t size, timestamp;
+  if (!GetVarint64(&in, &size) || size > in.size()) return {};
+  in.remove_prefix(size);
+  if (!GetVarint64(&in, &timestamp) || !GetVarint64(&in, &size) || size != in.size()) return {};
+  return in;
+}
+
 }  // namespace hg::lsm

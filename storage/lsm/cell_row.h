@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "storage/base/bytes.h"
@@ -79,5 +80,8 @@ CellRow MergeRows(CellOrder order, CellRow newer, CellRow older);
 /// FORMAT.md "Row". Decode: false if the bytes are no row.
 void EncodeCellRow(const CellRow& row, Bytes* out);
 bool DecodeCellRow(ByteView in, CellRow* row);
+/// The value of a row that is one put and nothing else, within `in`: rows of that kind need not be
+/// taken apart. None: it may be another one, or no row.
+std::optional<ByteView> OnlyValueOf(ByteView in);
 
 }  // namespace hg::lsm

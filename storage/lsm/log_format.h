@@ -17,6 +17,7 @@ using LogPosition = uint64_t;
 inline constexpr char kLogMagic[9] = "HGLOG\0\0\1";
 inline constexpr size_t kLogFileHeaderBytes = 36;
 inline constexpr size_t kLogRecordHeaderBytes = 29;
+inline constexpr size_t kLogSyncedOffset = 16;  // of LogRecordHeader::synced in it
 
 struct LogFileHeader {
   uint64_t number = 0;     // of this file: recycled files carry an older one

@@ -1,19 +1,25 @@
 #include "storage/lsm/log_recovery.h"
 
 #include <algorithm>
+#include <cstring>
+#include <future>
 #include <vector>
 
 namespace hg::lsm {
 namespace {
 
-// The highest "synced" that any undamaged record from `offset` on knows of. Bytes of recycled files
-// carry another number in their checksums, so they never count.
-LogPosition SyncedAfter(uint64_t number, ByteView content, size_t offset) {
+// The highest "synced" above a position that any undamaged record from `offset` on knows of; 0 =
+// none. Bytes of recycled files carry another number in their checksums, so they never count.
+LogPosition SyncedAfter(uint64_t number, ByteView content, size_t offset, LogPosition above) {
+  // No log is as long. What else stands there is mostly seen by that, and need not be summed.
+  constexpr LogPosition kAheadMax = LogPosition{1} << 44;
   LogPosition synced = 0;
   LogRecordHeader header;
   ByteView body;
   while (offset + kLogRecordHeaderBytes <= content.size()) {
-    if (content[offset + 24] != 0 &&
+    LogPosition told;
+    std::memcpy(&told, &content[offset + kLogSyncedOffset], sizeof told);
+    if (told - above - 1 < kAheadMax && content[offset + 24] != 0 &&
         DecodeLogRecord(number, content.substr(offset), &header, &body)) {
       synced = std::max(synced, header.synced);
       offset += kLogRecordHeaderBytes + body.size();
@@ -30,9 +36,12 @@ struct Walk {
   std::vector<uint64_t> numbers;  // rising
 
   [[nodiscard]] std::string Path(size_t i) const { return folder + "/" + LogFileName(numbers[i]); }
-  // False: no header of this very file.
+  // False: no header of this very file. The content's memory is used again: that of a whole file
+  // anew would be a part of the time that a start takes.
   Result<bool> Load(size_t i, Bytes* content, LogFileHeader* header) const {
-    ASSIGN_OR_RETURN(*content, ReadWholeFile(files, Path(i)));
+    ASSIGN_OR_RETURN(const auto file, files.Open(Path(i), OpenMode::kRead));
+    ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+    RETURN_IF_ERROR(file->ReadAt(0, size, content));
     return DecodeLogFileHeader(*content, header) && header->number == numbers[i];
   }
 
@@ -41,7 +50,7 @@ struct Walk {
   Status Break(size_t i, size_t offset, LogPosition position, ByteView content, AtBreak at_break,
                std::string* damage) const {
     LogPosition synced = 0;
-    if (i < numbers.size()) synced = SyncedAfter(numbers[i], content, offset);
+    if (i < numbers.size()) synced = SyncedAfter(numbers[i], content, offset, position);
     std::string place = Path(i) + " at " + std::to_string(offset);
     for (size_t later = i + 1; later < numbers.size() && synced <= position; ++later) {
       Bytes other;
@@ -50,8 +59,8 @@ struct Walk {
       // A file that was left for a damaged one is not the damage.
       if (!whole && later == i + 1 && synced <= position) place = Path(later) + " at 0";
       if (!whole) continue;
-      synced = std::max(
-          {synced, header.synced, SyncedAfter(numbers[later], other, kLogFileHeaderBytes)});
+      synced = std::max({synced, header.synced,
+                         SyncedAfter(numbers[later], other, kLogFileHeaderBytes, position)});
     }
     if (synced > position) {
       *damage = place + ": damaged log; records up to " + std::to_string(synced - position) +
@@ -94,14 +103,20 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
   Bytes content;
   Bytes next_content;
   LogFileHeader header;
+  std::future<Result<bool>> next;  // of the file behind, read while this one's records are visited
   for (size_t i = 0; i < walk.numbers.size() && !broken; ++i) {
     bool whole;
     if (i > 0) {
-      content = std::move(next_content);  // read below, when the file before it ended
+      content.swap(next_content);  // read below, when the file before it ended
       whole = true;
     } else {
       ASSIGN_OR_RETURN(whole, walk.Load(i, &content, &header));
       whole = whole && header.start == position;
+    }
+    const bool followed = whole && i + 1 < walk.numbers.size();
+    if (followed) {
+      next = std::async(std::launch::async,
+                        [&, i] { return walk.Load(i + 1, &next_content, &header); });
     }
     size_t offset = whole ? kLogFileHeaderBytes : 0;
     LogRecordHeader record;
@@ -120,8 +135,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
       position += kLogRecordHeaderBytes + body.size();
     }
     // A file that was left for the next one is followed by a file that goes on exactly here.
-    if (whole && i + 1 < walk.numbers.size()) {
-      ASSIGN_OR_RETURN(const bool next_whole, walk.Load(i + 1, &next_content, &header));
+    if (followed) {
+      ASSIGN_OR_RETURN(const bool next_whole, next.get());
       if (next_whole && header.start == position) continue;
     }
     result.end_file = walk.Path(i);

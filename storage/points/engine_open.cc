@@ -231,36 +231,94 @@ Status Engine::OpenRuns(Version* version) {
   return {};
 }
 
-Status Engine::LoadSeries(const Version& version) {
-  std::vector<std::unique_ptr<lsm::RowSource>> sources;
-  for (const auto& run : version.RunsOf(kSeriesTable, 0)) {
-    if (run->cells() == nullptr) continue;
-    sources.push_back(lsm::ScanRows(run->cells(), "", "", lsm::CacheUse::kPast));
+namespace {
+
+// Series in the order of their numbers, as they are read; another thread adds those read before.
+class SeriesIntake {
+ public:
+  explicit SeriesIntake(Registry* registry) : registry_(*registry), next_(registry->size()) {}
+
+  /// The number of the next one.
+  [[nodiscard]] uint32_t next() const { return next_; }
+  /// The key of its row.
+  [[nodiscard]] Bytes key() const {
+    Bytes key;
+    AppendBig(&key, next_, 4);
+    return key;
   }
-  const auto rows = lsm::MergeSources(lsm::CellOrder::kByArrival, std::move(sources));
-  constexpr size_t kTogether = 8192;
-  TsuidList tsuids;  // read; another thread adds what was read before
-  std::future<void> adding;
-  for (uint32_t number = registry_.size();; ++number) {
-    ASSIGN_OR_RETURN(const bool more, rows->Next());
-    if (!more || tsuids.size() == kTogether) {
-      if (adding.valid()) adding.get();
-      adding = std::async(std::launch::async,
-                          [this, read = std::move(tsuids)] { registry_.AddAll(read.views()); });
-      tsuids.Clear();
-    }
-    if (!more) {
-      adding.get();
+  void Add(ByteView tsuid) {
+    constexpr size_t kTogether = 8192;
+    read_.Add(tsuid);
+    ++next_;
+    if (read_.size() == kTogether) HandOver();
+  }
+  void Finish() {
+    HandOver();
+    adding_.get();
+  }
+
+ private:
+  void HandOver() {
+    if (adding_.valid()) adding_.get();
+    adding_ = std::async(std::launch::async,
+                         [this, read = std::move(read_)] { registry_.AddAll(read.views()); });
+    read_.Clear();
+  }
+
+  Registry& registry_;
+  uint32_t next_;
+  TsuidList read_;
+  std::future<void> adding_;
+};
+
+// From the next series on, as far as their rows are a single put each.
+Status ReadPlainSeries(const KeyLayout& layout, const std::shared_ptr<const lsm::BlockFile>& file,
+                       SeriesIntake* intake) {
+  lsm::BlockFileScan rows(file, intake->key(), "", lsm::CacheUse::kPast);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more || rows.key().size() != 4 || ReadBig32(rows.key().data()) != intake->next()) {
       return {};
     }
+    const auto tsuid = lsm::OnlyValueOf(rows.value());
+    if (!tsuid || !codec::CheckTsuid(layout, *tsuid).ok()) return {};
+    intake->Add(*tsuid);
+  }
+}
+
+}  // namespace
+
+Status Engine::LoadSeries(const Version& version) {
+  SeriesIntake intake(&registry_);
+  const Runs& runs = version.RunsOf(kSeriesTable, 0);
+  uint64_t rows_max = 0;
+  for (const auto& run : runs) rows_max += run->cells() != nullptr ? run->cells()->entries() : 0;
+  registry_.Reserve(rows_max);
+  // Oldest first, each mostly goes on where the one before ends. Whatever is otherwise is seen
+  // below.
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    if ((*run)->cells() == nullptr) continue;
+    RETURN_IF_ERROR(ReadPlainSeries(layout(), (*run)->cells(), &intake));
+  }
+  std::vector<std::unique_ptr<lsm::RowSource>> sources;
+  for (const auto& run : runs) {
+    if (run->cells() == nullptr) continue;
+    sources.push_back(lsm::ScanRows(run->cells(), intake.key(), "", lsm::CacheUse::kPast));
+  }
+  const auto rows = lsm::MergeSources(lsm::CellOrder::kByArrival, std::move(sources));
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool more, rows->Next());
+    if (!more) break;
     const lsm::CellRow row = rows->TakeRow();
-    if (rows->key().size() != 4 || ReadBig32(rows->key().data()) != number ||
-        row.cells.size() != 1 || !codec::CheckTsuid(layout(), row.cells[0].value).ok()) {
-      return Status::Corruption(options_.path + ": series " + std::to_string(number) +
+    if (rows->key() != intake.key() || row.cells.size() != 1 ||
+        !codec::CheckTsuid(layout(), row.cells[0].value).ok()) {
+      return Status::Corruption(options_.path + ": series " + std::to_string(intake.next()) +
                                 " is missing in the files of the series table");
     }
-    tsuids.Add(row.cells[0].value);
+    intake.Add(row.cells[0].value);
   }
+  intake.Finish();
+  return {};
 }
 
 void Engine::AddMet(TsuidList* met) {

@@ -84,13 +84,14 @@ bool DecodePoints(ByteView in, std::vector<PointEntry>* entries) {
   if (in.size() < 2) return false;
   const size_t count = Load<uint16_t>(in.data());
   // A padded copy lets every field be read at its full width.
-  Bytes padded(in.substr(2));
-  const size_t size = padded.size();
-  padded.append(kEntryBytesMax + 8, '\0');
-  entries->reserve(count);
+  const size_t size = in.size() - 2;
+  Bytes padded;
+  padded.reserve(size + kEntryBytesMax + 8);
+  padded.append(in.substr(2)).append(kEntryBytesMax + 8, '\0');
+  entries->resize(count);
   size_t at = 0;
   PointEntry entry;
-  for (size_t i = 0; i < count; ++i) {
+  for (PointEntry& read : *entries) {
     if (at >= size) return false;
     const auto control = static_cast<uint8_t>(padded[at++]);
     if ((control & ~kControlMask) != 0) return false;
@@ -114,7 +115,7 @@ bool DecodePoints(ByteView in, std::vector<PointEntry>* entries) {
     entry.bits = Widen(bits, q.flags());
     at += static_cast<size_t>(width);
     if (at > size) return false;
-    entries->push_back(entry);
+    read = entry;
   }
   return at == size;
 }

@@ -122,9 +122,15 @@ void Registry::AddAll(std::span<const ByteView> tsuids) {
   }
 }
 
+void Registry::Reserve(size_t series) {
+  std::unique_lock lock(mutex_);
+  MakeRoom(series);
+}
+
 void Registry::MakeRoom(size_t series) {
-  while (size() + series > slots_.size() / 10 * 7)
-    Rehash(std::max<size_t>(1024, slots_.size() * 2));
+  size_t slots = std::max<size_t>(1024, slots_.size());
+  while (size() + series > slots / 10 * 7) slots *= 2;
+  if (slots > slots_.size()) Rehash(slots);
 }
 
 void Registry::AddLocked(ByteView tsuid, uint32_t hash) {

@@ -35,6 +35,8 @@ class Registry {
   bool FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) const;
   /// number < size().
   [[nodiscard]] ByteView Tsuid(uint32_t number) const;
+  /// So many are going to be added.
+  void Reserve(size_t series);
   /// The TSUID, not known yet, gets the number size().
   void Add(ByteView tsuid);
   /// The same for some, one after the other: each by itself would wait for memory where there are

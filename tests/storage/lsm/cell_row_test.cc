@@ -52,6 +52,29 @@ TEST_CASE("a history by arrival may be split anywhere: the merge of its parts is
   }
 }
 
+TEST_CASE("the only value is that of a row of one put, and of no other row") {
+  size_t found = 0;
+  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    CellRow row;
+    for (uint64_t i = seed % 4; i > 0; --i) Change(random, &row);
+    if (seed % 8 == 0) row.ToVersions();
+    Bytes bytes;
+    EncodeCellRow(row, &bytes);
+    const bool one_put = row.versions.empty() && row.family_marks.empty() &&
+                         row.cells.size() == 1 && row.cells[0].has_value &&
+                         row.cells[0].mark_ms == kNoMark && !row.cells[0].operand;
+    const auto value = OnlyValueOf(bytes);
+    REQUIRE(value.has_value() == one_put);
+    if (one_put) CHECK(*value == row.cells[0].value);
+    found += one_put ? 1 : 0;
+    for (size_t size = 0; size < bytes.size(); ++size)
+      CHECK_FALSE(OnlyValueOf(ByteView(bytes).substr(0, size)));
+  }
+  CHECK(found > 100);
+}
+
 TEST_CASE("a row is read as it was written, and no beginning of it is a row") {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     std::mt19937_64 random(seed);
