@@ -272,11 +272,10 @@ class Ingest::Resolver {
   }
 
   void NoteShape(const Spelling& spelling) {
+    if (spelling.dialect != Dialect::kJson && spelling.dialect != Dialect::kWords) return;
     std::vector<TagText> tags;
-    if (spelling.dialect != Dialect::kLabels &&
-        ReadPlainTags(spelling.dialect, spelling.tags, &tags)) {
+    if (ReadPlainTags(spelling.dialect, spelling.tags, &tags))
       shapes_.Note(spelling.dialect, spelling.tags, tags);
-    }
   }
 
   /// Those that are missing: metric first, then key and value of each pair in the order given: so
