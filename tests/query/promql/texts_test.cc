@@ -87,7 +87,7 @@ TEST_CASE("answers' numbers are those without an exponent wherever these are ask
   std::mt19937_64 random(11);
   for (int i = 0; i < 20'000; ++i) {
     double value = std::bit_cast<double>(random());
-    if (i % 4 == 1)
+    if (i % 4 == 1 && std::isnormal(value))
       value = std::ldexp(value, -std::ilogb(value) + static_cast<int>(random() % 90) - 25);
     if (i % 4 == 2) value = static_cast<double>(random() % 1'000'000) / 100;
     if (i % 4 == 3) value = static_cast<double>(random() >> random() % 60);
