@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from daemon import Daemon, free_port  # noqa: E402
 
-TESTBED = ROOT.parent / "shared" / "testbed" / "testbed"
+TESTBED = ROOT / "tests" / "testbed" / "testbed"
 PATIENCE_S = 900
 
 
@@ -260,7 +260,7 @@ bind-address = "127.0.0.1:{rpc}"
 
 
 class OpenTSDB:
-    """OpenTSDB 2.4.1 on HBase 2.6.0, both on this machine (../shared/testbed). Its Thrift gateway does not count."""
+    """OpenTSDB 2.4.1 on HBase 2.6.0, both on this machine (tests/testbed). Its Thrift gateway does not count."""
     name = "OpenTSDB"
     durability = "acknowledged before it is stored; HBase's log is not synced"
 

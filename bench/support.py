@@ -69,7 +69,7 @@ def versions():
         version = output("dpkg-query", "-W", "-f=${Version}", package)
         if version:
             found[name] = f"{version} (Debian)"
-    found["OpenTSDB"] = "2.4.1 on HBase 2.6.0 (../shared/testbed)"
+    found["OpenTSDB"] = "2.4.1 on HBase 2.6.0 (tests/testbed)"
     return found
 
 

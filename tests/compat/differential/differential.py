@@ -10,7 +10,7 @@ near    the recorded suites of ../conformance, each with its settings and data, 
         --share for each recorded one
 replay  what `live --record` wrote, without Java: what ./test runs
 
-live and near need a test bed: ../shared/testbed/testbed up, or --testbed COMMAND and TESTBED_DIR. Each session has
+live and near need a test bed: tests/testbed/testbed up, or --testbed COMMAND and TESTBED_DIR. Each session has
 tables and a daemon of its own there. A difference prints the smallest request, and the fewest points, that show it.
 The last line reads "N passed, N failed"; what OpenTSDB left unanswered is counted beside it.
 """
@@ -256,7 +256,7 @@ def main():
 
     for name in ("live", "near"):
         c = command(name)
-        c.add_argument("--testbed", default=str(ROOT.parent / "shared/testbed/testbed"))
+        c.add_argument("--testbed", default=str(ROOT / "tests/testbed/testbed"))
         c.add_argument("--seed", default="1")
         c.add_argument("--jobs", type=int, default=2)
         c.add_argument("--cells", action="store_true", help="compare what is stored, too")

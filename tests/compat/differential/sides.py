@@ -1,4 +1,4 @@
-"""The two programs that are compared: OpenTSDB in a test bed (../shared/testbed) and Hourglass on a directory of its own.
+"""The two programs that are compared: OpenTSDB in a test bed (tests/testbed) and Hourglass on a directory of its own.
 
 Both offer the same: answers(requests), dump(tables), close(). A request is one of conformance's suites ("method" and
 "path", or "telnet"); an answer is {"status", "headers", "body"}, {"body"} for telnet, or {"lost": why} where none came.
