@@ -17,6 +17,7 @@ EXPOSURE_MAX = 1.6
 FILES = {"usr/bin/tsdb": 0o755, "etc/hourglass/hourglass.conf": 0o644, "lib/systemd/system/hourglass.service": 0o644,
          "usr/share/man/man1/tsdb.1.gz": 0o644, "usr/share/man/man1/tsdb-backup.1.gz": 0o644,
          "usr/share/bash-completion/completions/tsdb": 0o644, "usr/share/zsh/vendor-completions/_tsdb": 0o644,
+         "usr/share/fish/vendor_completions.d/tsdb.fish": 0o644,
          "usr/share/doc/hourglass/settings.md": 0o644, "usr/share/doc/hourglass/copyright": 0o644,
          "usr/share/doc/hourglass/changelog.gz": 0o644}
 

@@ -42,16 +42,23 @@ std::string ZshText(std::string_view text) {
   return ShellText(out);
 }
 
+/// The words, one of which stands for an option's argument, with blanks between them; "": any may.
+std::string WordsOf(std::string_view argument) {
+  if (argument.find('|') == std::string_view::npos) return {};
+  std::string words(argument);
+  std::replace(words.begin(), words.end(), '|', ' ');
+  return words;
+}
+
+bool IsFile(std::string_view argument) {
+  constexpr std::string_view kFiles[] = {"PATH", "FILE", "BASE"};
+  return std::find(std::begin(kFiles), std::end(kFiles), argument) != std::end(kFiles);
+}
+
 /// What may stand for an option's argument: one of several words, a file, or what nobody knows.
 std::string ZshAction(std::string_view argument) {
-  if (argument.find('|') != std::string_view::npos) {
-    std::string words(argument);
-    std::replace(words.begin(), words.end(), '|', ' ');
-    return "(" + words + ")";
-  }
-  constexpr std::string_view kFiles[] = {"PATH", "FILE", "BASE"};
-  return std::find(std::begin(kFiles), std::end(kFiles), argument) != std::end(kFiles) ? "_files"
-                                                                                       : " ";
+  if (const std::string words = WordsOf(argument); !words.empty()) return "(" + words + ")";
+  return IsFile(argument) ? "_files" : " ";
 }
 
 std::string ZshOption(const OptionSpec& option) {
@@ -69,6 +76,33 @@ std::string ZshOption(const OptionSpec& option) {
 std::string ZshOptions(std::span<const OptionSpec> options) {
   std::string out;
   for (const OptionSpec& option : options) out += " \\\n       " + ZshOption(option);
+  return out;
+}
+
+/// Inside of fish's '…', where a backslash is an escape.
+std::string FishText(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// Where the condition holds.
+std::string FishOptions(std::string_view condition, std::span<const OptionSpec> options) {
+  std::string out;
+  for (const OptionSpec& option : options) {
+    out += "complete -c tsdb -n '" + std::string(condition) + "' -l ";
+    out += option.name.substr(2);  // its dashes
+    if (!option.alias.empty()) out += " -s " + std::string(option.alias.substr(1));
+    if (const std::string words = WordsOf(option.argument); !words.empty()) {
+      out += " -x -a '" + FishText(words) + "'";
+    } else if (!option.argument.empty()) {
+      out += IsFile(option.argument) ? " -r -F" : " -x";
+    }
+    out += " -d '" + FishText(option.help) + "'\n";
+  }
   return out;
 }
 
@@ -141,6 +175,27 @@ std::string ZshCompletion() {
          "  esac\n"
          "}\n"
          "_tsdb \"$@\"\n";
+}
+
+std::string FishCompletion() {
+  std::string out =
+      "# fish completion of tsdb, made of the program's own table of commands.\n"
+      "function __tsdb_at_command\n"
+      "    test (count (commandline -opc)) -eq 1\n"
+      "end\n"
+      "function __tsdb_command_is\n"
+      "    set -l words (commandline -opc)\n"
+      "    test (count $words) -gt 1; and test \"$words[2]\" = $argv[1]\n"
+      "end\n"
+      "complete -c tsdb -n __tsdb_at_command -f\n";
+  for (const Command* command : Commands()) {
+    out += "complete -c tsdb -n __tsdb_at_command -a " + std::string(command->name) + " -d '" +
+           FishText(command->summary) + "'\n";
+  }
+  out += FishOptions("not __tsdb_at_command", CommonOptions());
+  for (const Command* command : Commands())
+    out += FishOptions("__tsdb_command_is " + std::string(command->name), command->options);
+  return out;
 }
 
 }  // namespace hg::tsd

@@ -1,5 +1,5 @@
 #pragma once
-// Completion of the command line in bash and zsh, made of the table of commands.
+// Completion of the command line in bash, zsh and fish, made of the table of commands.
 
 #include <string>
 
@@ -11,5 +11,8 @@ std::string BashCompletion();
 
 /// The same for zsh, with the help texts and values of options: the function file _tsdb.
 std::string ZshCompletion();
+
+/// The same for fish: vendor_completions.d/tsdb.fish.
+std::string FishCompletion();
 
 }  // namespace hg::tsd

@@ -35,5 +35,6 @@ int main(int argc, char** argv) {
   }
   good = Write(share / "bash-completion/completions/tsdb", hg::tsd::BashCompletion()) && good;
   good = Write(share / "zsh/vendor-completions/_tsdb", hg::tsd::ZshCompletion()) && good;
+  good = Write(share / "fish/vendor_completions.d/tsdb.fish", hg::tsd::FishCompletion()) && good;
   return good ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The manual pages and completions that the build wrote: groff reads the pages without a word, bash completes what the
-program's own help lists, and zsh's file has it (shells.py types in both).
+program's own help lists, and the files for zsh and fish have it (shells.py types in all three).
     manual_check.py build/release/tsdb build/release/share
 The last line reads "N passed, N failed"."""
 import os
@@ -46,12 +46,15 @@ def faults(tsdb, share):
     if (offered := completions(share, "mk")) != {"mkmetric"}:
         yield f"bash makes of mk: {offered}"
     zsh = (share / "zsh/vendor-completions/_tsdb").read_text()
+    fish = (share / "fish/vendor_completions.d/tsdb.fish").read_text()
     for command in commands:
         known = {name + equals for name, equals in OPTION.findall(help_of(tsdb, command))}
         if not known <= (offered := completions(share, command, "--")):
             yield f"bash does not know of {command}: {known - offered}"
         if f"    '{command}:" not in zsh or f"    {command})\n" not in zsh:
             yield f"zsh does not know {command}"
+        if f" -a {command} " not in fish or not all(f" -l {name[2:]} " in fish for name in (n.rstrip("=") for n in known)):
+            yield f"fish does not know {command}"
 
 
 def main():

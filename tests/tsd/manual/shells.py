@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Completion as somebody types it: a shell on a terminal of its own, with the file that the build wrote.
 
-    shells.py bash|zsh build/release/tsdb build/release/share
+    shells.py bash|zsh|fish build/release/tsdb build/release/share
 
 Ends with status 77 and "skipped:" where there is no such shell. The last line reads "N passed, N failed".
 """
@@ -28,10 +28,10 @@ from manual_check import OPTION, commands_of, help_of  # noqa: E402
 SKIPPED = 77
 PATIENCE_S = 30
 # What is called "tsdb" here tells the words that it is given.
-TELL = "tsdb() { local IFS='|'; printf 'GOT<%s>\\n' \"$*\"; }\nPS1='ready> '\n"
-BASH = "source '{share}/bash-completion/completions/tsdb'\n"
+TELL_SH = "tsdb() {{ local IFS='|'; printf 'GOT<%s>\\n' \"$*\"; }}\nPS1='ready> '\n"
+BASH = TELL_SH + "source '{share}/bash-completion/completions/tsdb'\n"
 # What is offered goes to a file, too; -O, -A and -D ask for no offer.
-ZSH = """fpath=('{share}/zsh/vendor-completions' $fpath)
+ZSH = TELL_SH + """fpath=('{share}/zsh/vendor-completions' $fpath)
 autoload -Uz compinit
 compinit -u -D
 compadd() {{
@@ -43,18 +43,32 @@ compadd() {{
   builtin compadd "$@"
 }}
 """
+# It finds the file by itself, below XDG_DATA_DIRS.
+FISH = """function tsdb; printf 'GOT<%s>\\n' (string join '|' -- $argv); end
+function fish_prompt; printf 'ready> '; end
+set -g fish_greeting
+set -g fish_autosuggestion_enabled 0
+"""
+# By name: where it reads what to do at its start, that, and how it is called.
+SHELLS = {"bash": (".bashrc", BASH, ["bash", "--noprofile", "--rcfile", "{start}", "-i"]),
+          "zsh": (".zshrc", ZSH, ["zsh", "-d", "-i"]),
+          "fish": (".config/fish/config.fish", FISH, ["fish", "-i"])}
 
 
 class Shell:
     """One on a terminal, in `folder`."""
 
     def __init__(self, name, share, folder):
+        self.name = name
         self.offered_file = folder.parent / "offered"
-        start = TELL + {"bash": BASH, "zsh": ZSH}[name].format(share=share, offered=self.offered_file)
-        (folder.parent / ".zshrc").write_text(start)
-        words = {"bash": ["bash", "--noprofile", "--rcfile", str(folder.parent / ".zshrc"), "-i"], "zsh": ["zsh", "-d", "-i"]}[name]
-        environment = {"PATH": os.environ["PATH"], "HOME": str(folder.parent), "ZDOTDIR": str(folder.parent), "TERM": "vt100",
-                       "LC_ALL": "C.UTF-8", "INPUTRC": "/dev/null"}
+        home = folder.parent
+        place, text, words = SHELLS[name]
+        start = home / place
+        start.parent.mkdir(parents=True, exist_ok=True)
+        start.write_text(text.format(share=share, offered=self.offered_file))
+        words = [word.format(start=start) for word in words]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(home), "ZDOTDIR": str(home), "TERM": "vt100", "LC_ALL": "C.UTF-8",
+                       "INPUTRC": "/dev/null", "XDG_DATA_DIRS": str(share)}
         self.process, self.terminal = pty.fork()
         if self.process == 0:
             os.chdir(folder)
@@ -81,9 +95,12 @@ class Shell:
         return words
 
     def offers(self, keys):
-        """{what zsh offers behind them}"""
+        """{what zsh or fish offers behind them}"""
         self.offered_file.write_text("")
-        self.typed(keys + "\t\x15tsdb")
+        if self.name == "fish":
+            self.typed(f"complete -C '{keys}' | string replace -r '\\t.*' '' >'{self.offered_file}'; tsdb")
+        else:
+            self.typed(keys + "\t\x15tsdb")
         return set(self.offered_file.read_text().split())
 
     def end(self):
@@ -95,7 +112,9 @@ class Shell:
 def type_everything(name, shell, tsdb, check):
     check("a command is completed, beside a folder of its name", shell.typed("tsdb que\t"), "query")
     check("an option is", shell.typed("tsdb query --verb\t"), "query|--verbose")
-    check("an option, then its file", shell.typed("tsdb query --conf\tho\t"), "query|--config=hourglass.conf")
+    # fish puts a blank between both.
+    check("an option, then its file", shell.typed("tsdb query --conf\tho\t").replace("config|", "config="),
+          "query|--config=hourglass.conf")
     check("a file behind a blank", shell.typed("tsdb query --config ho\t"), "query|--config|hourglass.conf")
     check("the only file, without a letter", shell.typed("tsdb query --config=only/\t"), "query|--config=only/one")
     check("a file with a blank in its name", shell.typed("tsdb import tw\t"), "import|two words.txt")
