@@ -30,6 +30,9 @@ class ExtremeFold {
   /// Bytes that so many buckets take.
   [[nodiscard]] static int64_t BytesOf(int64_t buckets);
   [[nodiscard]] int64_t interval_ms() const { return interval_ms_; }
+  /// Starts of the first and the last bucket that are shown.
+  [[nodiscard]] int64_t first_ms() const { return first_ms_; }
+  [[nodiscard]] int64_t last_ms() const { return last_ms_; }
   [[nodiscard]] bool shows(int64_t bucket_ms) const {
     return bucket_ms >= first_ms_ && bucket_ms <= last_ms_;
   }

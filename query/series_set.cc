@@ -50,6 +50,19 @@ void NotePoints(int64_t first_ms, int64_t last_ms, uint64_t points, Series* seri
   series->raw_points += points;
 }
 
+// Of what it has of them: they themselves, or their statistics.
+void NoteRow(const RowHour& row, Series* series) {
+  const int64_t base_ms = int64_t{row.base} * 1000;
+  if (row.statistics != nullptr) {
+    const RowStatistics& statistics = *row.statistics;
+    NotePoints(base_ms + statistics.first_offset_ms, base_ms + statistics.last_offset_ms,
+               statistics.count, series);
+  } else if (!row.value.empty()) {
+    NotePoints(base_ms + row.offset_ms.front(), base_ms + row.offset_ms.back(), row.value.size(),
+               series);
+  }
+}
+
 bool HasNegativeZero(const PointColumns& buckets) {
   constexpr auto kNegativeZero = std::bit_cast<uint64_t>(-0.0);
   return std::find(buckets.bits.begin(), buckets.bits.end(), kNegativeZero) != buckets.bits.end();
@@ -258,10 +271,17 @@ Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, 
   ++folding_.rows;
   if (row->base % kRowSpan != 0) return FoldNoMore(again);
   const int64_t base_ms = int64_t{row->base} * 1000, interval = fold_->interval_ms();
+  // A gap of which the answer shows no bucket is none: nothing is interpolated in it.
   const auto follows = [&](int64_t bucket_ms) {
-    return folding_.rows == 1 || bucket_ms == folding_.next_ms;
+    return folding_.rows == 1 || bucket_ms == folding_.next_ms || bucket_ms <= fold_->first_ms();
   };
   Series& series = series_[index];
+  if (folding_.rows > 1 && folding_.next_ms > fold_->last_ms()) {
+    NoteRow(*row, &series);
+    ++rows_spared_;
+    ++folding_.spared;
+    return true;
+  }
   if (row->statistics != nullptr) {
     const RowStatistics& statistics = *row->statistics;
     const int64_t first_ms = base_ms + statistics.first_offset_ms;
@@ -270,7 +290,7 @@ Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, 
     const bool no_gap = step_ms > 0 && step_ms <= interval;
     if (no_gap && follows(first_ms - first_ms % interval) && !fold_->Needs(base_ms, statistics)) {
       folding_.next_ms = last_ms - last_ms % interval + interval;
-      NotePoints(first_ms, last_ms, statistics.count, &series);
+      NoteRow(*row, &series);
       ++rows_spared_;
       ++folding_.spared;
       return true;
@@ -286,8 +306,7 @@ Result<bool> SeriesSet::Fold(PointScan* scan, SeriesAgain* again, RowHour* row, 
       starts.back() - starts.front() != interval * static_cast<int64_t>(starts.size() - 1);
   if (gap) return FoldNoMore(again);
   folding_.next_ms = starts.back() + interval;
-  NotePoints(base_ms + row->offset_ms.front(), base_ms + row->offset_ms.back(), row->value.size(),
-             &series);
+  NoteRow(*row, &series);
   fold_->Take(buckets_);
   return true;
 }
@@ -321,8 +340,7 @@ Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
   const bool added = downsampler.AddStatistics(base_ms, statistics, any_order_);
   if (most > before) memory_.Remove(most - downsampler.MemoryBytes());
   if (!added) return false;
-  NotePoints(base_ms + statistics.first_offset_ms, base_ms + statistics.last_offset_ms,
-             statistics.count, &series_[index]);
+  NoteRow(row, &series_[index]);
   return true;
 }
 
@@ -330,7 +348,7 @@ Status SeriesSet::AddPoints(const RowHour& row, size_t index) {
   Series& series = series_[index];
   size_t n = row.value.size();
   int64_t base_ms = int64_t{row.base} * 1000;
-  NotePoints(base_ms + row.offset_ms.front(), base_ms + row.offset_ms.back(), n, &series);
+  NoteRow(row, &series);
   if (grid_ != nullptr) return Downsample(row, &downsamplers_[index]);
   PointColumns& points = series.points;
   RETURN_IF_ERROR(MakeRoom(n, &points));

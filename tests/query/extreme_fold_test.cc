@@ -368,6 +368,35 @@ TEST_CASE_FIXTURE(Fixture, "most rows of many series need not be read") {
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "gaps outside the time that is asked for do not have series read") {
+  constexpr int64_t kBegin = 3600, kEnd = 4 * 3600;
+  for (int host = 0; host < kHosts; ++host) {
+    PutInt(host, 100 + host, 5000);
+    for (int64_t at = kBegin; at < kEnd; at += kStep) {
+      PutInt(host, at, 1000 - host * 10 + static_cast<int64_t>(random() % 8));
+    }
+    PutInt(host, kEnd + 900 + host, 5000);
+  }
+  for (const bool files : {true, false}) {
+    if (files) ToFiles();
+    CAPTURE(files);
+    for (const int64_t start_s : {kBegin, kBegin + 30, kBegin + 1234}) {
+      for (const int64_t end_s : {kEnd - 1, kEnd - 60, kEnd - 61, kEnd + 30, kEnd - 1234}) {
+        CAPTURE(start_s);
+        CAPTURE(end_s);
+        CheckAll(Ask("max", "1m-max"), start_s, end_s);
+        CheckAll(Ask("max", "7m-max"), start_s, end_s);
+        CheckAll(Ask("max", "10m-max"), start_s, end_s, false);
+      }
+    }
+    if (files) {
+      // Of each the row in front, whose one point has no step; of the greatest the others.
+      CHECK(ReadFor(Ask("max", "1m-max"), kBegin, kEnd - 1) == kHosts + 3);
+      for (int host = 0; host < kHosts; ++host) PutInt(host, kEnd + 2000, 6000);
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "series with gaps, of part of the time, of odd steps are as they were") {
   for (int host = 0; host < kHosts; ++host) {
     const int64_t end = kHours * 3600;
