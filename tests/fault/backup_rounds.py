@@ -88,6 +88,8 @@ class Rounds:
         for thread in (*writers, shaker):
             thread.join()
         self.demand(not shaker.errors, f"round {number}: {shaker.errors[:3]}")
+        for writer in writers:
+            self.demand(not writer.errors, str(writer.errors))
         self.work.update(shaker.done)
         whole = (other / "BACKUP").exists()
         restored = self.run("restore", other, data=self.folder / "third")

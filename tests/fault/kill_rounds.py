@@ -6,7 +6,7 @@
 Each round starts the daemon, writes batches of points that exist only once (series of this round, value = a running
 number), kills it at a random moment, starts it again and reads the round back. Demanded: every point of a batch that
 was answered with 204 is there with its value; nothing is there that was never sent; and what was undecided (sent, not
-answered) is decided by the first reading for ever. The last rounds' reading covers everything, before and after a
+answered) is decided by the first reading for ever. A batch may be refused for now, with 503 or 429; any other answer is wrong. The last rounds' reading covers everything, before and after a
 clean stop. The store is kept small, and its regions are divided, joined, flushed and merged through /api/admin all the
 while, so that kills also hit flushes, merges and splits. --self-test checks the checking.
 The last line reads "N passed, N failed"; a failure prints the seed.
@@ -31,6 +31,7 @@ WRITERS = 4
 SERIES = 20             # of each writer and round
 FIRST = 1_700_000_000   # time of the first point of a series, seconds
 HOURS = [(FIRST // 3600 + hour) * 3600 for hour in range(4)]  # in which regions are divided
+REFUSALS = (429, 503)   # of a daemon that is well: not now
 SMALL_STORE = {"tsd.storage.log.max": 1 << 20}  # the least: a flush about every 75,000 points
 
 
@@ -58,7 +59,7 @@ class Ledger:
 
 
 class Writer(threading.Thread):
-    """Sends batches until the daemon is gone."""
+    """Sends batches until the daemon is gone, or answers what it may not: then there is an error."""
 
     def __init__(self, daemon, ledger, round_number, number, seed):
         super().__init__()
@@ -67,6 +68,7 @@ class Writer(threading.Thread):
         self.random = random.Random(seed)
         self.refused = 0
         self.sent = 0
+        self.errors = []
 
     def batch(self):
         points, keys = [], {}
@@ -91,15 +93,22 @@ class Writer(threading.Thread):
             try:
                 connection.request("POST", "/api/put", body, {"Content-Type": "application/json"})
                 answer = connection.getresponse()
-                answer.read()
+                text = answer.read()
             except (OSError, http.client.HTTPException):
                 return
             if answer.status == 204:
                 for key in keys:
                     self.ledger.acknowledged[key] = self.ledger.undecided.pop(key)
-            else:
+            elif answer.status in REFUSALS:
                 self.refused += 1
                 time.sleep(0.01)
+            else:
+                self.errors.append(f"round {self.round} writer {self.number}: " + wrong_answer(answer.status, text))
+                return
+
+
+def wrong_answer(status, text):
+    return f"a write is answered {status} {text[:300]!r}"
 
 
 def read_back(daemon, round_number, writer):
@@ -158,6 +167,7 @@ def one_round(daemon, number, chance, work):
     undecided = sum(len(ledger.undecided) for ledger in ledgers)
     recovery_s = daemon.start()
     errors = settle_round(daemon, number, ledgers) + [f"round {number}: {error}" for error in shaker.errors]
+    errors += [error for writer in writers for error in writer.errors]
     refused = sum(writer.refused for writer in writers)
     print(f"round {number}: killed after {pause:.2f} s, {acknowledged} points acknowledged, {undecided} unanswered"
           + (f", {refused} batches refused" if refused else "")
@@ -167,7 +177,40 @@ def one_round(daemon, number, chance, work):
     return ledgers, errors
 
 
+class Scripted:
+    """Stands for a daemon and its connection: raises, or answers the status that it is told to."""
+
+    def __init__(self, *outcomes):
+        self.outcomes = list(outcomes)
+        self.status = None
+
+    def connection(self, timeout):
+        del timeout
+        return self
+
+    def request(self, *_):
+        pass
+
+    def getresponse(self):
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        self.status = outcome
+        return self
+
+    def read(self):
+        return b"why"
+
+    def close(self):
+        pass
+
+
 def self_test():
+    def writer(*outcomes):
+        it = Writer(Scripted(*outcomes, ConnectionResetError()), Ledger(), 0, 0, 1)
+        it.run()
+        return it
+
     def ledger():
         it = Ledger()
         it.acknowledged = {("s0", 1): 7}
@@ -176,7 +219,10 @@ def self_test():
 
     later = ledger()
     first = later.settle({("s0", 1): 7, ("s0", 2): 8})
+    refused, failing = writer(204, 503, 429), writer(503, 500, 204)
     return judged({
+        "a refused batch is no error": not refused.errors and refused.refused == 2 and refused.ledger.acknowledged,
+        "any other answer is one, with status and body": len(failing.errors) == 1 and "500 b'why'" in failing.errors[0],
         "all there": not first,
         "an undecided point may be missing": not ledger().settle({("s0", 1): 7}),
         "a lost point is found": len(ledger().settle({("s0", 2): 8})) == 1,

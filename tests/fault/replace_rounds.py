@@ -7,8 +7,8 @@ sees half of an answer.
 Four writers and an asker keep their connections; each round stops the daemon (SIGTERM), as an upgrade does, and starts the
 other program on the same data directory. --old: the program to begin with, and to come back to in every second round; without
 it a copy of --tsdb under another name, which shows the order of a stop, not that old files open (the fixtures of
-tests/storage do that). Clients may see a connection refused or closed without an answer, and 503; then they send the same
-once more, as agents do. --self-test checks the checking.
+tests/storage do that). Clients may see a connection refused or closed without an answer, 503 and 429; then they send the same
+once more, as agents do. Any other answer to a write is wrong. --self-test checks the checking.
 The last line reads "N passed, N failed"; a failure prints the seed.
 """
 import argparse
@@ -39,6 +39,7 @@ class Client(threading.Thread):
         super().__init__()
         self.daemon_under_test = daemon
         self.connection = None
+        self.text = b""  # of the last answer
         self.ending = threading.Event()
         self.errors, self.answered, self.repeated = [], 0, 0
 
@@ -49,7 +50,7 @@ class Client(threading.Thread):
                 self.connection = self.daemon_under_test.connection(timeout=60)
             self.connection.request(method, path, body)
             answer = self.connection.getresponse()
-            answer.read()
+            self.text = answer.read()
             return answer.status
         except (http.client.IncompleteRead, http.client.LineTooLong, http.client.UnknownProtocol) as error:
             self.errors.append(f"half of an answer: {error!r}")
@@ -65,7 +66,7 @@ class Client(threading.Thread):
     def until_answered(self, method, path, body=None):
         while True:
             status = self.ask(method, path, body)
-            if status not in (None, 503):
+            if status is not None and status not in kill_rounds.REFUSALS:
                 self.answered += 1
                 return status
             if self.ending.is_set():
@@ -88,7 +89,8 @@ class Writer(Client):
                 for key in keys:
                     self.ledger.acknowledged[key] = self.ledger.undecided.pop(key)
             elif status is not None:
-                self.errors.append(f"a write is answered {status}")
+                self.errors.append(kill_rounds.wrong_answer(status, self.text))
+                return
 
 
 class Asker(Client):
@@ -148,43 +150,15 @@ def replace_under_load(daemon, programs, rounds, seed):
     return errors
 
 
-class Scripted:
-    """Stands for a connection: raises or answers what it is told to."""
-
-    def __init__(self, *outcomes):
-        self.outcomes = list(outcomes)
-        self.status = None
-
-    def connection(self, timeout):
-        del timeout
-        return self
-
-    def request(self, *_):
-        pass
-
-    def getresponse(self):
-        outcome = self.outcomes.pop(0)
-        if isinstance(outcome, Exception):
-            raise outcome
-        self.status = outcome
-        return self
-
-    def read(self):
-        pass
-
-    def close(self):
-        pass
-
-
 def self_test():
     def errors_of(*outcomes):
-        client = Client(Scripted(*outcomes, 204))
+        client = Client(kill_rounds.Scripted(*outcomes, 204))
         client.until_answered("GET", "/")
         return client.errors
 
     return judged({
         "a closed connection is no error": not errors_of(http.client.RemoteDisconnected("gone"), ConnectionResetError()),
-        "a refusal is none": not errors_of(503, ConnectionRefusedError()),
+        "a refusal is none": not errors_of(503, 429, ConnectionRefusedError()),
         "a cut body is one": len(errors_of(http.client.IncompleteRead(b"x", 7))) == 1,
         "a cut head is one": len(errors_of(http.client.BadStatusLine("HTT"))) == 1,
     })

@@ -95,7 +95,7 @@ def one_round(daemon, gateway, number, chance):
         daemon.start()
         back.join()
     wait_for("an empty spool", lambda: spooled(daemon, "bytes") == 0)
-    errors = settle_round(daemon, number, ledgers)
+    errors = settle_round(daemon, number, ledgers) + [error for writer in writers for error in writer.errors]
     print(f"round {number}: killed {'after HBase was back' if replaying else 'while HBase was away'}, about {waiting} bytes in "
           f"the spool; {sum(len(ledger.acknowledged) for ledger in ledgers)} points acknowledged: "
           + ("all there" if not errors else f"{len(errors)} wrong"), flush=True)
