@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/survive.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/reconcile.h"
 #include "storage/points/render.h"
@@ -26,9 +27,15 @@ void RowFold::Offer(ByteView key, uint32_t base) {
     ++stats_.dropped;
     return;
   }
+  queue_.push_back(owned);
+  // A key that waits and is in no queue would never be taken again.
+  const Status noted = Survive([&] { waiting_.insert(std::move(owned)); });
+  if (!noted.ok()) {
+    queue_.pop_back();
+    ++stats_.dropped;
+    return;
+  }
   ++stats_.offered;
-  waiting_.insert(owned);
-  queue_.push_back(std::move(owned));
   changed_.notify_one();
 }
 
@@ -46,7 +53,7 @@ bool RowFold::Take(Bytes* key) {
 }
 
 Status RowFold::FoldCounted(const Bytes& key) {
-  auto changed = FoldRow(key);
+  const Result<bool> changed = Survive([&] { return FoldRow(key); });
   std::lock_guard lock(mutex_);
   --busy_;
   if (!changed.ok()) {

@@ -34,7 +34,7 @@ struct RowFoldOptions {
 
 struct RowFoldStats {
   uint64_t offered = 0;        // keys taken into the queue
-  uint64_t dropped = 0;        // keys turned away: the queue was full, or a drain found no store
+  uint64_t dropped = 0;        // keys turned away: no room or memory, or a drain found no store
   uint64_t rewritten = 0;      // rows changed
   uint64_t failed = 0;         // rows that cannot be read or settled, or that the store refused
   uint64_t failed_reads = 0;   // of these, where the store did not give the row

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/base/survive.h"
 #include "storage/points/render.h"
 
 namespace hg::compaction {
@@ -38,6 +39,7 @@ size_t RowQueue::Round() {
         std::min<uint64_t>({std::max(options_.min_flush_threshold, share),
                             options_.max_concurrent_flushes, RowFold::kQueueMax});
     const int64_t now_s = clock_.NowMs() / 1000;
+    due.reserve(std::min<uint64_t>(budget, count_));
     while (due.size() < budget && !rows_.empty() && points::IsOldRow(rows_.begin()->first, now_s)) {
       const auto hour = rows_.begin();
       if (!hour->second.empty()) {
@@ -48,7 +50,11 @@ size_t RowQueue::Round() {
       if (hour->second.empty()) rows_.erase(hour);
     }
   }
-  for (const auto& [key, base] : due) fold_->Offer(key, base);
+  for (const auto& row : due) {
+    if (Survive([&] { fold_->Offer(row.first, row.second); }).ok()) continue;
+    const std::lock_guard lock(mutex_);
+    ++dropped_;
+  }
   return due.size();
 }
 
@@ -63,7 +69,7 @@ void RowQueue::Work() {
                       [this] { return stopping_; });
     if (stopping_) return;
     lock.unlock();
-    (void)Round();
+    (void)Survive([this] { (void)Round(); });  // what was thrown, the next one tries again
     lock.lock();
   }
 }

@@ -27,7 +27,7 @@ struct RowQueueOptions {
 
 struct RowQueueStats {
   size_t rows = 0;       // that wait for their hour to end, or for their round
-  uint64_t dropped = 0;  // rows that were not taken: too many waited
+  uint64_t dropped = 0;  // rows that were not taken, or not handed on: too many, or no memory
 };
 
 /// Thread-safe. The fold and the clock outlive it. What waits is lost with the process; such rows

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "storage/base/survive.h"
+
 namespace hg::query {
 namespace {
 
@@ -30,13 +32,15 @@ Status LargeLane::Enter(int64_t held, const std::function<Status()>& look) {
   while (status.ok() && (place != waiting_.begin() || !MayStart(held))) {
     moved_.wait_for(lock, kPoll);
     lock.unlock();
-    status = look();
+    // Others come behind this place: whatever becomes of the query, it is given up.
+    status = Survive([&] {
+      const Status looked = look();
+      const int64_t waited_ms = (clock_.MonotonicNs() - began_ns) / 1'000'000;
+      if (!looked.ok() || waited_ms <= options_.wait_max_ms) return looked;
+      return Status::Busy("The query waited " + std::to_string(waited_ms) +
+                          " ms behind other large ones; please try again later");
+    });
     lock.lock();
-    const int64_t waited_ms = (clock_.MonotonicNs() - began_ns) / 1'000'000;
-    if (status.ok() && waited_ms > options_.wait_max_ms) {
-      status = Status::Busy("The query waited " + std::to_string(waited_ms) +
-                            " ms behind other large ones; please try again later");
-    }
   }
   waiting_.erase(place);
   if (status.ok()) ++working_;

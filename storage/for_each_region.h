@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/base/survive.h"
 #include "storage/store.h"
 
 namespace hg {
@@ -29,15 +30,17 @@ Result<T> ForEachRegion(Store& store, const std::string& table, T all, const Fn&
   std::atomic<bool> failed{false};
   const auto work = [&] {
     for (size_t i = next++; i < regions.size() && !failed; i = next++) {
-      parts[i] = fn(regions[i]);
+      parts[i] = Survive([&] { return Result<T>(fn(regions[i])); });
       done[i] = 1;
       if (!parts[i].ok()) failed = true;
     }
   };
   std::vector<std::thread> others;
-  while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size())) {
-    others.emplace_back(work);
-  }
+  // Where no thread is to be had, those that are do the work.
+  (void)Survive([&] {
+    while (others.size() + 1 < std::min(kRegionThreadsMax, regions.size()))
+      others.emplace_back(work);
+  });
   work();
   for (std::thread& thread : others) thread.join();
   for (size_t i = 0; i < regions.size(); ++i) {

@@ -1,5 +1,7 @@
 #include "uid/highest_ids.h"
 
+#include "storage/base/survive.h"
+
 namespace hg::uid {
 
 void HighestIds::Start() {
@@ -23,7 +25,7 @@ std::optional<int64_t> HighestIds::Of(UidKind kind) const {
 
 void HighestIds::Read() {
   for (const UidKind kind : kUidKinds) {
-    const Result<int64_t> highest = names_.HighestId(kind);
+    const Result<int64_t> highest = Survive([&] { return names_.HighestId(kind); });
     if (highest.ok()) read_[static_cast<size_t>(kind)] = *highest;
   }
 }

@@ -39,7 +39,9 @@ NameCache::Entry NameCache::Add(ByteView name, ByteView id, uint64_t changes) {
 void NameCache::Rename(ByteView old_name, ByteView new_name, ByteView id) {
   std::unique_lock lock(mutex_);
   changes_.fetch_add(1, std::memory_order_release);
+  // First what is no longer true: memory may be wanting for the rest.
   ids_.Erase(old_name);
+  names_.Erase(id);
   if (options_.ids) ids_.Set(new_name, Entry{Bytes(id)});
   if (options_.names) names_.Set(id, std::string(new_name));
 }

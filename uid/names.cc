@@ -5,11 +5,12 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <set>
-#include <unordered_map>
 
 #include "storage/base/invariant.h"
+#include "storage/base/survive.h"
 #include "storage/model/name_text.h"
 #include "uid/name_cache.h"
 
@@ -131,8 +132,9 @@ class Kind {
   std::atomic<uint64_t> rejected_{0};
 
   std::mutex pending_mutex_;
-  std::unordered_map<std::string, std::shared_ptr<Pending>> pending_;  // guarded by pending_mutex_
-  std::set<Bytes> renaming_;  // stored bytes of names; guarded by pending_mutex_
+  // Guarded by pending_mutex_.
+  std::map<std::string, std::shared_ptr<Pending>, std::less<>> pending_;
+  std::set<Bytes> renaming_;  // stored bytes of names
 };
 
 Result<std::optional<Bytes>> Kind::ReadColumn(ByteView row, const Bytes& family) {
@@ -178,14 +180,13 @@ Result<Bytes> Kind::FindOrAssign(ByteView name, bool* assigned) {
   if (cache_.FindId(name, &entry)) return RequireOwnSpelling(name, entry);
   if (name.empty()) return Status::InvalidArgument("empty name for '" + qualifier_ + "'");
 
-  std::shared_ptr<Pending> pending;
+  auto pending = std::make_shared<Pending>();
   bool first = false;
   {
     std::lock_guard lock(pending_mutex_);
-    std::shared_ptr<Pending>& slot = pending_[std::string(name)];
-    first = slot == nullptr;
-    if (first) slot = std::make_shared<Pending>();
-    pending = slot;
+    const auto [at, is_new] = pending_.try_emplace(std::string(name), pending);
+    first = is_new;
+    pending = at->second;
   }
   if (!first) {
     std::unique_lock lock(pending->mutex);
@@ -193,18 +194,19 @@ Result<Bytes> Kind::FindOrAssign(ByteView name, bool* assigned) {
     return pending->id;
   }
 
-  Result<Bytes> id = LoadOrAssign(name, assigned);
+  Result<Bytes> id = Survive([&] { return LoadOrAssign(name, assigned); });
+  // To those who wait, without a want of memory on the way.
   {
     std::lock_guard lock(pending_mutex_);
-    pending_.erase(std::string(name));
+    pending_.erase(pending_.find(name));
   }
   {
     std::lock_guard lock(pending->mutex);
-    pending->id = id;
+    pending->id = std::move(id);
     pending->done = true;
   }
   pending->done_changed.notify_all();
-  return id;
+  return pending->id;
 }
 
 Result<Bytes> Kind::LoadOrAssign(ByteView name, bool* assigned) {
@@ -340,15 +342,16 @@ Status Kind::Rename(ByteView old_name, ByteView new_name) {
   if (new_name.empty()) return Status::InvalidArgument("empty name for '" + qualifier_ + "'");
   const Bytes old_bytes = ToLatin1(old_name);
   const Bytes new_bytes = ToLatin1(new_name);
+  std::set<Bytes> both{old_bytes, new_bytes};
   {
     std::lock_guard lock(pending_mutex_);
     if (renaming_.contains(old_bytes) || renaming_.contains(new_bytes)) {
       return Status::Conflict("Ongoing rename of \"" + std::string(old_name) + "\" or \"" +
                               std::string(new_name) + "\"");
     }
-    renaming_.insert({old_bytes, new_bytes});
+    renaming_.merge(both);
   }
-  const Status status = RenameReserved(old_name, new_name);
+  Status status = Survive([&] { return RenameReserved(old_name, new_name); });
   std::lock_guard lock(pending_mutex_);
   renaming_.erase(old_bytes);
   renaming_.erase(new_bytes);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "storage/base/crc32c.h"
+#include "storage/base/survive.h"
 #include "storage/hbase/failure.h"
 #include "storage/lsm/log_format.h"
 #include "storage/lsm/log_recovery.h"
@@ -244,6 +245,7 @@ SpoolStats Spool::Stats() const {
   const std::lock_guard lock(mutex_);
   SpoolStats stats = stats_;
   stats.bytes = log_->End() - replayed_;
+  if (!failure_.ok()) stats.failure = failure_.ToString();
   const auto since = [this](int64_t ms) { return std::max<int64_t>(0, clock_.NowMs() - ms); };
   stats.age_ms = holding_ ? since(oldest_ms_) : 0;
   stats.stuck_ms = stuck_since_ms_ > 0 ? since(stuck_since_ms_) : 0;
@@ -260,7 +262,7 @@ void Spool::ReplayLoop() {
     rate_since_ms_ = clock_.NowMs();
     rate_rows_ = 0;
     lock.unlock();
-    const Status replayed = ReplayTaken();
+    const Status replayed = Survive([this] { return ReplayTaken(); });
     if (!replayed.ok()) (void)WaitBeforeRetry(replayed);
     lock.lock();
   }
@@ -285,7 +287,7 @@ Status Spool::ReplayTaken() {
   }
   if (log_->End() == at.position) {
     holding_ = false;
-    stats_.failure.clear();
+    failure_ = {};
     refused_since_ms_.clear();
   }
   return {};
@@ -372,7 +374,7 @@ Status Spool::SendPatiently(SpoolRecord record, lsm::LogPosition end) {
     if (!WaitBeforeRetry(kept)) return Status::Unavailable("stopping");
   }
   const std::lock_guard lock(mutex_);
-  stats_.failure.clear();
+  failure_ = {};
   stats_.rows_replayed += all - refused.size();
   stats_.rows_set_aside += refused.size();
   replayed_ = end;
@@ -438,15 +440,15 @@ Status Spool::SetAside(const SpoolRecord& record, const std::vector<RefusedRow>&
 
 bool Spool::WaitBeforeRetry(const Status& why) {
   std::unique_lock lock(mutex_);
-  stats_.failure = why.ToString();
+  failure_ = why;
   changed_.wait_for(lock, std::chrono::milliseconds(options_.retry_ms),
                     [this] { return stopping_; });
   if (stopping_) return false;
   lock.unlock();
   // What waits here may do so for long.
-  const Status rebuilt = RebuildLog();
+  const Status rebuilt = Survive([this] { return RebuildLog(); });
   lock.lock();
-  if (!rebuilt.ok()) stats_.failure = rebuilt.ToString();
+  if (!rebuilt.ok()) failure_ = rebuilt;
   return true;
 }
 

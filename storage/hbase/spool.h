@@ -150,7 +150,8 @@ class Spool {
   bool stopping_ = false;
   uint64_t sequence_ = 0;          // of the last record taken
   lsm::LogPosition replayed_ = 0;  // everything before it is in HBase
-  SpoolStats stats_;               // but for bytes and times
+  SpoolStats stats_;               // but for bytes, times and the failure
+  Status failure_;                 // of the last try
   int64_t stuck_since_ms_ = 0;     // HBase refuses the row in front; 0: it does not
   int64_t oldest_ms_ = 0;          // of what is left, while it holds
   int64_t rate_since_ms_ = 0;      // the replay rate is that of the rows since

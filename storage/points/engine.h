@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,6 +24,7 @@
 
 #include "storage/base/clock.h"
 #include "storage/base/file.h"
+#include "storage/base/survive.h"
 #include "storage/lsm/block_cache.h"
 #include "storage/lsm/log_recovery.h"
 #include "storage/lsm/manifest.h"
@@ -45,17 +45,6 @@ namespace hg::points {
 class ReplayPipe;
 class RunWriter;
 struct MergeInput;
-
-/// What work of a background thread comes to; what it throws, such as a want of memory, is a
-/// failure of the work and not the end of the process (spec region-store.md O1).
-template <typename Work>
-Status Survive(const Work& work) {
-  try {
-    return work();
-  } catch (const std::exception& thrown) {
-    return Status::Unavailable(std::string("broken off: ") + thrown.what());
-  }
-}
 
 /// Which files a reader looks at. Cells of all families stand in one file of a run (engine.md §6),
 /// points in another.
@@ -368,9 +357,9 @@ class Engine {
   bool merge_wanted_ = false;        // guarded by background_mutex_
   bool large_merge_wanted_ = false;  // guarded by background_mutex_
   bool stop_ = false;                // guarded by background_mutex_
-  std::string flush_error_;          // guarded by background_mutex_
-  std::string merge_error_;          // guarded by background_mutex_
-  std::string large_merge_error_;    // guarded by background_mutex_
+  Status flush_error_;               // guarded by background_mutex_
+  Status merge_error_;               // guarded by background_mutex_
+  Status large_merge_error_;         // guarded by background_mutex_
   std::thread flush_thread_;
   std::thread merge_thread_;
   std::thread large_merge_thread_;

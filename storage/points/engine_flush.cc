@@ -73,7 +73,7 @@ void Engine::FlushLoop() {
       put_off = flush_put_off_ms_.has_value();
     }
     lock.lock();
-    flush_error_ = status.ok() ? "" : status.ToString();
+    flush_error_ = status;
     flush_asked_.store(false, std::memory_order_relaxed);
     // After a failure, and while merges lag behind, the next round comes with the next tick, asked
     // or not.

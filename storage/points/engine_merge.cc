@@ -51,7 +51,7 @@ uint64_t RunOf(const region::WindowChoice& windows, std::optional<uint32_t> base
 void Engine::MergeLoop(MergePool pool) {
   std::unique_lock lock(background_mutex_);
   bool& wanted = pool == MergePool::kLarge ? large_merge_wanted_ : merge_wanted_;
-  std::string& error = pool == MergePool::kLarge ? large_merge_error_ : merge_error_;
+  Status& error = pool == MergePool::kLarge ? large_merge_error_ : merge_error_;
   while (!stop_) {
     background_wake_.wait_for(lock, std::chrono::milliseconds(options_.check_interval_ms),
                               [&] { return stop_ || wanted; });
@@ -63,7 +63,7 @@ void Engine::MergeLoop(MergePool pool) {
       status = Survive([this] { return SplitWhereDue(); });
     }
     lock.lock();
-    error = status.ok() ? "" : status.ToString();
+    error = status;
   }
 }
 

@@ -509,9 +509,8 @@ EmbeddedStats Engine::Stats() const {
   stats.replayed_records = replayed_;
   stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;
   std::lock_guard lock(background_mutex_);
-  stats.background_error = !flush_error_.empty()   ? flush_error_
-                           : !merge_error_.empty() ? merge_error_
-                                                   : large_merge_error_;
+  for (const Status* error : {&flush_error_, &merge_error_, &large_merge_error_})
+    if (stats.background_error.empty() && !error->ok()) stats.background_error = error->ToString();
   return stats;
 }
 

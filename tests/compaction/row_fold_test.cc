@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <new>
+#include <thread>
 
 #include "tests/compaction/old_rows.h"
+#include "tests/fault/starve.h"
 #include "tests/storage/points/embedded/embedded_subject.h"
 #include "tests/support/away_store.h"
 #include "tests/support/hex.h"
@@ -287,6 +290,38 @@ TEST_CASE("the worker folds without being drained") {
   for (int i = 0; i < 50; ++i) fold.Offer(Key(i), kBase);
   while (fold.Stats().rewritten < 50) std::this_thread::yield();
   CHECK(rig.Cells(Key(49)) == "00000010=2A1800 ");
+}
+
+TEST_CASE("a row that memory is wanting for is counted, and folded when it is offered again") {
+  Rig rig;
+  rig.Put(Key(1), {{"0010", "18"}, {"0000", "2A"}});
+  rig.store.between = [] { throw std::bad_alloc(); };
+  RowFold fold(&rig.store, rig.options, rig.clock);
+  fold.Offer(Key(1), kBase);
+  fold.Start();
+  while (fold.Stats().failed == 0) std::this_thread::yield();
+  fold.Offer(Key(1), kBase);
+  while (fold.Stats().rewritten == 0) std::this_thread::yield();
+  fold.Stop();
+  CHECK(fold.Stats().failed == 1);
+  CHECK(rig.Cells(Key(1)) == "00000010=2A1800 ");
+}
+
+TEST_CASE("an offer that breaks off at any allocation does not keep its row out of the queue") {
+  constexpr int kRows = 20;
+  bool failed = true;
+  for (int64_t n = 0; failed; ++n) {
+    CAPTURE(n);
+    Rig rig;
+    RowFold fold(&rig.store, rig.options, rig.clock);
+    const auto offer = [&] {
+      for (int series = 1; series <= kRows; ++series) fold.Offer(Key(series), kBase);
+      return Status();
+    };
+    (void)Starve(n, &failed, offer);
+    (void)offer();
+    CHECK(fold.Stats().queued == kRows);
+  }
 }
 
 }  // namespace

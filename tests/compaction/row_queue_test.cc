@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <new>
+#include <thread>
+
 #include "tests/compaction/old_rows.h"
+#include "tests/fault/starve.h"
 #include "tests/support/away_store.h"
 #include "tests/support/hex.h"
 #include "tests/support/manual_clock.h"
@@ -131,6 +136,38 @@ TEST_CASE("a stop ends the rounds") {
   rig.queue.Stop();
   rig.queue.Stop();
   CHECK(rig.queue.Stats().rows == 0);
+}
+
+TEST_CASE("a round that breaks off at any allocation loses count of no row") {
+  RowQueueOptions options;
+  options.min_flush_threshold = 10;
+  bool failed = true;
+  for (int64_t n = 0; failed; ++n) {
+    CAPTURE(n);
+    Rig rig(options);
+    rig.Write(20);
+    (void)Starve(n, &failed, [&] {
+      (void)rig.queue.Round();
+      return Status();
+    });
+    const RowQueueStats queue = rig.queue.Stats();
+    const RowFoldStats fold = rig.fold.Stats();
+    CHECK(queue.rows + queue.dropped + fold.queued + fold.dropped == 20);
+  }
+}
+
+TEST_CASE("rounds go on behind one that memory was wanting for") {
+  RowQueueOptions options;
+  options.flush_interval_s = 0;
+  Rig rig(options);
+  std::atomic<int> rounds{0};
+  rig.queue.PauseWhile([&]() -> bool {
+    if (++rounds == 1) throw std::bad_alloc();
+    return true;
+  });
+  rig.queue.Start();
+  while (rounds < 2) std::this_thread::yield();
+  rig.queue.Stop();
 }
 
 }  // namespace

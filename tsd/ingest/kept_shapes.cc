@@ -1,8 +1,8 @@
 #include "tsd/ingest/kept_shapes.h"
 
 #include <chrono>
-#include <new>
 
+#include "storage/base/survive.h"
 #include "tsd/ingest/tag_shapes.h"
 
 namespace hg::tsd {
@@ -29,12 +29,7 @@ void KeptShapes::Stop() {
 }
 
 void KeptShapes::Run() {
-  try {
-    const Status recalled = ingest_.RecallSpellings(stop_);
-    if (!recalled.ok()) report_("spellings are learnt anew: " + recalled.ToString());
-  } catch (const std::bad_alloc&) {
-    report_("spellings are learnt anew: no memory to recall them");
-  }
+  Tell("spellings are learnt anew", Survive([this] { return ingest_.RecallSpellings(stop_); }));
   std::unique_lock lock(mutex_);
   do {
     lock.unlock();
@@ -50,8 +45,13 @@ void KeptShapes::Save() {
   if (changes == saved_) return;
   // After a failure the next change tries again.
   saved_ = changes;
-  const Status saved = ReplaceFile(files_, folder_, kShapesName, ingest_.shapes().Encode());
-  if (!saved.ok()) report_("shapes of tags are not kept: " + saved.ToString());
+  const Status saved = Survive(
+      [this] { return ReplaceFile(files_, folder_, kShapesName, ingest_.shapes().Encode()); });
+  Tell("shapes of tags are not kept", saved);
+}
+
+void KeptShapes::Tell(const char* what, const Status& status) const {
+  if (!status.ok()) (void)Survive([&] { report_(what + (": " + status.ToString())); });
 }
 
 }  // namespace hg::tsd

@@ -37,6 +37,8 @@ class KeptShapes {
  private:
   void Run();
   void Save();
+  /// What is ok is no news.
+  void Tell(const char* what, const Status& status) const;
 
   Ingest& ingest_;
   FileSystem& files_;

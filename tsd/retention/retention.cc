@@ -8,6 +8,7 @@
 #include "query/filter.h"
 #include "query/name_memo.h"
 #include "query/series_filter.h"
+#include "storage/base/survive.h"
 #include "tsd/log.h"
 
 namespace hg::tsd {
@@ -29,7 +30,7 @@ void Retention::Work() {
   std::unique_lock lock(mutex_);
   while (!watch_.stopped) {
     lock.unlock();
-    (void)Round();  // what failed is in the log
+    (void)Survive([this] { return Round(); });  // what failed is in the log
     lock.lock();
     stop_.wait_for(lock, std::chrono::seconds(options_.interval_s),
                    [this] { return watch_.stopped.load(); });
@@ -45,15 +46,15 @@ Status Retention::Round() {
     if (first.ok()) first = std::move(status);
   };
   for (const RetentionRule& rule : options_.rules) {
-    const Result<std::vector<std::string>> metrics = MetricsOf(rule);
+    const auto metrics = Survive([&] { return MetricsOf(rule); });
     if (!metrics.ok()) {
       failed(Prepend(metrics.status(), "metrics that begin with '" + rule.metric + "'"));
       continue;
     }
     for (const std::string& metric : *metrics) {
       RETURN_IF_ERROR(watch_.Step(1));
-      if (const Status status = DeleteOld(rule, metric); !status.ok())
-        failed(Prepend(status, "metric '" + metric + "'"));
+      const Status status = Survive([&] { return DeleteOld(rule, metric); });
+      if (!status.ok()) failed(Prepend(status, "metric '" + metric + "'"));
     }
   }
   RETURN_IF_ERROR(watch_.Step(1));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "storage/base/survive.h"
+
 namespace hg::tsd {
 namespace {
 
@@ -56,15 +58,16 @@ void RollupMaker::Stop() {
 
 void RollupMaker::Work() {
   setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
-  std::string last_failure;
+  Status last;
   while (!stopped_) {
-    const Status round = Round();
+    const Status round = Survive([this] { return Round(); });
     if (stopped_) return;
     if (!round.ok()) {
       ++failures_;
-      if (round.message() != last_failure) Report(round.ToString() + "; trying again");
+      if (round.message() != last.message())
+        (void)Survive([&] { Report(round.ToString() + "; trying again"); });
     }
-    last_failure = round.message();
+    last = round;
     if (round.ok() && marks_left_) continue;
     std::unique_lock lock(mutex_);
     stop_.wait_for(lock, kBetweenRounds, [this] { return stopped_.load(); });

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "storage/base/commit_later.h"
+#include "storage/base/survive.h"
 #include "tsd/rollup/rollup_state.h"
 
 // Marks: which hours have changed since their rollups were made.
@@ -42,9 +43,10 @@ Result<RollupState::Mark*> RollupState::Leave(std::unique_lock<std::mutex>* lock
   const uint64_t times_forgotten = times_forgotten_;
   lock->unlock();
   const CommitLater later;  // what it is for comes behind it in the log
-  const Status put = too_many ? table_.TellMissed() : table_.PutMark(key);
+  // Others wait for the mark: whatever becomes of it, its state says so.
+  Status put = Survive([&] { return too_many ? table_.TellMissed() : table_.PutMark(key); });
   lock->lock();
-  if (put.ok() && too_many) Forget();
+  if (put.ok() && too_many) put = Survive([this] { Forget(); });
   const auto at = marks_.find(key);
   // A mark of this key is another's by now, or there is none.
   if (times_forgotten_ != times_forgotten || at == marks_.end()) {
@@ -140,10 +142,10 @@ Result<bool> RollupState::Unmark(const Marked& mark) {
   at->second.state = Mark::State::kRemoving;
   lock.unlock();
   // A mark that comes back is no harm, and changes of its hour wait for this on network loops.
-  const Status dropped = [&] {
+  const Status dropped = Survive([&] {
     const CommitLater later;
     return table_.DropMark(key);
-  }();
+  });
   lock.lock();
   at = marks_.find(key);
   if (at != marks_.end() && dropped.ok()) Erase(at);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/base/commit_later.h"
+#include "storage/base/survive.h"
 
 namespace hg::tsd {
 namespace {
@@ -66,13 +67,16 @@ Status RollupState::CheckTable(const codec::RollupLevel& level,
 
 // Writes that are under way under a mark are so without one then.
 void RollupState::Forget() {
+  // All or, where memory is wanting, nothing.
+  std::map<MetricHour, uint32_t> writes = unmarked_;
+  for (const auto& [key, mark] : marks_)
+    if (mark.writers > 0) writes[key] += mark.writers;
+  unmarked_.swap(writes);
   start_.reset();
   complete_ = false;
   horizon_ = 0;
   whole_.clear();
   filled_.clear();
-  for (const auto& [key, mark] : marks_)
-    if (mark.writers > 0) unmarked_[key] += mark.writers;
   marks_.clear();
   uncounted_marks_ = 0;
   ++times_forgotten_;
@@ -215,19 +219,22 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     if (KeepsPoints(at->second)) bound = at->first.second;
   bound -= bound % kDay;
   if (bound <= old.before) return had;
+  // Memory may be wanting up to here, or while it is put, where it is a failure.
   const KeptRollups kept = old.UpTo(bound, places);
-  kept_[metric] = kept;  // for those, too, who make all anew meanwhile
+  KeptRollups before = old, behind = kept;
+  KeptRollups& known = kept_[metric];
   keeping_.emplace(metric, bound);
+  std::swap(known, behind);  // for those, too, who make all anew meanwhile
   lock.unlock();
-  const Status put = [&] {
+  const Status put = Survive([&] {
     const CommitLater later;
     return table_.PutKept(metric, old, kept);
-  }();
+  });
   lock.lock();
   keeping_.reset();
   settled_.notify_all();
   if (!put.ok()) {
-    kept_[metric] = old;
+    std::swap(known, before);
     return put;
   }
   std::vector<uint32_t> odd;  // in their place only rollups are left

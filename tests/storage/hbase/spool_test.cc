@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <map>
+#include <new>
 #include <set>
 #include <thread>
 #include <vector>
@@ -361,6 +363,22 @@ TEST_CASE("wherever the process dies nothing acknowledged is lost or overwritten
       REQUIRE(dies_at < 10'000);
     }
   }
+}
+
+TEST_CASE("a want of memory while writes are replayed is told, and they are replayed behind it") {
+  Bench bench;
+  auto spool = *Spool::Open(bench.disk, Options(), bench.clock);
+  std::atomic<bool> starves = true;
+  spool->Start([&](const SpoolRecord& record) {
+    if (starves) throw std::bad_alloc();
+    return bench.cluster.WriteRows(record);
+  });
+  for (const Bytes& n : Numbers(300)) REQUIRE(spool->Hold(Record("k", n)).ok());
+  while (spool->Stats().failure.find("broken off") == std::string::npos) std::this_thread::yield();
+  starves = false;
+  Bench::WaitEmpty(*spool);
+  CHECK(bench.cluster.history() == Numbers(300));
+  CHECK(spool->Stats().failure.empty());
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <filesystem>
+#include <new>
 #include <random>
 #include <thread>
 
 #include "storage/points/numbered_series.h"
 #include "storage/points/points_over_cells.h"
+#include "tests/fault/faulty_file.h"
 #include "tests/storage/points/embedded/temp_folder.h"
 #include "tests/support/model_store.h"
 #include "tsd/ingest/kept_shapes.h"
@@ -248,6 +250,36 @@ TEST_CASE("random: whatever is recalled is the series that the names say") {
     }
     CHECK(known > 0);
   }
+}
+
+/// Memory is wanting for each file that is made.
+class StarvedDisk : public FaultyFileSystem {
+ public:
+  StarvedDisk() : FaultyFileSystem(1) {}
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (starves && mode == OpenMode::kCreate) throw std::bad_alloc();
+    return FaultyFileSystem::Open(path, mode);
+  }
+  std::atomic<bool> starves{true};
+};
+
+TEST_CASE("where memory is wanting shapes are kept when the next ones come") {
+  StarvedDisk disk;
+  REQUIRE(disk.CreateFolder("d").ok());
+  Fixture process;
+  std::atomic<int> told{0};
+  KeptShapes kept(*process.ingest, disk, "d", [&](const std::string& text) {
+    CHECK(text.starts_with("shapes of tags are not kept: "));
+    ++told;
+    throw std::bad_alloc();  // that it was is not to be told, either
+  });
+  kept.Start();
+  process.Learn({Dialect::kWords, "cpu", "host=a"});
+  while (told == 0) std::this_thread::yield();
+  disk.starves = false;
+  process.Learn({Dialect::kWords, "cpu", "other=a"});
+  kept.Stop();
+  CHECK(disk.Exists(std::string("d/") + kShapesName));
 }
 
 TEST_CASE("shapes are kept in a file, and the next process knows the spellings from it") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <new>
+
 #include "tests/query/engine_fixture.h"
 
 namespace hg::tsd {
@@ -136,6 +138,26 @@ TEST_CASE_FIXTURE(RetentionFixture, "who is stopped deletes nothing more") {
   retention.Stop();
   CHECK(retention.Round().code() == StatusCode::kUnavailable);
   CHECK(Ages("m") == "a 172800");
+}
+
+TEST_CASE_FIXTURE(
+    RetentionFixture,
+    "a metric that memory is wanting for is counted, and does not keep the next ones") {
+  for (const char* metric : {"a", "b"}) Put(metric, {{"host", "a"}}, kNow - 2 * kDay, 1);
+  bool starves = true;
+  Retention retention(points, names, clock,
+                      {.rules = *ParseRetentionRules(R"([{"metric":"*","keep":"1d"}])"),
+                       .query = UtcOptions(),
+                       .may_delete = [&](const Bytes&, uint32_t end_s) -> Result<uint32_t> {
+                         if (std::exchange(starves, false)) throw std::bad_alloc();
+                         return end_s;
+                       }});
+  CHECK(retention.Round().code() == StatusCode::kUnavailable);
+  CHECK(retention.Stats().failures == 1);
+  CHECK(Ages("a") == "a 172800");
+  CHECK(Ages("b").empty());
+  CHECK(retention.Round().ok());
+  CHECK(Ages("a").empty());
 }
 
 TEST_CASE("a wrong rule is refused by its number, and says what is wrong") {

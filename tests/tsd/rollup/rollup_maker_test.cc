@@ -6,6 +6,7 @@
 #include <future>
 #include <limits>
 #include <map>
+#include <new>
 #include <random>
 #include <thread>
 
@@ -551,6 +552,31 @@ class MarkStore : public ModelStore {
   std::atomic<bool> waited_for_disk{false};
   std::promise<void> let_go;
 };
+
+/// Memory is wanting whenever it is asked how late it is.
+class StarvedClock : public ManualClock {
+ public:
+  using ManualClock::ManualClock;
+  [[nodiscard]] int64_t MonotonicNs() const override { throw std::bad_alloc(); }
+};
+
+TEST_CASE_FIXTURE(Opened, "rounds go on behind one that memory was wanting for") {
+  const StarvedClock starved(kMidnight * 1000);
+  RollupMakerOptions options;
+  options.ids = *RollupIds::Of(world.tables);
+  std::atomic<int> told{0};
+  options.report = [&](const std::string& text) {
+    CHECK(text.find("broken off") != std::string::npos);
+    ++told;
+    throw std::bad_alloc();  // that it was is not to be told, either
+  };
+  RollupMaker maker(world.store->points(), world.store->watched(), world.store->cells(),
+                    *world.state, starved, options);
+  maker.Start();
+  while (told == 0) std::this_thread::yield();
+  maker.Stop();
+  CHECK(maker.Stats().failures == 1);
+}
 
 TEST_CASE("a change whose mark is being put while all is forgotten leaves another") {
   MarkStore store;

@@ -9,6 +9,7 @@
 #include <future>
 #include <thread>
 
+#include "tests/fault/starve.h"
 #include "tests/support/model_store.h"
 #include "tests/tsd/rollup/rollup_world.h"
 
@@ -118,6 +119,33 @@ TEST_CASE_FIXTURE(Known<TurnStore>,
   CHECK(state->marks() == (kept == kSecondDay ? 0 : 1));
   state->AfterChange(rows);
   CHECK(state->marks() == (kept == kSecondDay ? 0 : 1));
+}
+
+TEST_CASE("what breaks off at any allocation keeps no change of its hour waiting") {
+  const ChangedRows rows{"m", kFirstDay + 3 * kHour};
+  using State = Known<ModelStore>;
+  const std::function<Status(State&)> works[] = {
+      [&](State& known) { return known.state->BeforeChange(rows); },
+      [&](State& known) { return known.state->KeepBefore("m", kSecondDay).status(); },
+      [&](State& known) { return known.state->MarkOdd("m", rows.base, Odd::kExtras); },
+      [&](State& known) { return known.state->Unmark(known.state->Repairable(1)[0]).status(); },
+  };
+  for (const auto& work : works) {
+    bool failed = true;
+    for (int64_t n = 0; failed; ++n) {
+      CAPTURE(n);
+      State known;
+      if (&work == &works[3]) {
+        REQUIRE(known.state->BeforeChange(rows).ok());
+        known.state->AfterChange(rows);
+      }
+      const bool ok = Starve(n, &failed, [&] { return work(known); });
+      if (!ok) CHECK(known.state->KeptBefore("m") == 0);
+      REQUIRE(known.state->BeforeChange(rows).ok());  // would wait for ever
+      known.state->AfterChange(rows);
+      CHECK(known.state->marks() == (known.state->KeptBefore("m") == 0 ? 1 : 0));
+    }
+  }
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <new>
+
 #include "storage/points/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/support/manual_clock.h"
@@ -87,6 +89,14 @@ TEST_CASE("a region that fails is the answer") {
       [](int* all, int part) { *all += part; });
   CHECK(failed.status().message() == "no row3");
   CHECK(CountTable(rig.store->cells(), "none").status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("what is thrown for a region is a failure of it, whatever thread it is on") {
+  Rig rig(7);
+  const auto broken = ForEachRegion<int>(
+      rig.store->cells(), "g", 0, [](const RegionInfo&) -> Result<int> { throw std::bad_alloc(); },
+      [](int* all, int part) { *all += part; });
+  CHECK(broken.status().code() == StatusCode::kUnavailable);
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+#include "storage/base/survive.h"
+
+#include <string>
+
+namespace hg::internal {
+namespace {
+
+// Made while there is memory.
+const Status kNoMemory = Status::Unavailable("broken off: no memory");
+
+}  // namespace
+
+Status BrokenOff(const std::exception& thrown) noexcept {
+  try {
+    return Status::Unavailable(std::string("broken off: ") + thrown.what());
+  } catch (const std::exception&) {
+    return kNoMemory;
+  }
+}
+
+}  // namespace hg::internal

@@ -1,0 +1,46 @@
+#include "query/large_lane.h"
+
+#include <doctest/doctest.h>
+
+#include <new>
+
+#include "tests/fault/starve.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg::query {
+namespace {
+
+struct Rig {
+  Rig() {
+    REQUIRE(lane.Enter(0, [] { return Status(); }).ok());
+  }
+  const MemoryBudget memory{0};
+  ManualClock clock{0};
+  LargeLane lane{{.width = 1}, memory, clock};
+};
+
+TEST_CASE_FIXTURE(Rig, "a query whose waiting throws gives up its place") {
+  CHECK(lane.Enter(0, []() -> Status { throw std::bad_alloc(); }).code() ==
+        StatusCode::kUnavailable);
+  CHECK(lane.waiting() == 0);
+  CHECK(lane.working() == 1);
+  lane.Leave();
+  CHECK(lane.Enter(0, [] { return Status(); }).ok());
+}
+
+TEST_CASE_FIXTURE(Rig, "a query that breaks off at any allocation gives up its place") {
+  const auto look = [this] {
+    clock.AdvanceMs(61'000);
+    return Status();
+  };
+  bool failed = true;
+  for (int64_t n = 0; failed; ++n) {
+    CAPTURE(n);
+    CHECK_FALSE(Starve(n, &failed, [&] { return lane.Enter(0, look); }));
+    CHECK(lane.waiting() == 0);
+    CHECK(lane.working() == 1);
+  }
+}
+
+}  // namespace
+}  // namespace hg::query
