@@ -2,9 +2,11 @@
 // The engine's core: one write lock, one log, one sequence (engine.md). Both doors of the embedded
 // store stand on it.
 //
-// Lock order: work_mutex_ (never with another but the version's); maintenance_ → register_ → write_
-// → locks inside memory, log and registry. No I/O and no callback under write_. Version pointers
-// have a lock of their own, held for a copy.
+// Lock order: maintenance_ → register_ → write_ → those below, which are let go of before another
+// is taken: locks inside memory, log and registry; version_mutex_ and tables_mutex_, held for a
+// copy or a swap; background_mutex_, which threads sleep in. work_mutex_ comes with none of them
+// but version_mutex_. The lock of IdleReaders is taken without any other; in it those of readers,
+// which read under them, are tried and never waited for. No I/O and no callback under write_.
 
 #include <algorithm>
 #include <array>
