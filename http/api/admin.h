@@ -25,10 +25,10 @@ void HandleAdmin(const Request& request, Services& services, ResponseWriter& out
 bool AdminChanges(std::string_view call);
 
 /// One call on any store; its answer as a JSON document, a line for each element. Keys are text as
-/// in region/pre_split.h. Parameters: table; regions and sizes: none for all tables; split: region
-/// (any key of it; absent: the first, or that of `at`), at; merge: at; create: families, splits
-/// (between commas), uniform, hex, points; compact: none for all tables. NotFound: no such call or
-/// table. InvalidArgument: a parameter is missing or wrong.
+/// in storage/region/pre_split.h. Parameters: table; regions and sizes: none for all tables; split:
+/// region (any key of it; absent: the first, or that of `at`), at; merge: at; create: families,
+/// splits (between commas), uniform, hex, points; compact: none for all tables. NotFound: no such
+/// call or table. InvalidArgument: a parameter is missing or wrong.
 Result<std::string> RunAdminCall(Store& store, std::string_view call, const Parameters& parameters);
 
 }  // namespace hg::http

@@ -1,5 +1,5 @@
 #pragma once
-// How long points are kept: a JSON document (tsd.retention.config, docs/operations.md), an array of
+// How long points are kept: a JSON document (tsd.retention.config, docs/retention.md), an array of
 //   {"metric": "sys.*", "tags": {"host": "wildcard(test*)"}, "keep": "30d"}
 
 #include <cstdint>

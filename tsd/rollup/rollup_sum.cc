@@ -71,7 +71,7 @@ void RollupSum::Add(const RowHour& row, size_t begin, size_t end) {
   }
 }
 
-// Those of integers are exact (points/row_statistics.h).
+// Those of integers are exact (storage/points/row_statistics.h).
 void RollupSum::Add(const RowStatistics& row) {
   if (row.count == 0) return;
   if (count_ == 0) {

@@ -1,6 +1,6 @@
 #pragma once
-// The sub-commands, one file each (spec cli.md; dump and load: conformance/README.md, design.md
-// §3).
+// The sub-commands, one file each (spec cli.md; dump and load: ../shared/conformance/README.md,
+// design.md §3).
 
 #include "tsd/command.h"
 
