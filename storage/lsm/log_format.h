@@ -17,7 +17,10 @@ using LogPosition = uint64_t;
 inline constexpr char kLogMagic[9] = "HGLOG\0\0\1";
 inline constexpr size_t kLogFileHeaderBytes = 36;
 inline constexpr size_t kLogRecordHeaderBytes = 29;
-inline constexpr size_t kLogSyncedOffset = 16;  // of LogRecordHeader::synced in it
+// Of fields of LogRecordHeader in it.
+inline constexpr size_t kLogSequenceOffset = 8;
+inline constexpr size_t kLogSyncedOffset = 16;
+inline constexpr size_t kLogKindOffset = 24;
 
 struct LogFileHeader {
   uint64_t number = 0;     // of this file: recycled files carry an older one
@@ -81,20 +84,23 @@ inline void EncodeLogRecordHeader(uint64_t file_number, const LogRecordHeader& h
   internal::PutLittle(&p, internal::HeaderCrc(file_number, out, kLogRecordHeaderBytes - 4));
 }
 
-/// True if a whole, undamaged record of that file stands at the front of `in`.
-inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* h, ByteView* body) {
-  if (in.size() < kLogRecordHeaderBytes || in[24] == 0) return false;
+/// True if an undamaged header of a record of that file stands at the front of `in`.
+inline bool DecodeLogRecordHeader(uint64_t file_number, ByteView in, LogRecordHeader* h) {
+  if (in.size() < kLogRecordHeaderBytes || in[kLogKindOffset] == 0) return false;
   const char* p = in.data();
   h->body_bytes = internal::TakeLittle<uint32_t>(&p);
   h->body_crc = internal::TakeLittle<uint32_t>(&p);
   h->sequence = internal::TakeLittle<uint64_t>(&p);
   h->synced = internal::TakeLittle<uint64_t>(&p);
   h->kind = internal::TakeLittle<uint8_t>(&p);
+  return internal::TakeLittle<uint32_t>(&p) ==
+         internal::HeaderCrc(file_number, in.data(), kLogRecordHeaderBytes - 4);
+}
+
+/// True if a whole, undamaged record of that file stands at the front of `in`.
+inline bool DecodeLogRecord(uint64_t file_number, ByteView in, LogRecordHeader* h, ByteView* body) {
+  if (!DecodeLogRecordHeader(file_number, in, h)) return false;
   if (h->body_bytes > in.size() - kLogRecordHeaderBytes) return false;
-  if (internal::TakeLittle<uint32_t>(&p) !=
-      internal::HeaderCrc(file_number, in.data(), kLogRecordHeaderBytes - 4)) {
-    return false;
-  }
   *body = in.substr(kLogRecordHeaderBytes, h->body_bytes);
   return crc32c::Value(*body) == h->body_crc;
 }

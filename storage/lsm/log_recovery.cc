@@ -8,26 +8,58 @@
 namespace hg::lsm {
 namespace {
 
-// The highest "synced" above a position that any undamaged record from `offset` on knows of; 0 =
-// none. Bytes of recycled files carry another number in their checksums, so they never count.
-LogPosition SyncedAfter(uint64_t number, ByteView content, size_t offset, LogPosition above) {
-  // No log is as long. What else stands there is mostly seen by that, and need not be summed.
-  constexpr LogPosition kAheadMax = LogPosition{1} << 44;
+// Where nothing tells how far a file's records are in the stream. No log is as long.
+constexpr LogPosition kAheadMax = LogPosition{1} << 44;
+
+// A part of a file behind the break of the stream.
+struct Behind {
+  uint64_t number;  // of the file
+  ByteView content;
+  LogPosition position;  // where it begins, or further
+};
+
+// The highest "synced" that any undamaged record in it knows of; 0 = none. Bytes of recycled files
+// carry another number in their checksums, so they never count. What clients sent may look like
+// records, too: what is whole is stepped over, and one counts only if it can stand at its place,
+// behind the last one read and with nothing synced that comes behind it.
+LogPosition SyncedIn(const Behind& behind, uint64_t last_sequence) {
+  const ByteView content = behind.content;
   LogPosition synced = 0;
   LogRecordHeader header;
   ByteView body;
-  while (offset + kLogRecordHeaderBytes <= content.size()) {
+  for (size_t at = 0; at + kLogRecordHeaderBytes <= content.size();) {
+    // What else stands there is mostly seen by these, and need not be summed.
+    uint64_t sequence;
     LogPosition told;
-    std::memcpy(&told, &content[offset + kLogSyncedOffset], sizeof told);
-    if (told - above - 1 < kAheadMax && content[offset + 24] != 0 &&
-        DecodeLogRecord(number, content.substr(offset), &header, &body)) {
+    std::memcpy(&sequence, &content[at + kLogSequenceOffset], sizeof sequence);
+    std::memcpy(&told, &content[at + kLogSyncedOffset], sizeof told);
+    if (sequence > last_sequence && told <= behind.position + at &&
+        DecodeLogRecord(behind.number, content.substr(at), &header, &body)) {
       synced = std::max(synced, header.synced);
-      offset += kLogRecordHeaderBytes + body.size();
+      at += kLogRecordHeaderBytes + body.size();
     } else {
-      ++offset;
+      ++at;
     }
   }
   return synced;
+}
+
+// Of the file in which the stream breaks off, at `offset` and `position`.
+Behind BehindBreak(uint64_t number, ByteView content, size_t offset, LogPosition position) {
+  if (offset == 0) {  // it does not go on where the stream is
+    LogFileHeader own;
+    const bool known = DecodeLogFileHeader(content, &own) && own.number == number;
+    return {number, content, known ? own.start : position + kAheadMax};
+  }
+  content.remove_prefix(offset);
+  // Of the torn record itself the bytes that are there are no others' records.
+  LogRecordHeader torn;
+  if (DecodeLogRecordHeader(number, content, &torn)) {
+    const uint64_t size = kLogRecordHeaderBytes + uint64_t{torn.body_bytes};
+    content.remove_prefix(std::min<uint64_t>(size, content.size()));
+    position += size;
+  }
+  return {number, content, position};
 }
 
 struct Walk {
@@ -47,10 +79,10 @@ struct Walk {
 
   // The stream breaks off at `position`, in file i at `offset`. Proof that more had been durable
   // makes it damage; otherwise it is the torn end: cut there.
-  Status Break(size_t i, size_t offset, LogPosition position, ByteView content, AtBreak at_break,
-               std::string* damage) const {
-    LogPosition synced = 0;
-    if (i < numbers.size()) synced = SyncedAfter(numbers[i], content, offset, position);
+  Status Break(size_t i, size_t offset, LogPosition position, uint64_t last_sequence,
+               ByteView content, AtBreak at_break, std::string* damage) const {
+    LogPosition synced =
+        SyncedIn(BehindBreak(numbers[i], content, offset, position), last_sequence);
     std::string place = Path(i) + " at " + std::to_string(offset);
     for (size_t later = i + 1; later < numbers.size() && synced <= position; ++later) {
       Bytes other;
@@ -59,8 +91,9 @@ struct Walk {
       // A file that was left for a damaged one is not the damage.
       if (!whole && later == i + 1 && synced <= position) place = Path(later) + " at 0";
       if (!whole) continue;
-      synced = std::max({synced, header.synced,
-                         SyncedAfter(numbers[later], other, kLogFileHeaderBytes, position)});
+      const Behind records{numbers[later], ByteView(other).substr(kLogFileHeaderBytes),
+                           header.start};
+      synced = std::max({synced, header.synced, SyncedIn(records, last_sequence)});
     }
     if (synced > position) {
       *damage = place + ": damaged log; records up to " + std::to_string(synced - position) +
@@ -141,7 +174,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
     }
     result.end_file = walk.Path(i);
     result.end_offset = offset;
-    RETURN_IF_ERROR(walk.Break(i, offset, position, content, at_break, &result.damage));
+    RETURN_IF_ERROR(
+        walk.Break(i, offset, position, result.last_sequence, content, at_break, &result.damage));
     broken = true;
     if (i + 1 < walk.numbers.size() || !whole) {
       result.cut = walk.Path(i) + " at " + std::to_string(offset);

@@ -1,0 +1,139 @@
+#include "storage/lsm/log_recovery.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "storage/base/crc32c.h"
+#include "storage/lsm/log.h"
+#include "tests/fault/faulty_file.h"
+
+namespace hg::lsm {
+namespace {
+
+constexpr char kFirstFile[] = "log/000000000001.log";
+
+using Records = std::map<uint64_t, Bytes>;
+
+Result<LogRecovery> Recover(FaultyFileSystem& disk, Records* records) {
+  records->clear();
+  return RecoverLog(disk, "log", 1, 0, 0, [&](const LogRecord& record) {
+    (*records)[record.sequence] = record.body;
+    return Status();
+  });
+}
+
+/// What a client may send: a record of a file that says that so much was synced.
+Bytes LooksLikeARecord(uint64_t file_number, LogPosition synced) {
+  const Bytes body = "nothing of ours";
+  char header[kLogRecordHeaderBytes];
+  EncodeLogRecordHeader(
+      file_number,
+      {static_cast<uint32_t>(body.size()), crc32c::Value(body), uint64_t{1} << 40, synced, 7},
+      header);
+  return Bytes(header, sizeof header) + body;
+}
+
+/// Nobody waits for a disk, and so the records know of no sync; but of each, if `synced`.
+class Written {
+ public:
+  explicit Written(uint64_t file_bytes = 1 << 20, bool synced = false) : synced_(synced) {
+    LogOptions options;
+    options.folder = "log";
+    options.file_bytes = file_bytes;
+    options.sync_interval_ms = 3'600'000;
+    log_ = std::make_unique<Log>(disk, options, LogStart());
+  }
+
+  /// The offset of its header in the first file, if it is there.
+  uint64_t Add(const Bytes& body) {
+    const LogPosition at = log_->End();
+    const LogPosition end = log_->Add(7, ++last_, body, crc32c::Value(body));
+    REQUIRE((synced_ ? log_->WaitSynced(end) : log_->WaitWritten(end)).ok());
+    bodies[last_] = body;
+    return kLogFileHeaderBytes + at;
+  }
+  [[nodiscard]] LogPosition End() const { return log_->End(); }
+  void Close() { log_.reset(); }
+
+  FaultyFileSystem disk{1};
+  Records bodies;
+
+ private:
+  const bool synced_;
+  std::unique_ptr<Log> log_;
+  uint64_t last_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a torn end is cut, whatever the record that it tears holds") {
+  Written log;
+  log.Add("first");
+  const LogPosition end = log.End();
+  const uint64_t torn = log.Add(LooksLikeARecord(1, end + 1) + Bytes(1000, 'x'));
+  log.Close();
+  REQUIRE((*log.disk.Open(kFirstFile, OpenMode::kReadWrite))->Truncate(torn + 500).ok());
+  Records records;
+  const auto recovered = Recover(log.disk, &records);
+  INFO(recovered.status().ToString());
+  REQUIRE(recovered.ok());
+  CHECK(records == Records{{1, "first"}});
+  CHECK(recovered->next.position == end);
+}
+
+TEST_CASE("what was never synced is cut at a damage, whatever the whole records behind it hold") {
+  Written log;
+  log.Add("first");
+  const uint64_t damaged = log.Add("second");
+  for (int i = 0; i < 5; ++i) log.Add(Bytes(100, 'x') + LooksLikeARecord(1, 50) + Bytes(100, 'x'));
+  log.Close();
+  SUBCASE("its header") { log.disk.FlipBit(kFirstFile, damaged + 2, 0); }
+  SUBCASE("its body") { log.disk.FlipBit(kFirstFile, damaged + kLogRecordHeaderBytes + 2, 0); }
+  Records records;
+  const auto recovered = Recover(log.disk, &records);
+  INFO(recovered.status().ToString());
+  REQUIRE(recovered.ok());
+  CHECK(records == Records{{1, "first"}});
+}
+
+TEST_CASE("no record counts that says more was synced than stands before it") {
+  Written log;
+  log.Add("first");
+  const uint64_t damaged = log.Add(LooksLikeARecord(1, 1 << 30) + Bytes(100, 'x'));
+  log.Close();
+  log.disk.FlipBit(kFirstFile, damaged + 2, 0);
+  Records records;
+  const auto recovered = Recover(log.disk, &records);
+  INFO(recovered.status().ToString());
+  REQUIRE(recovered.ok());
+  CHECK(records == Records{{1, "first"}});
+}
+
+TEST_CASE("damage before what was synced is refused at each byte, whatever the records hold") {
+  Written log(600, true);
+  for (int i = 0; i < 8; ++i) log.Add(LooksLikeARecord(1, 0) + Bytes(100, 'x'));
+  log.Close();
+  REQUIRE(log.disk.List("log")->size() > 1);
+  Records records;
+  REQUIRE(Recover(log.disk, &records).ok());
+  CHECK(records == log.bodies);
+  for (uint64_t byte = 0; byte < 500; ++byte) {
+    CAPTURE(byte);
+    log.disk.FlipBit(kFirstFile, byte, 0);
+    CHECK(Recover(log.disk, &records).status().code() == StatusCode::kCorruption);
+    log.disk.FlipBit(kFirstFile, byte, 0);
+  }
+}
+
+TEST_CASE("a log whose first file is missing is refused") {
+  Written log(300, true);
+  for (int i = 0; i < 8; ++i) log.Add(Bytes(100, 'x'));
+  log.Close();
+  REQUIRE(log.disk.List("log")->size() > 2);
+  REQUIRE(log.disk.Remove(kFirstFile).ok());
+  Records records;
+  CHECK(Recover(log.disk, &records).status().code() == StatusCode::kCorruption);
+}
+
+}  // namespace hg::lsm
