@@ -148,7 +148,8 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
     }
     const bool followed = whole && i + 1 < walk.numbers.size();
     if (followed) {
-      next = std::async(std::launch::async,
+      // Where no thread can be had it is read when it is asked for.
+      next = std::async(std::launch::async | std::launch::deferred,
                         [&, i] { return walk.Load(i + 1, &next_content, &header); });
     }
     size_t offset = whole ? kLogFileHeaderBytes : 0;

@@ -1,5 +1,8 @@
 #include "storage/points/replay_pipe.h"
 
+#include <system_error>
+#include <utility>
+
 namespace hg::points {
 namespace {
 
@@ -21,9 +24,15 @@ void ReplayPipe::Lane::Add(const Apply& apply) {
 
 void ReplayPipe::Lane::HandOver(const Apply& apply) {
   if (filled_ == 0) return;
-  if (!thread_.joinable()) thread_ = std::thread([this, &apply] { ApplyAll(apply); });
-  batch_.resize(filled_);
-  filled_ = 0;
+  batch_.resize(std::exchange(filled_, 0));
+  if (!thread_.joinable()) {
+    try {
+      thread_ = std::thread([this, &apply] { ApplyAll(apply); });
+    } catch (const std::system_error&) {  // none can be had now
+      for (const ReplayItem& item : batch_) apply(item);
+      return;
+    }
+  }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return waiting_.size() < kWaitingMax; });
   waiting_.push_back(std::move(batch_));

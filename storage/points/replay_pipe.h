@@ -26,7 +26,8 @@ struct ReplayItem {
 /// One thread adds and ends.
 class ReplayPipe {
  public:
-  /// `apply` is called on a thread for each lane, for one item of it after the other.
+  /// `apply` is called on a thread for each lane, or on the adding one where none can be had, for
+  /// one item of it after the other.
   ReplayPipe(size_t lanes, std::function<void(const ReplayItem&)> apply)
       : apply_(std::move(apply)), lanes_(lanes) {}
   ~ReplayPipe() { Finish(); }

@@ -7,6 +7,7 @@
 #include "storage/base/crc32c.h"
 #include "storage/lsm/log.h"
 #include "tests/fault/faulty_file.h"
+#include "tests/fault/no_threads.h"
 
 namespace hg::lsm {
 namespace {
@@ -134,6 +135,17 @@ TEST_CASE("a log whose first file is missing is refused") {
   REQUIRE(log.disk.Remove(kFirstFile).ok());
   Records records;
   CHECK(Recover(log.disk, &records).status().code() == StatusCode::kCorruption);
+}
+
+TEST_CASE("a log is read where no thread can be had") {
+  Written log(300);
+  for (int i = 0; i < 20; ++i) log.Add(Bytes(100, 'x'));
+  log.Close();
+  REQUIRE(log.disk.List("log")->size() > 5);
+  const NoThreads none;
+  Records records;
+  REQUIRE(Recover(log.disk, &records).ok());
+  CHECK(records == log.bodies);
 }
 
 }  // namespace hg::lsm

@@ -1,0 +1,33 @@
+#pragma once
+// A machine that has no threads left.
+
+#include <pthread.h>
+
+#include "storage/base/invariant.h"
+
+namespace hg {
+
+/// While it lives no thread can be made as std::thread makes them: there is no room for the stack.
+/// Those that are there go on. One at a time.
+class NoThreads {
+ public:
+  NoThreads() {
+    INVARIANT(pthread_getattr_default_np(&usual_) == 0);
+    pthread_attr_t huge;
+    INVARIANT(pthread_getattr_default_np(&huge) == 0);
+    INVARIANT(pthread_attr_setstacksize(&huge, size_t{1} << 60) == 0);
+    INVARIANT(pthread_setattr_default_np(&huge) == 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    pthread_setattr_default_np(&usual_);
+    pthread_attr_destroy(&usual_);
+  }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t usual_;
+};
+
+}  // namespace hg
