@@ -443,14 +443,14 @@ class Names::Impl {
 
   Status Preload(size_t rows_max) {
     if (rows_max == 0) return {};
-    return ForEachRow([&](const Row& row) {
+    return ForEachRow(true, [&](const Row& row) {
       for (Kind& kind : kinds_) kind.Remember(row);
       return --rows_max > 0;
     });
   }
 
   Status ForEachId(const IdVisitor& visit) {
-    return ForEachRow([&](const Row& row) {
+    return ForEachRow(false, [&](const Row& row) {
       const std::string name = FromLatin1(row.key);
       for (size_t k = 0; k < kinds_.size(); ++k) {
         const Bytes* const id = kinds_[k].IdIn(row);
@@ -466,8 +466,9 @@ class Names::Impl {
  private:
   // The rows of names that an empty prefix suggests, until `visit` answers false.
   template <typename Visit>
-  Status ForEachRow(const Visit& visit) {
+  Status ForEachRow(bool fill_cache, const Visit& visit) {
     ScanSpec spec;
+    spec.fill_cache = fill_cache;
     spec.table = options_.table;
     spec.start = kSuggestFirst;
     spec.stop = kSuggestEnd;

@@ -70,7 +70,7 @@ class Names {
   /// False: enough.
   using IdVisitor = std::function<bool(UidKind kind, const std::string& name, ByteView id)>;
   /// The names that an empty prefix suggests, of all kinds, as one scan reads them: what Find says
-  /// of each. The process remembers nothing of it.
+  /// of each. Neither the process nor the store's cache remembers anything of it.
   Status ForEachId(const IdVisitor& visit);
 
   /// NotFound: no `old_name`. Conflict: `new_name` is taken, or either name is just being renamed.

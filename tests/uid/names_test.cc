@@ -518,6 +518,23 @@ TEST_CASE("all names are visited with their ids, of every kind, and none is reme
   CHECK(visited == 2);
 }
 
+TEST_CASE("a visit of all names leaves the store's cache to others") {
+  struct ScannedStore : ModelStore {
+    Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override {
+      fills_cache = spec.fill_cache;
+      return ModelStore::Scan(spec);
+    }
+    bool fills_cache = false;
+  };
+  ScannedStore store;
+  REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
+  Names names(store, {});
+  REQUIRE(names.Suggest(UidKind::kTagk, "", 10).ok());
+  CHECK(store.fills_cache);
+  REQUIRE(names.ForEachId([](auto&&...) { return true; }).ok());
+  CHECK_FALSE(store.fills_cache);
+}
+
 TEST_CASE("a name that the filter refuses gets no id, known ones stay") {
   TracingStore store;
   NamesOptions options;
