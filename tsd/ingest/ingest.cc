@@ -69,14 +69,16 @@ class Ingest::Resolver {
   LineTable& lines() { return lines_; }
   TagShapes& shapes() { return shapes_; }
 
-  Status Recall(const std::atomic<bool>& stop) {
-    // As much again is left for what is learnt.
-    return SpellingRecall{points_,
-                          names_,
-                          spellings_,
-                          limits_,
-                          static_cast<size_t>(options_.max_tags),
-                          options_.spelling_bytes_max / 4}
+  Result<bool> Recall(const std::atomic<bool>& stop) {
+    // As much again is left for what is learnt, and taken by names until it is.
+    const size_t bytes_max = options_.spelling_bytes_max / 4;
+    return SpellingRecall{.points = points_,
+                          .names = names_,
+                          .spellings = spellings_,
+                          .limits = limits_,
+                          .tags_max = static_cast<size_t>(options_.max_tags),
+                          .bytes_max = bytes_max,
+                          .names_bytes_max = bytes_max}
         .Run(shapes_.All(), stop);
   }
 
@@ -536,7 +538,9 @@ void Ingest::ChargeValue(std::string_view metric, ByteView tsuid) {
 
 TagShapes& Ingest::shapes() { return resolver_->shapes(); }
 
-Status Ingest::RecallSpellings(const std::atomic<bool>& stop) { return resolver_->Recall(stop); }
+Result<bool> Ingest::RecallSpellings(const std::atomic<bool>& stop) {
+  return resolver_->Recall(stop);
+}
 
 Ingest::Stats Ingest::stats() const {
   const SpellingTable::Stats stats = resolver_->spellings().stats();

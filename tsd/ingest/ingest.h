@@ -67,8 +67,8 @@ class Ingest : public PointSink {
   TagShapes& shapes();
   /// Makes the spellings known that follow from the shapes and the names of all series
   /// (spelling_recall.h), where the store can tell them; ends early where `stop` becomes true.
-  /// Beside anything else. Blocks.
-  Status RecallSpellings(const std::atomic<bool>& stop);
+  /// False: there is no room for all. Beside anything else. Blocks.
+  Result<bool> RecallSpellings(const std::atomic<bool>& stop);
 
   struct Stats {
     uint64_t spellings = 0;

@@ -29,7 +29,13 @@ void KeptShapes::Stop() {
 }
 
 void KeptShapes::Run() {
-  Tell("spellings are learnt anew", Survive([this] { return ingest_.RecallSpellings(stop_); }));
+  const Result<bool> all = Survive([this] { return ingest_.RecallSpellings(stop_); });
+  Tell("spellings are learnt anew", all.status());
+  if (all.ok() && !*all) {
+    (void)Survive([this] {
+      report_("spellings are recalled in part, there is no room for all: others are learnt anew");
+    });
+  }
   std::unique_lock lock(mutex_);
   do {
     lock.unlock();
@@ -43,11 +49,11 @@ void KeptShapes::Run() {
 void KeptShapes::Save() {
   const uint64_t changes = ingest_.shapes().changes();
   if (changes == saved_) return;
-  // After a failure the next change tries again.
-  saved_ = changes;
   const Status saved = Survive(
       [this] { return ReplaceFile(files_, folder_, kShapesName, ingest_.shapes().Encode()); });
-  Tell("shapes of tags are not kept", saved);
+  if (saved.ok()) saved_ = changes;
+  if (!failing_) Tell("shapes of tags are not kept", saved);
+  failing_ = !saved.ok();
 }
 
 void KeptShapes::Tell(const char* what, const Status& status) const {

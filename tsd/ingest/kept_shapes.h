@@ -29,7 +29,7 @@ class KeptShapes {
   KeptShapes& operator=(const KeptShapes&) = delete;
 
   /// Reads the file. Then, on a thread, recalls spellings and writes shapes as they come, a second
-  /// later at most.
+  /// later at most. What fails is tried again each second, and reported once.
   void Start();
   /// What is new is written before it returns. Idempotent.
   void Stop();
@@ -44,7 +44,8 @@ class KeptShapes {
   FileSystem& files_;
   const std::string folder_;
   const Report report_;
-  uint64_t saved_ = 0;  // changes of the shapes in the file
+  uint64_t saved_ = 0;    // changes of the shapes in the file
+  bool failing_ = false;  // the last save did, and was reported
   std::thread thread_;
   std::atomic<bool> stop_{false};  // changed under mutex_
   std::mutex mutex_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <memory_resource>
 #include <unordered_map>
 
 #include "storage/points/numbered_series.h"
@@ -17,24 +18,47 @@ namespace {
 constexpr SeriesNumber kChunk = 4096;
 constexpr size_t kTogether = 256;  // spellings
 
-/// Plain names as the table of ids has them.
-struct PlainNames {
-  using NamesById = boost::unordered_flat_map<uint64_t, std::string>;
+/// Plain names of metrics and values as the table of ids has them.
+class PlainNames {
+ public:
+  using NamesById = boost::unordered_flat_map<uint64_t, std::string_view>;
 
-  Status Read(uid::Names& names, const std::atomic<bool>& stop) {
-    return names.ForEachId([&](UidKind kind, const std::string& name, ByteView id) {
-      const uint64_t number = ReadBig(id.data(), static_cast<int>(id.size()));
-      if (IsPlainName(name)) {
-        if (kind == UidKind::kTagk) keys[name] = Bytes(id);
-        if (kind == UidKind::kTagv) values[number] = name;
-        if (kind == UidKind::kMetric) metrics[number] = name;
+  /// False: there are more than `bytes_max` hold.
+  Result<bool> Read(uid::Names& names, size_t bytes_max, const std::atomic<bool>& stop) {
+    bool all = true;
+    RETURN_IF_ERROR(names.ForEachId([&](UidKind kind, const std::string& name, ByteView id) {
+      if (kind != UidKind::kTagk && IsPlainName(name)) {
+        NamesById& of_kind = kind == UidKind::kMetric ? metrics : values;
+        all = bytes() + BytesOfOneMore(of_kind) + name.size() <= bytes_max;
+        if (!all) return false;
+        of_kind[ReadBig(id.data(), static_cast<int>(id.size()))] = Keep(name);
       }
       return !stop.load(std::memory_order_relaxed);
-    });
+    }));
+    return all;
   }
 
   NamesById metrics, values;
-  std::unordered_map<std::string, Bytes> keys;  // ids
+
+ private:
+  static constexpr size_t kSlotBytes = sizeof(NamesById::value_type) + 1;
+
+  std::string_view Keep(std::string_view name) {
+    auto* const kept = static_cast<char*>(texts_.allocate(name.size(), 1));
+    std::copy(name.begin(), name.end(), kept);
+    text_bytes_ += name.size();
+    return {kept, name.size()};
+  }
+  [[nodiscard]] size_t bytes() const {
+    return (metrics.bucket_count() + values.bucket_count()) * kSlotBytes + text_bytes_;
+  }
+  // A map that grows stands beside one of twice its size.
+  static size_t BytesOfOneMore(const NamesById& of_kind) {
+    return of_kind.size() < of_kind.max_load() ? 0 : 2 * of_kind.bucket_count() * kSlotBytes;
+  }
+
+  std::pmr::monotonic_buffer_resource texts_;
+  size_t text_bytes_ = 0;
 };
 
 /// A shape of tags with certain keys.
@@ -91,38 +115,17 @@ class Learning {
 /// The spellings of one series after the other.
 class Speller {
  public:
-  Speller(const SpellingRecall& recall, const std::vector<TagShape>& shapes,
-          const PlainNames& names)
-      : layout_(recall.points.layout()), names_(names) {
-    for (const TagShape& shape : shapes)
-      if (shape.keys.size() <= recall.tags_max) AddShape(shape);
-  }
+  explicit Speller(const KeyLayout& layout) : layout_(layout) {}
 
-  /// Those of series [begin, end), whose tags are the same.
-  void Spell(const NumbersSeries& all, SeriesNumber begin, SeriesNumber end, Learning* learning) {
-    const auto metric_width = static_cast<size_t>(layout_.metric_width);
-    if (!ReadPairs(all.TsuidOf(begin).substr(metric_width))) return;
-    for (const KeyedShape& keyed : *shapes_) {
-      ordered_.clear();
-      for (const size_t place : keyed.places) ordered_.push_back(values_[place]);
-      keyed.shape->Fill(ordered_, learning->NewTags());
-      for (SeriesNumber number = begin; number < end; ++number) {
-        const ByteView tsuid = all.TsuidOf(number);
-        const auto metric = names_.metrics.find(ReadBig(tsuid.data(), layout_.metric_width));
-        if (metric == names_.metrics.end()) continue;
-        learning->Add(keyed.shape->dialect, metric->second, tsuid, number);
-      }
-    }
-  }
-  [[nodiscard]] bool empty() const { return by_keys_.empty(); }
-
- private:
-  void AddShape(const TagShape& shape) {
+  /// One whose keys have no ids is nobody's. Borrowed.
+  Status AddShape(const TagShape& shape, uid::Names& names) {
     std::vector<std::pair<Bytes, size_t>> keys;  // ids, holes
     for (const std::string& key : shape.keys) {
-      const auto id = names_.keys.find(key);
-      if (id == names_.keys.end()) return;
-      keys.emplace_back(id->second, keys.size());
+      Result<Bytes> id = names.Find(UidKind::kTagk, key);
+      const StatusCode code = id.status().code();
+      if (code == StatusCode::kNotFound || code == StatusCode::kCorruption) return {};
+      RETURN_IF_ERROR(id.status());
+      keys.emplace_back(std::move(*id), keys.size());
     }
     std::sort(keys.begin(), keys.end());
     KeyedShape keyed{&shape, std::vector<size_t>(keys.size())};
@@ -132,10 +135,31 @@ class Speller {
       keyed.places[keys[place].second] = place;
     }
     by_keys_[ids].push_back(std::move(keyed));
+    return {};
+  }
+  [[nodiscard]] bool empty() const { return by_keys_.empty(); }
+
+  /// Those of series [begin, end), whose tags are the same.
+  void Spell(const NumbersSeries& all, const PlainNames& names, SeriesNumber begin,
+             SeriesNumber end, Learning* learning) {
+    const auto metric_width = static_cast<size_t>(layout_.metric_width);
+    if (!ReadPairs(all.TsuidOf(begin).substr(metric_width), names)) return;
+    for (const KeyedShape& keyed : *shapes_) {
+      ordered_.clear();
+      for (const size_t place : keyed.places) ordered_.push_back(values_[place]);
+      keyed.shape->Fill(ordered_, learning->NewTags());
+      for (SeriesNumber number = begin; number < end; ++number) {
+        const ByteView tsuid = all.TsuidOf(number);
+        const auto metric = names.metrics.find(ReadBig(tsuid.data(), layout_.metric_width));
+        if (metric == names.metrics.end()) continue;
+        learning->Add(keyed.shape->dialect, metric->second, tsuid, number);
+      }
+    }
   }
 
+ private:
   /// False: nobody knows how these are spelled.
-  bool ReadPairs(ByteView pairs) {
+  bool ReadPairs(ByteView pairs, const PlainNames& names) {
     const auto key_width = static_cast<size_t>(layout_.tagk_width);
     const auto width = static_cast<size_t>(layout_.pair_width());
     const size_t count = pairs.size() / width;
@@ -147,15 +171,14 @@ class Speller {
     values_.clear();
     for (size_t i = 0; i < count; ++i) {
       const auto value =
-          names_.values.find(ReadBig(pairs.data() + i * width + key_width, layout_.tagv_width));
-      if (value == names_.values.end()) return false;
+          names.values.find(ReadBig(pairs.data() + i * width + key_width, layout_.tagv_width));
+      if (value == names.values.end()) return false;
       values_.push_back(value->second);
     }
     return true;
   }
 
   const KeyLayout& layout_;
-  const PlainNames& names_;
   std::unordered_map<Bytes, std::vector<KeyedShape>> by_keys_;  // by sorted ids of keys
   const std::vector<KeyedShape>* shapes_ = nullptr;
   Bytes keys_;
@@ -164,35 +187,39 @@ class Speller {
 
 }  // namespace
 
-Status SpellingRecall::Run(const std::vector<TagShape>& shapes, const std::atomic<bool>& stop) {
+Result<bool> SpellingRecall::Run(const std::vector<TagShape>& shapes,
+                                 const std::atomic<bool>& stop) {
   const auto* const all = dynamic_cast<NumbersSeries*>(&points);
-  if (all == nullptr || shapes.empty()) return {};
+  if (all == nullptr) return true;
   // Before any name is read: what is changed meanwhile is not remembered as it was.
   const uint32_t generation = spellings.generation();
+  Speller speller(points.layout());
+  for (const TagShape& shape : shapes)
+    if (shape.keys.size() <= tags_max) RETURN_IF_ERROR(speller.AddShape(shape, names));
+  if (speller.empty()) return true;
   PlainNames plain;
-  RETURN_IF_ERROR(plain.Read(names, stop));
-  Speller speller(*this, shapes, plain);
-  if (speller.empty()) return {};
+  ASSIGN_OR_RETURN(bool room, plain.Read(names, names_bytes_max, stop));
   Learning learning(*this, generation);
   const auto metric_width = static_cast<size_t>(points.layout().metric_width);
   // The newest first: whose writers are gone are mostly old.
   for (SeriesNumber end = all->series_count(); end > 0;) {
     const SeriesNumber begin = end - std::min(end, kChunk);
-    if (stop.load(std::memory_order_relaxed) || spellings.generation() != generation ||
-        spellings.stats().bytes >= bytes_max) {
+    if (stop.load(std::memory_order_relaxed) || spellings.generation() != generation) break;
+    if (spellings.stats().bytes >= bytes_max) {
+      room = false;
       break;
     }
     for (SeriesNumber first = begin; first < end;) {
       const ByteView pairs = all->TsuidOf(first).substr(metric_width);
       SeriesNumber next = first + 1;
       while (next < end && all->TsuidOf(next).substr(metric_width) == pairs) ++next;
-      speller.Spell(*all, first, next, &learning);
+      speller.Spell(*all, plain, first, next, &learning);
       first = next;
     }
     end = begin;
   }
   learning.Flush();
-  return {};
+  return room;
 }
 
 }  // namespace hg::tsd

@@ -18,12 +18,14 @@ struct SpellingRecall {
   Points& points;  // others than NumbersSeries have nothing to recall
   uid::Names& names;
   SpellingTable& spellings;
-  MetricLimits* limits;  // may be null
-  size_t tags_max;       // of a series
-  size_t bytes_max;      // all spellings take about so much then: the oldest series are left out
+  MetricLimits* limits;    // may be null
+  size_t tags_max;         // of a series
+  size_t bytes_max;        // all spellings take about so much then: the oldest series are left out
+  size_t names_bytes_max;  // while it is at work: series that have one of the others are left out
 
-  /// Ends early where `stop` becomes true, or names change. Writers may be at work. Blocks.
-  Status Run(const std::vector<TagShape>& shapes, const std::atomic<bool>& stop);
+  /// False: there was no room for all. Ends early where `stop` becomes true, or names change.
+  /// Writers may be at work. Blocks.
+  Result<bool> Run(const std::vector<TagShape>& shapes, const std::atomic<bool>& stop);
 };
 
 }  // namespace hg::tsd

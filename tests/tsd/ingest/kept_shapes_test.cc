@@ -1,0 +1,128 @@
+#include "tsd/ingest/kept_shapes.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <new>
+#include <thread>
+
+#include "tests/fault/faulty_file.h"
+#include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/tsd/ingest/recall_process.h"
+
+namespace hg::tsd {
+namespace {
+
+/// A disk that makes no new file for a time.
+class TroubledDisk : public FaultyFileSystem {
+ public:
+  enum class Trouble { kNone, kFull, kNoMemory };
+  TroubledDisk() : FaultyFileSystem(1) {}
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    const Trouble now = mode == OpenMode::kCreate ? trouble.load() : Trouble::kNone;
+    if (now != Trouble::kNone) ++failures;
+    if (now == Trouble::kNoMemory) throw std::bad_alloc();
+    if (now == Trouble::kFull) return Status::IoError(path + ": no room");
+    return FaultyFileSystem::Open(path, mode);
+  }
+  void WaitForFailures(int n) const {
+    while (failures < n) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  std::atomic<Trouble> trouble = Trouble::kNone;
+  std::atomic<int> failures = 0;
+};
+
+}  // namespace
+
+TEST_CASE("shapes are kept in a file, and the next process knows the spellings from it") {
+  const TempFolder folder;
+  std::vector<std::string> reports;
+  const auto report = [&](const std::string& text) { reports.push_back(text); };
+  const std::string path = folder.path() + "/" + kShapesName;
+  Process process;
+  const auto run = [&](const auto& work) {
+    process.Start();
+    KeptShapes kept(*process.ingest, PosixFileSystem(), folder.path(), report);
+    kept.Start();
+    work();
+    kept.Stop();
+  };
+  const Spelling spelling{Dialect::kWords, "cpu", "host=a"};
+  const auto knows_soon = [&] {
+    for (int i = 0; i < 10'000 && !process.Knows(spelling); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return process.Knows(spelling);
+  };
+  run([&] { process.Learn(spelling); });
+  REQUIRE(std::filesystem::exists(path));
+  run([&] { CHECK(knows_soon()); });
+  CHECK(reports.empty());
+  const Bytes good = *ReadWholeFile(PosixFileSystem(), path);
+  REQUIRE(ReplaceFile(PosixFileSystem(), folder.path(), kShapesName, good.substr(3)).ok());
+  run([&] {
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0] == path + " is damaged or of another version, and is made anew");
+    process.Learn(spelling);
+  });
+  CHECK(*ReadWholeFile(PosixFileSystem(), path) == good);
+  // Where it cannot be written all else goes on.
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  run([&] { process.Learn({Dialect::kWords, "cpu", "other=a"}); });
+  REQUIRE(reports.size() == 2);
+  CHECK(reports[1].starts_with("shapes of tags are not kept: "));
+}
+
+TEST_CASE("where memory is wanting shapes are kept once there is some") {
+  TroubledDisk disk;
+  Process process;
+  std::atomic<int> told{0};
+  KeptShapes kept(*process.ingest, disk, "d", [&](const std::string& text) {
+    CHECK(text.starts_with("shapes of tags are not kept: "));
+    ++told;
+    throw std::bad_alloc();  // that it was is not to be told, either
+  });
+  disk.trouble = TroubledDisk::Trouble::kNoMemory;
+  kept.Start();
+  process.Learn({Dialect::kWords, "cpu", "host=a"});
+  while (told == 0) std::this_thread::yield();
+  disk.trouble = TroubledDisk::Trouble::kNone;
+  kept.Stop();
+  CHECK(disk.Exists(std::string("d/") + kShapesName));
+}
+
+TEST_CASE("a save that failed is tried again, and reported once") {
+  TroubledDisk disk;
+  Process process;
+  std::atomic<int> reports{0};
+  KeptShapes kept(*process.ingest, disk, "d", [&](const std::string&) { ++reports; });
+  process.Learn({Dialect::kWords, "cpu", "host=a"});
+  const std::string path = std::string("d/") + kShapesName;
+  SUBCASE("a full disk") {
+    disk.trouble = TroubledDisk::Trouble::kFull;
+    kept.Start();
+    disk.WaitForFailures(2);
+    disk.trouble = TroubledDisk::Trouble::kNone;
+    while (!disk.Exists(path)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    kept.Stop();
+    CHECK(reports == 1);
+  }
+  SUBCASE("a full disk, and room again when it is stopped") {
+    disk.trouble = TroubledDisk::Trouble::kFull;
+    kept.Start();
+    disk.WaitForFailures(1);
+    disk.trouble = TroubledDisk::Trouble::kNone;
+    kept.Stop();
+    CHECK(reports == 1);
+  }
+  REQUIRE(disk.Exists(path));
+  TagShapes shapes;
+  CHECK(shapes.Decode(*ReadWholeFile(disk, path)));
+  CHECK(shapes.All().size() == 1);
+}
+
+}  // namespace hg::tsd

@@ -1,0 +1,107 @@
+#pragma once
+// The write path over a store whose series are known by number, as one process after the other has
+// it: what is learnt, forgotten with the process and recalled by the next one.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "storage/points/numbered_series.h"
+#include "storage/points/points_over_cells.h"
+#include "tests/support/model_store.h"
+#include "tsd/ingest/ingest.h"
+#include "tsd/ingest/tag_shapes.h"
+#include "uid/names.h"
+
+namespace hg::tsd {
+
+inline const std::atomic<bool> kGoOn{false};
+
+/// Points that tell their series by number.
+class NumberedPoints : public points::PointsOverCells, public NumbersSeries {
+ public:
+  using PointsOverCells::PointsOverCells;
+
+  Result<SeriesNumber> Register(ByteView tsuid) override {
+    Result<SeriesNumber> number = PointsOverCells::Register(tsuid);
+    REQUIRE(number.ok());
+    REQUIRE(*number <= tsuids_.size());
+    if (*number == tsuids_.size()) tsuids_.emplace_back(tsuid);
+    return number;
+  }
+  [[nodiscard]] SeriesNumber series_count() const override {
+    if (asked) asked();
+    return static_cast<SeriesNumber>(tsuids_.size());
+  }
+  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override { return tsuids_[number]; }
+
+  std::function<void()> asked;
+
+ private:
+  std::vector<Bytes> tsuids_;
+};
+
+/// A store that tells how often it was scanned.
+struct ScannedStore : ModelStore {
+  Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override {
+    ++scans;
+    return ModelStore::Scan(spec);
+  }
+  size_t scans = 0;
+};
+
+/// A store, and the write path over it as one process after the other has it.
+struct Process {
+  Process() {
+    REQUIRE(store.CreateTable({"tsdb", {{"t"}}, true}).ok());
+    REQUIRE(store.CreateTable({"tsdb-uid", {{"id"}, {"name"}}, false}).ok());
+    Start();
+  }
+
+  /// All that a process knows is gone but the shapes.
+  void Restart() {
+    const Bytes shapes = ingest->shapes().Encode();
+    Start();
+    REQUIRE(ingest->shapes().Decode(shapes));
+  }
+  void Start() {
+    ingest.reset();
+    names = std::make_unique<uid::Names>(store, uid::NamesOptions{});
+    IngestOptions options;
+    options.auto_create_metrics = true;
+    options.max_tags = max_tags;
+    ingest = std::make_unique<Ingest>(points, *names, options);
+  }
+  Result<bool> Recall() { return ingest->RecallSpellings(kGoOn); }
+
+  static SpelledPoint Point(const Spelling& spelling) {
+    SpelledPoint point;
+    point.series = spelling;
+    point.time.raw = 1700000000;
+    point.value = PointValue::Int(1);
+    return point;
+  }
+  void Learn(const Spelling& spelling) {
+    const SpelledPoint point = Point(spelling);
+    const auto appended = ingest->AppendLearning({&point, 1});
+    REQUIRE(appended.ok());
+    REQUIRE(appended->known);
+  }
+  bool Knows(const Spelling& spelling) {
+    const SpelledPoint point = Point(spelling);
+    const auto appended = ingest->AppendSpelled({&point, 1});
+    REQUIRE(appended.ok());
+    return appended->known;
+  }
+
+  int max_tags = 8;
+  ScannedStore store;
+  NumberedPoints points{&store, {}};
+  std::unique_ptr<uid::Names> names;
+  std::unique_ptr<Ingest> ingest;
+};
+
+}  // namespace hg::tsd
