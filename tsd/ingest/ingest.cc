@@ -24,6 +24,8 @@ namespace {
 
 // Points learnt together: few enough that what they share stays near.
 constexpr size_t kLearntTogether = 256;
+// Of so many points one tells that its shape is in use. A prime: senders take turns.
+constexpr uint64_t kPointsPerNote = 4093;
 
 uint64_t RandomKey() {
   std::random_device device;
@@ -80,6 +82,14 @@ class Ingest::Resolver {
                           .bytes_max = bytes_max,
                           .names_bytes_max = bytes_max}
         .Run(shapes_.All(), stop);
+  }
+
+  /// Senders spell tags so.
+  void NoteShape(const Spelling& spelling) {
+    if (spelling.dialect != Dialect::kJson && spelling.dialect != Dialect::kWords) return;
+    std::vector<TagText> tags;
+    if (ReadPlainTags(spelling.dialect, spelling.tags, &tags))
+      shapes_.Note(spelling.dialect, spelling.tags, tags);
   }
 
   Result<SeriesNumber> Resolve(const NamedPoint& point) {
@@ -273,13 +283,6 @@ class Ingest::Resolver {
     return number;
   }
 
-  void NoteShape(const Spelling& spelling) {
-    if (spelling.dialect != Dialect::kJson && spelling.dialect != Dialect::kWords) return;
-    std::vector<TagText> tags;
-    if (ReadPlainTags(spelling.dialect, spelling.tags, &tags))
-      shapes_.Note(spelling.dialect, spelling.tags, tags);
-  }
-
   /// Those that are missing: metric first, then key and value of each pair in the order given: so
   /// ids are assigned (spec schema.md §3.3).
   Status FillIds(const NamedPoint& point, SeriesIds* ids) {
@@ -432,8 +435,16 @@ Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points,
   for (size_t i = 0; i < points.size(); ++i) {
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
+  NoteUse(points);
   ASSIGN_OR_RETURN(const LogPosition position, Store({entries.data(), points.size()}));
   return Appended{.known = true, .position = position};
+}
+
+// Nothing is learnt of spellings that are known, such as those recalled after a start.
+void Ingest::NoteUse(std::span<const SpelledPoint> points) {
+  const uint64_t next =
+      kPointsPerNote - 1 - stored_.load(std::memory_order_relaxed) % kPointsPerNote;
+  if (next < points.size()) resolver_->NoteShape(points[next].series);
 }
 
 Result<LogPosition> Ingest::Store(std::span<const PointEntry> entries) {

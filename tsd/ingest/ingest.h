@@ -83,6 +83,7 @@ class Ingest : public PointSink {
   template <typename Find>
   Result<Appended> Append(std::span<const SpelledPoint> points, const Find& find);
   Result<LogPosition> Store(std::span<const PointEntry> entries);
+  void NoteUse(std::span<const SpelledPoint> points);
   /// What the rates of the writer and of the metrics say; nobody is charged yet.
   [[nodiscard]] Status AskForPoints(std::span<const PointEntry> entries) const;
 

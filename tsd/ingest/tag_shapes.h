@@ -35,14 +35,14 @@ std::string TextOfShape(std::string_view spelling, std::span<const TagText> tags
 std::optional<TagShape> ReadShape(Dialect dialect, std::string_view text);
 
 /// Thread-safe. Holds kMax at most, and kOfKeysMax of one dialect and the same keys: senders that
-/// spell each series another way would need one for each. What is met first stays, but for what was
-/// only kept from before (Decode).
+/// spell each series another way would need one for each. What is met first stays; what was kept
+/// from before (Decode) until others come, if it is not met by then.
 class TagShapes {
  public:
   static constexpr size_t kMax = 256;
   static constexpr size_t kOfKeysMax = 2;
 
-  /// Tags that were learnt; as TextOfShape.
+  /// Tags that were met: all that are learnt, and some of those known; as TextOfShape.
   void Note(Dialect dialect, std::string_view spelling, std::span<const TagText> tags);
   [[nodiscard]] std::vector<TagShape> All() const;
   /// Another one when there is something new to keep.

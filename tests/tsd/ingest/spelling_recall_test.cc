@@ -157,6 +157,24 @@ TEST_CASE("no names are read where nobody spells tags with their keys") {
   CHECK(process.Knows({Dialect::kWords, "cpu", "host=a"}));
 }
 
+TEST_CASE("shapes of known spellings stay when others come if senders use them") {
+  static_assert(TagShapes::kOfKeysMax == 2);
+  Process process;
+  const Spelling used{Dialect::kJson, "cpu", R"({"host":"a"})"};
+  process.Learn(used);
+  process.Learn({Dialect::kJson, "cpu", R"({"host" :"a"})"});
+  process.Restart();
+  REQUIRE(process.Recall().ok());
+  const std::vector<SpelledPoint> batch(100, Process::Point(used));
+  for (int i = 0; i < 100; ++i) REQUIRE(process.ingest->AppendSpelled(batch)->known);
+  process.Learn({Dialect::kJson, "cpu", R"({"host": "a"})"});
+  process.Restart();
+  REQUIRE(process.Recall().ok());
+  CHECK(process.Knows(used));
+  CHECK_FALSE(process.Knows({Dialect::kJson, "cpu", R"({"host" :"a"})"}));
+  CHECK(process.Knows({Dialect::kJson, "cpu", R"({"host": "a"})"}));
+}
+
 TEST_CASE("random: whatever is recalled is the series that the names say") {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
