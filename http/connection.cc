@@ -251,10 +251,7 @@ void Connection::CloseWhenIdle() {
 void Connection::Committed(const Status& status) {
   if (state_ != State::kCommitting) return;
   if (protocol_ == Protocol::kHttp) return PutCommitted(status);
-  if (!status.ok() && edge_.options.telnet_return_errors)
-    SendTelnet("put: HBase error: " + std::string(status.message()) + "\n");
-  FinishLines();
-  Advance();
+  LinesCommitted(status);
 }
 
 }  // namespace hg::http

@@ -52,7 +52,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     kCommitting,  // appended; waits for the log
     kHandling,    // a pool thread works on it
     kReplying,    // the rest of a reply is on its way
-    kRetrying,    // telnet: the store was busy
+    kRetrying,    // telnet: the store took nothing
     kUnread,      // telnet: the client is to read first
     kLingering,   // reply sent, reads and drops what comes until the client closes
     kClosed,
@@ -129,6 +129,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // connection_telnet.cc
   bool AdvanceTelnet();
   bool TryLines(std::string_view lines);
+  void LinesCommitted(const Status& status);
   void RunLines(std::string_view lines);
   void LinesDone(const LinesResult& result);
   void FinishLines();
@@ -174,7 +175,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Telnet.
   size_t line_bytes_ = 0;  // of the lines being worked on
-  int retries_ = 0;        // in a row, of a busy store
+  int retries_ = 0;        // in a row, of a store that took nothing
   bool deaf_ = false;      // the client does not read: what is said to it is dropped
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };

@@ -15,7 +15,8 @@ namespace {
 
 /// Replies that a client leaves unread: its next lines wait until it has read them.
 constexpr size_t kUnreadBytesMax = 64 * 1024;
-/// A busy store is asked again after the first, then after twice as long, up to the second.
+/// A store that takes nothing is asked again after the first, then after twice as long, up to the
+/// second.
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr auto kBusyPauseMax = std::chrono::milliseconds(1000);
 
@@ -48,20 +49,30 @@ bool Connection::TryLines(std::string_view lines) {
   Counters& counters = edge_.services.counters;
   if (!appended.ok()) {
     // Other refusals have their texts, a line's each, on the exact way.
-    const StatusCode code = appended.status().code();
-    if (code != StatusCode::kBusy && code != StatusCode::kLimitExceeded) return false;
+    if (!WaitsFor(appended.status())) return false;
     counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
     RetryLater();
     return true;
   }
   if (!appended->known) return false;
-  retries_ = 0;
   counters.rpc_telnet.fetch_add(points.size(), std::memory_order_relaxed);
   counters.rpc_put.fetch_add(points.size(), std::memory_order_relaxed);
   counters.points_added.fetch_add(points.size(), std::memory_order_relaxed);
   state_ = State::kCommitting;
   loop_.CommitLater(shared_from_this(), appended->position);
   return true;
+}
+
+void Connection::LinesCommitted(const Status& status) {
+  if (WaitsFor(status)) {
+    edge_.services.counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    return RetryLater();
+  }
+  retries_ = 0;
+  if (!status.ok() && edge_.options.telnet_return_errors)
+    SendTelnet("put: HBase error: " + std::string(status.message()) + "\n");
+  FinishLines();
+  Advance();
 }
 
 void Connection::RetryLater() {

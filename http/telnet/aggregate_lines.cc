@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "http/services.h"
+#include "http/telnet/lines.h"
 #include "http/telnet/tag_words.h"
 #include "http/wire/histogram_text.h"
 #include "storage/model/aggregate_sink.h"
@@ -157,8 +158,7 @@ std::string PutRollup(const std::vector<std::string_view>& words, Services& serv
 }
 
 AggregateReply Reply(std::string_view command, const std::string& text, const Status& stored) {
-  if (stored.code() == StatusCode::kBusy || stored.code() == StatusCode::kLimitExceeded)
-    return {{}, true};
+  if (WaitsFor(stored)) return {{}, true};
   return {text.empty() ? text : std::string(command) + ": " + text + "\n", false};
 }
 

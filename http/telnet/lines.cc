@@ -59,6 +59,12 @@ class LineRunner {
     }
     Flush();
     const Status committed = CommitAndWait(services_.sink, position_);
+    if (WaitsFor(committed) && !result_.shut_down) {
+      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+      result_ = {};
+      result_.busy = true;
+      return std::move(result_);
+    }
     if (!committed.ok()) {
       counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
       SayStorageError(committed);
@@ -181,7 +187,7 @@ class LineRunner {
     size_t next = 0;
     for (const PutLine& line : lines_) {
       const Status verdict = line.fault.empty() ? verdicts[next++] : Status();
-      if (verdict.code() == StatusCode::kBusy || verdict.code() == StatusCode::kLimitExceeded) {
+      if (WaitsFor(verdict)) {
         counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
         result_.busy = true;
         break;
@@ -242,6 +248,12 @@ class LineRunner {
 };
 
 }  // namespace
+
+bool WaitsFor(const Status& refusal) {
+  const StatusCode code = refusal.code();
+  return code == StatusCode::kBusy || code == StatusCode::kUnavailable ||
+         code == StatusCode::kLimitExceeded;
+}
 
 LinesResult RunTelnetLines(std::string_view lines, Services& services, LinesCall call) {
   return LineRunner(services, call).Run(lines);

@@ -75,7 +75,8 @@ Result<LogPosition> GatedPoints::Append(std::span<const PointEntry> batch) {
   }
   if (refusals_.load() > 0) {
     refusals_.fetch_sub(1);
-    return Status::Busy("the memory for new points is full");
+    std::lock_guard lock(mutex_);
+    return refusal_;
   }
   const Result<LogPosition> position = PointsOverCells::Append(batch);
   if (!position.ok()) return position;
@@ -99,6 +100,12 @@ Result<std::unique_ptr<PointScan>> GatedPoints::Scan(const PointScanSpec& spec,
   }
   ++scans;
   return PointsOverCells::Scan(spec, options);
+}
+
+void GatedPoints::RefuseAppends(int appends, Status why) {
+  std::lock_guard lock(mutex_);
+  refusal_ = std::move(why);
+  refusals_.store(appends);
 }
 
 void GatedPoints::Hold() {

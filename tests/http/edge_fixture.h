@@ -40,8 +40,8 @@ class GatedPoints : public points::PointsOverCells {
                                           const ReconcileOptions& options) override;
   [[nodiscard]] bool HeedsNoWait() const override { return heeds_no_wait; }
 
-  /// The next `appends` calls of Append answer Busy.
-  void RefuseAppends(int appends) { refusals_.store(appends); }
+  /// The next `appends` calls of Append answer `why`.
+  void RefuseAppends(int appends, Status why = Status::Busy("the memory for new points is full"));
   /// The next `appends` calls of Append find no memory, and throw.
   void ThrowOnAppends(int appends) { throws_.store(appends); }
   /// Commits wait until Release.
@@ -61,6 +61,7 @@ class GatedPoints : public points::PointsOverCells {
   std::atomic<int> refusals_{0}, throws_{0};
   std::mutex mutex_;
   std::set<Bytes> told_of_;  // guarded by mutex_
+  Status refusal_;           // guarded by mutex_
   bool holding_ = false;
   std::vector<std::function<void(Status)>> held_;
 };

@@ -9,6 +9,9 @@
 namespace hg::http {
 namespace {
 
+const Status kCannotWrite =
+    Status::Unavailable("the log cannot be written to for now: no space left on device");
+
 TEST_CASE("a client that writes lines and closes at once has its points stored") {
   RunningServer edge;
   {
@@ -68,6 +71,50 @@ TEST_CASE("lines wait for a busy store without a thread, however long it takes, 
   for (ClientSocket& client : lines)
     CHECK(client.ReadAll() == "put: invalid value: Invalid character 'x' in x\n");
   CHECK(edge.Cells().size() == 3);
+}
+
+TEST_CASE("lines wait for a log that cannot be written to, and none is lost") {
+  RunningServer edge;
+  edge.points.RefuseAppends(1 << 30, kCannotWrite);
+  ClientSocket listens(edge.server.port());
+  listens.Send("put m 1700000000 1 host=a\nput m x 1 host=a\nexit\n");
+  {
+    ClientSocket goes(edge.server.port());
+    goes.Send("put m 1700000001 1 host=a\n");
+    goes.Close();
+  }
+  while (edge.counters.put_writes_blocked.load() < 6) std::this_thread::yield();
+  CHECK(edge.Cells().empty());
+  edge.points.RefuseAppends(0);
+  CHECK(listens.ReadAll() == "put: invalid value: Invalid character 'x' in x\n");
+  while (edge.Cells().size() < 2) std::this_thread::yield();
+}
+
+TEST_CASE("lines whose commit fails are stored and committed once more, without a word") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send("put m 1700000000 1 host=a\nversion\n");
+  const std::string version = client.Read(11);
+  edge.points.Hold();
+  const int before = edge.points.appends.load();
+  client.Send("put m 1700000001 1 host=a\n");
+  while (edge.points.held() == 0) std::this_thread::yield();
+  edge.points.Release(kCannotWrite);
+  client.Send("exit\n");
+  CHECK(client.ReadAll().find("put") == std::string::npos);
+  CHECK(edge.points.appends.load() == before + 2);
+  CHECK(edge.counters.put_writes_blocked.load() == 1);
+  CHECK(edge.Cells().size() == 2);
+}
+
+TEST_CASE("lines that wait for the store do not keep the server from stopping") {
+  RunningServer edge;
+  edge.points.RefuseAppends(1 << 30, kCannotWrite);
+  ClientSocket client(edge.server.port());
+  client.Send("put m 1700000000 1 host=a\n");
+  while (edge.counters.put_writes_blocked.load() < 2) std::this_thread::yield();
+  edge.server.Stop();
+  CHECK(client.ReadAll().empty());
 }
 
 TEST_CASE("lines that the log refuses are said to be, unless the settings keep it back") {

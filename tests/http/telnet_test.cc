@@ -126,6 +126,40 @@ TEST_CASE("a busy store is not waited for: the lines that it refuses are handed 
   CHECK(edge.counters.points_added.load() == 2);
 }
 
+TEST_CASE("a store that is away is waited for as a busy one is") {
+  EdgeFixture edge;
+  const std::string lines = "put m 1 1 a=b\nput m x 1 a=b\n";
+  edge.points.RefuseAppends(1, Status::Unavailable("older writes wait for HBase"));
+  const LinesResult result = RunTelnetLines(lines, edge.services);
+  CHECK(result.busy);
+  CHECK(result.used == 0);
+  CHECK(result.text.empty());
+  CHECK(Say(edge, lines) == "put: invalid value: Invalid character 'x' in x\n");
+  CHECK(edge.Cells().size() == 1);
+}
+
+TEST_CASE("lines whose commit fails are as if never run, and say what they say when it does not") {
+  EdgeFixture edge;
+  const std::string lines = "put m 1 1 a=b\nput m x 1 a=b\nfoo\nexit\n";
+  edge.points.Hold();
+  std::thread log([&] {
+    while (edge.points.held() == 0) std::this_thread::yield();
+    edge.points.Release(Status::Unavailable("the log cannot be written to for now"));
+  });
+  LinesResult result = RunTelnetLines(lines, edge.services);
+  log.join();
+  CHECK(result.busy);
+  CHECK_FALSE(result.close);
+  CHECK(result.used == 0);
+  CHECK(result.text.empty());
+  result = RunTelnetLines(lines, edge.services, {.after_busy = true});
+  CHECK_FALSE(result.busy);
+  CHECK(result.close);
+  CHECK(result.text ==
+        "put: invalid value: Invalid character 'x' in x\nunknown command: foo.  Try `help'.\n");
+  CHECK(edge.Cells().size() == 1);
+}
+
 TEST_CASE("where no rollups are configured, the checks that come first are told first") {
   EdgeFixture edge;
   const auto say = [&](const std::string& line) { return Say(edge, "rollup " + line + "\n"); };
