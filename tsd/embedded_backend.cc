@@ -179,6 +179,7 @@ class EmbeddedBackend : public Backend {
     show("files.skipped_by_time", stats.skipped_by_time);
     show("regions", stats.regions);
     show("regions.advised", region::RegionsAdvised(stats.memory_limit_bytes));
+    show("regions.unmerged", stats.regions_unmerged);
     show("replayed_records", stats.replayed_records);
     show("background_errors", stats.background_error.empty() ? 0 : 1);
   }

@@ -183,6 +183,8 @@ constexpr StatMetric kMetrics[] = {
     {"storage.regions", "", "hourglass_storage_regions", kGauge, "Regions of all tables."},
     {"storage.regions.advised", "", "hourglass_storage_regions_advised", kGauge,
      "Regions that the memory is good for."},
+    {"storage.regions.unmerged", "", "hourglass_storage_regions_unmerged", kGauge,
+     "Regions whose last merge failed; the log names one and says why."},
     {"storage.block_cache.bytes", "", "hourglass_storage_block_cache_bytes", kGauge,
      "Memory of unpacked blocks of files."},
     {"storage.block_cache.hits", "", "hourglass_storage_block_cache_hits_total", kCounter,
@@ -202,7 +204,7 @@ constexpr StatMetric kMetrics[] = {
     {"storage.replayed_records", "", "hourglass_storage_replayed_records", kGauge,
      "Records of the log that were read again at the start."},
     {"storage.background_errors", "", "hourglass_storage_background_errors", kGauge,
-     "1 while the last flush or merge has failed; the log says why."},
+     "1 while the last flush has failed, or a region's last merge; the log says why."},
 
     {"hbase.gateway.calls", "", "hourglass_hbase_calls_total", kCounter,
      "Calls to HBase's gateways."},

@@ -86,9 +86,10 @@ struct EmbeddedStats {
   uint64_t forgotten_bytes = 0;    // of files that merges took out of the page cache
   uint64_t skipped_by_time = 0;    // that a reader was spared: the file holds other times
   uint64_t regions = 0;            // of all tables
+  uint64_t regions_unmerged = 0;   // whose last merge failed
   uint64_t replayed_records = 0;   // at Open
   uint64_t observer_failures = 0;  // what observers threw
-  std::string background_error;    // last failure of a flush or merge; "" = none
+  std::string background_error;    // a failure of a flush, or of a region's merge; "" = none
 };
 
 /// Thread-safe after Open. Exactly one table of the options has points = true; it is the one behind

@@ -4,8 +4,8 @@
 //
 // Lock order: maintenance_ → register_ → write_ → those below, which are let go of before another
 // is taken: locks inside memory, log and registry; version_mutex_ and tables_mutex_, held for a
-// copy or a swap; background_mutex_, which threads sleep in. work_mutex_ comes with none of them
-// but version_mutex_. The lock of IdleReaders is taken without any other; in it those of readers,
+// copy or a swap; background_mutex_, which threads sleep in. work_mutex_ is taken alone or in
+// maintenance_, with none of the others but version_mutex_ in it. The lock of IdleReaders is taken without any other; in it those of readers,
 // which read under them, are tried and never waited for. No I/O and no callback under write_.
 
 #include <algorithm>
@@ -261,6 +261,12 @@ class Engine {
     std::set<uint64_t> merging;  // numbers of runs
     bool held = false;
   };
+  /// Others are merged meanwhile: what stops one region, a damaged block, is there the next time.
+  struct FailedMerge {
+    Status why;
+    int64_t wait_ms = 0;   // twice as long each time
+    int64_t again_ms = 0;  // of the monotonic clock; not tried before
+  };
   // engine_merge.cc
   void MergeLoop(MergePool pool);
   void WakeMerges();
@@ -270,6 +276,15 @@ class Engine {
   [[nodiscard]] size_t DepthOf(RegionPlace place, const Runs& runs) const;
   void EndMerge(const MergeJob& job);
   Status MergeJobRuns(const MergeJob& job);
+  // engine_merge_failed.cc
+  /// Puts a region aside for a while, or, if the status is ok, takes it back.
+  void NoteMerge(RegionPlace place, const Status& status);
+  [[nodiscard]] bool MergeFailed(RegionPlace place) const;
+  /// Of a region whose last merge failed, the first one; ok: there is none.
+  [[nodiscard]] Status MergeFailure() const;
+  /// "table tsdb, region [, \x00\x00\x02)".
+  [[nodiscard]] std::string NameOf(RegionPlace place) const;
+  [[nodiscard]] int64_t MonotonicMs() const { return clock_.MonotonicNs() / 1'000'000; }
   // engine_expiry.cc
   Status DropExpired();
   Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);
@@ -333,9 +348,10 @@ class Engine {
   lsm::Manifest manifest_;                   // as last written; guarded by maintenance_
   std::optional<int64_t> flush_put_off_ms_;  // since then; guarded by maintenance_
 
-  std::mutex work_mutex_;
+  mutable std::mutex work_mutex_;
   std::condition_variable work_done_;
   std::map<RegionPlace, RegionWork> work_;  // guarded by work_mutex_; nothing at work: no entry
+  std::map<RegionPlace, FailedMerge> failed_merges_;  // guarded by work_mutex_
   std::map<RegionPlace, uint64_t> cannot_split_;  // of the thread that divides: bytes to try again
 
   std::atomic<uint64_t> next_number_{1};  // of files, never reused

@@ -107,7 +107,8 @@ Status Engine::FlushIfNeeded() {
 // (spec region-store.md W12).
 bool Engine::PutOff(const Version& version) {
   const bool full = std::any_of(version.runs.begin(), version.runs.end(), [this](const auto& runs) {
-    return DepthOf(runs.first, runs.second) >= options_.merge.runs_blocking;
+    return DepthOf(runs.first, runs.second) >= options_.merge.runs_blocking &&
+           !MergeFailed(runs.first);  // no time would help it
   });
   if (!full || MemoryBytes() > memory_max_ / 2) return false;
   if (!flush_put_off_ms_) {

@@ -59,8 +59,9 @@ void Engine::MergeLoop(MergePool pool) {
     wanted = false;
     lock.unlock();
     Status status = Survive([&] { return MergePending(pool); });
-    if (status.ok() && pool == MergePool::kSmall) {
-      status = Survive([this] { return SplitWhereDue(); });
+    if (pool == MergePool::kSmall) {
+      const Status split = Survive([this] { return SplitWhereDue(); });
+      if (status.ok()) status = split;
     }
     lock.lock();
     error = status;
@@ -74,34 +75,42 @@ void Engine::WakeMerges() {
 }
 
 Status Engine::MergePending(MergePool pool) {
-  RETURN_IF_ERROR(DropExpired());
+  const Status dropped = DropExpired();
   while (!closed_) {
     MergeJob job;
-    if (!PickMerge(pool, &job)) return {};
+    if (!PickMerge(pool, &job)) break;
     const Status status = Survive([&] { return MergeJobRuns(job); });
     EndMerge(job);
-    RETURN_IF_ERROR(status);
+    if (!closed_) NoteMerge(job.place, status);
   }
-  return {};
+  return dropped.ok() ? MergeFailure() : dropped;
 }
 
 // Takes what is most urgent: what a split left, then what has most runs.
 bool Engine::PickMerge(MergePool pool, MergeJob* job) {
-  const int64_t now_ms = clock_.NowMs();
+  const int64_t now_ms = clock_.NowMs(), monotonic_ms = MonotonicMs();
   std::lock_guard lock(work_mutex_);
   const auto version = Pin();
+  // Those that were divided, joined or dropped.
+  std::erase_if(failed_merges_,
+                [&](const auto& failed) { return !version->runs.contains(failed.first); });
   bool best_references = false;
   size_t best_runs = 0;
   for (const auto& [place, runs] : version->runs) {
     const auto work = work_.find(place);
     if (work != work_.end() && work->second.held) continue;
+    const auto failed = failed_merges_.find(place);
+    if (failed != failed_merges_.end() && monotonic_ms < failed->second.again_ms) continue;
     static const std::set<uint64_t> kNone;
     const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone,
                                [&](const Run& run) { return ExpiredBytes(run, now_ms); });
     const bool points = HasPoints(place);
     const region::Picked at = points ? region::RunsToJoin(facts, options_.merge, now_ms)
                                      : PlacesOf(region::RunsToMerge(facts, options_.merge, now_ms));
-    if (at.empty()) continue;
+    if (at.empty()) {
+      if (failed != failed_merges_.end()) failed_merges_.erase(failed);
+      continue;
+    }
     Runs picked;
     for (const size_t i : at) picked.push_back(runs[i]);
     const bool large = BytesOf(picked) > options_.merge.large_bytes;
@@ -282,32 +291,36 @@ void Engine::WaitForPace(region::Pace* pace, uint64_t bytes) {
   for (const auto& [place, runs] : version->runs) {
     fullest = std::max(fullest, DepthOf(place, runs));
   }
-  const int64_t delay_ms = pace->DelayMs(bytes, region::MergeBytesPerS(options_.merge, fullest),
-                                         clock_.MonotonicNs() / 1'000'000);
+  const int64_t delay_ms =
+      pace->DelayMs(bytes, region::MergeBytesPerS(options_.merge, fullest), MonotonicMs());
   if (delay_ms <= 0) return;
   std::unique_lock lock(background_mutex_);
   background_wake_.wait_for(lock, std::chrono::milliseconds(delay_ms), [this] { return stop_; });
 }
 
-// Each region is asked for again whether the store is open; without any, once.
+// Each region is asked for again whether the store is open; without any, once. One that fails does
+// not keep the others: the first failure is told at the end.
 Status Engine::Compact() {
   RETURN_IF_ERROR(CheckOpen());
-  RETURN_IF_ERROR(DropExpired());
+  Status first = DropExpired();
   const auto version = Pin();
   for (const auto& [place, runs] : version->runs) {
-    if (!runs.empty()) RETURN_IF_ERROR(CompactRegion(place));
+    const Status status = runs.empty() ? Status() : CompactRegion(place);
+    if (first.ok()) first = status;
   }
-  return {};
+  return first;
 }
 
 Status Engine::Compact(const Table& table) {
   RETURN_IF_ERROR(CheckOpen());
   const auto version = Pin();
   const region::RegionMap& regions = version->RegionsOf(table.id);
+  Status first;
   for (size_t i = 0; i < regions.count(); ++i) {
-    RETURN_IF_ERROR(CompactRegion({table.id, regions.Id(i)}));
+    const Status status = CompactRegion({table.id, regions.Id(i)});
+    if (first.ok()) first = status;
   }
-  return {};
+  return first;
 }
 
 // One run, too, may hold marks, or compacted cells that now become points.
@@ -321,7 +334,9 @@ Status Engine::CompactRegion(RegionPlace place) {
     return MergeJobRuns({place, runs, true, false});
   });
   ReleaseRegions(places);
-  return status;
+  if (!status.ok()) return Prepend(status, NameOf(place));
+  NoteMerge(place, status);
+  return {};
 }
 
 // Waits until nothing is merged there, and keeps others from it. Who asks has the places at hand

@@ -508,6 +508,10 @@ EmbeddedStats Engine::Stats() const {
   stats.regions = CountRegions(*version);
   stats.replayed_records = replayed_;
   stats.log_bytes = log_ ? log_->End() - log_released_.load() : 0;
+  {
+    std::lock_guard lock(work_mutex_);
+    stats.regions_unmerged = failed_merges_.size();
+  }
   std::lock_guard lock(background_mutex_);
   for (const Status* error : {&flush_error_, &merge_error_, &large_merge_error_})
     if (stats.background_error.empty() && !error->ok()) stats.background_error = error->ToString();

@@ -314,11 +314,12 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
 Status Engine::SplitWhereDue() {
   const region::SplitPolicy& policy = options_.split;
   if (policy.rule == region::SplitRule::kNone) return {};
+  Status first;
   for (const Table* table : Tables()) {
     const auto version = Pin();
     const region::RegionMap& regions = version->RegionsOf(table->id);
     for (size_t i = 0; i < regions.count(); ++i) {
-      if (CountRegions(*Pin()) >= policy.regions_max) return {};
+      if (CountRegions(*Pin()) >= policy.regions_max) return first;
       const RegionPlace place{table->id, regions.Id(i)};
       uint64_t bytes = 0;
       bool references = false;
@@ -331,12 +332,14 @@ Status Engine::SplitWhereDue() {
       // One group of rows stays as it is; its region is weighed anew when it has grown.
       if (bytes < cannot_split_[place]) continue;
       const auto split = Split(*table, regions.Start(i), {});
-      if (split.ok()) continue;
-      if (split.status().code() != StatusCode::kConflict) return split.status();
-      cannot_split_[place] = 2 * bytes;
+      if (split.status().code() == StatusCode::kConflict) {
+        cannot_split_[place] = 2 * bytes;
+      } else if (first.ok()) {
+        first = Prepend(split.status(), NameOf(place));
+      }
     }
   }
-  return {};
+  return first;
 }
 
 size_t Engine::CountRegions(const Version& version) {
