@@ -246,7 +246,10 @@ class Engine {
   void RemoveRunFiles(const lsm::RunEntry& entry);
   /// Of files that are written now.
   [[nodiscard]] std::string SpaceOf(uint32_t table) const;
-  Status Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version);
+  /// `made`: runs that the manifest names as the first one.
+  Status Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version,
+                 const std::vector<lsm::RunEntry>& made = {});
+  [[nodiscard]] bool NamedOnDisk(const std::vector<lsm::RunEntry>& runs) const;
 
   // Regions and their files. Whoever merges has taken its runs out of others' choice; whoever
   // divides or joins holds the region, and no merge is at work in it.

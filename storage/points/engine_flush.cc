@@ -182,7 +182,7 @@ Status Engine::FlushOldest() {
     std::lock_guard lock(write_);
     manifest.stamp_floor_ms = stamp_floor_ms_;
   }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
+  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version), entries));
   log_released_ = generation->log_end.position;
   log_->Release(generation->log_end.file_number);
   for (const lsm::RunEntry& entry : entries) {
@@ -194,15 +194,38 @@ Status Engine::FlushOldest() {
   return {};
 }
 
-// A failure leaves open whether the new manifest holds: files it names stay until the next start,
-// numbers are not given again, and memory goes on as if nothing had happened.
-Status Engine::Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version) {
+// A failure may leave open whether the new manifest holds: then files it names stay until the next
+// start. Numbers are not given again, and memory goes on as if nothing had happened.
+Status Engine::Publish(lsm::Manifest manifest, std::shared_ptr<const Version> version,
+                       const std::vector<lsm::RunEntry>& made) {
   manifest.next_number = next_number_;
-  RETURN_IF_ERROR(SyncFolders(files_, FoldersOf(options_.path, manifest.runs)));
-  RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
+  const Status saved = Survive([&]() -> Status {
+    RETURN_IF_ERROR(SyncFolders(files_, FoldersOf(options_.path, manifest.runs)));
+    return lsm::SaveManifest(files_, options_.path, manifest);
+  });
+  if (!saved.ok()) {
+    if (!NamedOnDisk(made)) {
+      for (const lsm::RunEntry& entry : made) RemoveRunFiles(entry);
+    }
+    return saved;
+  }
   manifest_ = std::move(manifest);
   SetVersion(std::move(version));
   return {};
+}
+
+// By the manifest that is there now, or perhaps, if that cannot be read. A power cut may bring back
+// an older one, which names none of what was made later.
+bool Engine::NamedOnDisk(const std::vector<lsm::RunEntry>& runs) const {
+  lsm::Manifest stored;
+  const Status read = Survive([&]() -> Status {
+    ASSIGN_OR_RETURN(stored, lsm::LoadManifest(files_, options_.path));
+    return {};
+  });
+  return !read.ok() || std::any_of(stored.runs.begin(), stored.runs.end(), [&](const auto& named) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const auto& run) { return run.number == named.number; });
+  });
 }
 
 void Engine::RemoveRunFiles(const lsm::RunEntry& entry) {

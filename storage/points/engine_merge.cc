@@ -187,7 +187,7 @@ Status Engine::MergeJobRuns(const MergeJob& job) {
     for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry);
     return Prepend(replaced, "merge");
   }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
+  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next), written));
   RetireUnnamed(job.runs);
   maintenance.unlock();
   for (const lsm::RunEntry& entry : written) {

@@ -306,7 +306,7 @@ Status Engine::MergeHeld(const Table& table, RegionPlace left, RegionPlace right
     for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry);
     return status;
   }
-  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next)));
+  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next), written));
   RetireUnnamed(gone);
   return {};
 }

@@ -121,10 +121,10 @@ TEST_CASE("a merge that breaks off is tried again, and a close does not wait for
   CHECK(store->Close().ok());
 }
 
-// Files of cells are made, and then something goes wrong with them.
+// Files of cells are made, and then something goes wrong with them, or with what is to name them.
 class HalfOpeningDisk : public FaultyFileSystem {
  public:
-  enum class Fails : uint8_t { kNever, kMaking, kReading };
+  enum class Fails : uint8_t { kNever, kMaking, kReading, kManifest };
   HalfOpeningDisk() : FaultyFileSystem(1) {}
   Fails fails = Fails::kNever;
 
@@ -132,6 +132,9 @@ class HalfOpeningDisk : public FaultyFileSystem {
     const bool of_cells = path.ends_with(".cells");
     if (fails == Fails::kReading && of_cells && mode == OpenMode::kRead) {
       return Status::IoError(path + ": too many open files");
+    }
+    if (fails == Fails::kManifest && path.ends_with("MANIFEST.tmp")) {
+      return Status::IoError(path + ": no space left on device");
     }
     auto file = FaultyFileSystem::Open(path, mode);
     if (fails == Fails::kMaking && of_cells && mode == OpenMode::kCreate) throw std::bad_alloc();
@@ -158,7 +161,8 @@ TEST_CASE("what broke off leaves no files behind") {
   };
   const auto breaks_off = [&](const std::function<Status()>& work) {
     const size_t before = disk.Cells();
-    for (const auto fails : {HalfOpeningDisk::Fails::kReading, HalfOpeningDisk::Fails::kMaking}) {
+    for (const auto fails : {HalfOpeningDisk::Fails::kReading, HalfOpeningDisk::Fails::kMaking,
+                             HalfOpeningDisk::Fails::kManifest}) {
       disk.fails = fails;
       for (int i = 0; i < 3; ++i) CHECK_FALSE(work().ok());
       CHECK(disk.Cells() == before);
