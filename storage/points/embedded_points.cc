@@ -12,6 +12,7 @@ Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spe
 
 // Row by row behind the scan: a year of many series' keys would not fit into memory.
 Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
+  RETURN_IF_ERROR(engine_.LeaveRoom());  // the scan keeps what is in memory now
   ASSIGN_OR_RETURN(const auto scan, EmbeddedScan::Open(engine_, spec, {}, {}));
   const Table& table = *engine_.points_table();
   std::vector<CellChange> changes;
@@ -22,6 +23,7 @@ Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
   for (Bytes key;;) {
     ASSIGN_OR_RETURN(const bool more, scan->NextKey(&key));
     if (!more) return engine_.CommitAndWait(position);
+    RETURN_IF_ERROR(engine_.LeaveRoom());
     ASSIGN_OR_RETURN(position, engine_.Write(table, key, changes));
   }
 }

@@ -201,8 +201,10 @@ std::vector<Status> EmbeddedStore::MutateRows(const std::string& name,
   return statuses;
 }
 
+// Whoever deletes rows often deletes many.
 Status EmbeddedStore::DeleteRow(const std::string& name, ByteView key) {
   ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(engine_.LeaveRoom());
   RowMutation mutation{Bytes(key), {}};
   for (const FamilyDescriptor& family : table->descriptor.families) {
     mutation.changes.push_back({CellChange::Kind::kDeleteFamily, family.name, {}, {}, {}});

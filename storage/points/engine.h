@@ -139,6 +139,9 @@ class Engine {
 
   // Files.
   Status Flush();
+  /// For who writes as fast as it can and may wait, as deletes do: flushes what would soon leave no
+  /// room for others. Blocks then.
+  Status LeaveRoom();
   Status Compact();
   Status Compact(const Table& table);
 

@@ -434,6 +434,10 @@ Status Engine::Flush() {
   return FlushMemory();
 }
 
+// At half of what has the background flush begin: writers find room meanwhile, also where a reader
+// keeps as much as was flushed before.
+Status Engine::LeaveRoom() { return active_bytes_ > memory_max_ / 8 ? Flush() : Status(); }
+
 Status Engine::FlushMemory() {
   RETURN_IF_ERROR(FlushFrozen());
   Freeze();

@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "storage/for_each_row.h"
 #include "storage/points/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/support/manual_clock.h"
@@ -67,6 +72,87 @@ TEST_CASE("flushed memory counts until its last reader has gone") {
   CHECK((*store)->Stats().memory_bytes >= before);
   reader->reset();
   CHECK((*store)->Stats().memory_bytes < before / 2);
+}
+
+// Writes points of old and of new series whenever the work that it watches tells of itself.
+class WriterBeside : public WorkWatch {
+ public:
+  explicit WriterBeside(Embedded& store) : store_(store) {}
+
+  Status Step(uint64_t) override {
+    Bytes tsuid("\0\0\2\0\0\1", 6);
+    AppendBig(&tsuid, ++written, 3);
+    const auto series = store_.points().Register(tsuid);
+    const bool taken = series.ok() && AppendPoint(store_, *series, kTime).ok() &&
+                       AppendPoint(store_, 0, kTime + static_cast<int64_t>(written)).ok();
+    refused += taken ? 0 : 1;
+    most_bytes = std::max(most_bytes, store_.Stats().memory_bytes);
+    return {};
+  }
+  Status Charge(int64_t) override { return {}; }
+
+  uint64_t written = 0, refused = 0, most_bytes = 0;
+
+ private:
+  Embedded& store_;
+};
+
+// Rows whose marks of deletion take several times the memory that there is.
+constexpr uint64_t kHosts = 300;
+constexpr int64_t kHours = 400;
+const Bytes kMetric("\0\0\1", 3);
+
+std::unique_ptr<Embedded> StoreOfManyRows(FaultyFileSystem& disk, ManualClock& clock) {
+  auto store = std::move(*Embedded::Open(Options(), disk, clock));
+  std::vector<PointEntry> batch(kHosts);
+  for (int64_t hour = 0; hour < kHours; ++hour) {
+    for (uint64_t host = 0; host < kHosts; ++host) {
+      const auto series = store->points().Register(Tsuid(host));
+      REQUIRE(series.ok());
+      batch[host] = MakePointEntry(*series, Timestamp{3600 + hour * 3600}, PointValue::Int(1));
+    }
+    REQUIRE(store->points().Append(batch).ok());
+    const EmbeddedStats stats = store->Stats();
+    if (stats.memory_bytes > stats.memory_limit_bytes / 4) REQUIRE(store->cells().Flush().ok());
+  }
+  REQUIRE(store->cells().Flush().ok());
+  return store;
+}
+
+TEST_CASE("deletes leave room for writers, however many rows go") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  const auto store = StoreOfManyRows(disk, clock);
+  WriterBeside writer(*store);
+  PointScanSpec spec;
+  spec.metric = kMetric;
+  spec.rows.end = 3600 + kHours * 3600;
+  spec.watch = &writer;
+  const Status deleted = store->points().DeleteRows(spec);
+  CAPTURE(deleted.ToString());
+  CHECK(deleted.ok());
+  CHECK(writer.written > 100);
+  CHECK(writer.refused == 0);
+  CHECK(writer.most_bytes < store->Stats().memory_limit_bytes / 2);
+  RowHour row;
+  CHECK_FALSE(*(*store->points().Scan(spec, {}))->Next(&row));
+}
+
+TEST_CASE("rows that are deleted one by one behind a scan are not refused") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  const auto store = StoreOfManyRows(disk, clock);
+  ScanSpec spec;
+  spec.table = "tsdb";
+  spec.keys_only = true;
+  uint64_t rows = 0;
+  const Status deleted = ForEachRow(store->cells(), spec, [&](const Row& row) {
+    ++rows;
+    return store->cells().DeleteRow("tsdb", row.key);
+  });
+  CAPTURE(deleted.ToString());
+  CHECK(deleted.ok());
+  CHECK(rows == kHosts * kHours);
 }
 
 }  // namespace
