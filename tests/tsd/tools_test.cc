@@ -5,12 +5,16 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <sstream>
+#include <utility>
 
 #include "storage/base/bytes.h"
 #include "tests/support/model_backend.h"
 #include "tests/support/tool_program.h"
+#include "tsd/counted_store.h"
 #include "tsd/known_settings.h"
+#include "tsd/tables.h"
 
 namespace hg::tsd {
 namespace {
@@ -19,6 +23,33 @@ class Program : public ToolProgram {
  public:
   explicit Program(const std::string& settings = "") : ToolProgram(OpenModelBackend, settings) {}
 };
+
+/// Takes one new name, then is full until it is flushed.
+class FullStore : public CountedStore {
+ public:
+  using CountedStore::CountedStore;
+
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override {
+    if (std::exchange(full_, true)) return Status::Busy("no new series for now");
+    return CountedStore::Increment(table, key, family, qualifier, by);
+  }
+  Status Flush() override {
+    full_ = false;
+    return CountedStore::Flush();
+  }
+
+ private:
+  bool full_ = false;
+};
+
+Result<std::unique_ptr<Backend>> OpenFullStore(const Config& config, const std::string& /*words*/,
+                                               StoreUse /*use*/) {
+  return OpenModelBackendThrough(config, [&](Store& model) -> Result<std::shared_ptr<Store>> {
+    RETURN_IF_ERROR(EnsureTables(config, model));
+    return std::shared_ptr<Store>(std::make_shared<FullStore>(model));
+  });
+}
 
 TEST_CASE("an unknown command fails, an unknown option is misuse, help is neither") {
   const Program program;
@@ -87,6 +118,15 @@ TEST_CASE("imported points are scanned as lines that import takes") {
       "m 1699999200 -7 host=b core=1\n";
   program.Import(lines);
   CHECK(program.Scan({"1699999200", "1699999300", "sum", "m"}) == lines);
+}
+
+TEST_CASE("an import waits where there is no room for new names, as for points") {
+  const ToolProgram program(OpenFullStore, "");
+  const std::string lines = "m 1699999200 1 host=a\nm 1699999200 2 host=b\n";
+  const Outcome outcome = program.Run({"import", "--", "-"}, lines);
+  CAPTURE(outcome.err);
+  CHECK(outcome.exit == 0);
+  CHECK(program.Scan({"1699999000", "1699999900", "sum", "m"}) == lines);
 }
 
 TEST_CASE("import stores whole numbers shortest and other numbers as singles") {

@@ -142,7 +142,7 @@ class Importer {
     point.metric = metric;
     point.tags = tags;
     point.time = Timestamp{1};  // any in range: the line's own is checked later, line by line
-    return ingest_.Resolve(point);
+    return WithRoom([&] { return ingest_.Resolve(point); });
   }
 
   Status CheckOrder(SeriesNumber series, Timestamp time) {
@@ -165,7 +165,8 @@ class Importer {
 
   Status Flush() {
     if (batch_.empty()) return {};
-    ASSIGN_OR_RETURN(const LogPosition position, AppendBatch());
+    ASSIGN_OR_RETURN(const LogPosition position,
+                     WithRoom([this] { return call_.session.points().Append(batch_); }));
     batch_.clear();
     // Puts the log into its file now and then; waiting for it is Finish's business.
     if (++batches_ % kBatchesPerCommit == 0) {
@@ -179,14 +180,18 @@ class Importer {
     return failure_->status;
   }
 
-  /// A full memory is being written to files: the one thing to do is to wait for that.
-  Result<LogPosition> AppendBatch() {
-    Result<LogPosition> position = call_.session.points().Append(batch_);
-    for (int i = 0; i < kBusyRetries && position.status().code() == StatusCode::kBusy; ++i) {
-      RETURN_IF_ERROR(call_.session.cells().Flush());
-      position = call_.session.points().Append(batch_);
+  /// A full memory is being written to files: the one thing to do is to wait for that. `work` may
+  /// be done again, and gives a Result.
+  template <typename Work>
+  auto WithRoom(const Work& work) -> decltype(work()) {
+    auto result = work();
+    for (int i = 0; i < kBusyRetries && result.status().code() == StatusCode::kBusy; ++i) {
+      const Status flushed = call_.session.cells().Flush();
+      if (flushed.code() == StatusCode::kUnsupported) return result;
+      RETURN_IF_ERROR(flushed);
+      result = work();
     }
-    return position;
+    return result;
   }
 
   void Report(const std::string& what, uint64_t points, int64_t ns) {
