@@ -1,5 +1,6 @@
 #include "http/api/prom_query.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ namespace promql = query::promql;
 
 /// Steps of one range query, as Prometheus limits them.
 constexpr int64_t kStepsMax = 11000;
+/// What printing a sample costs, in steps of a watch.
+constexpr uint64_t kStepsPerSample = 4;
 
 bool HasFormType(const Request& request) {
   const std::string* const type = request.Header("content-type");
@@ -73,6 +76,18 @@ struct Work {
   promql::Value value;
 };
 
+/// Samples that an answer prints: absent ones it does not.
+uint64_t SamplesOf(const promql::Value& value) {
+  uint64_t samples = value.scalar.size();
+  for (const promql::VectorSeries& series : value.vector) {
+    samples += series.values.size();
+    samples -= static_cast<uint64_t>(
+        std::count_if(series.values.begin(), series.values.end(), promql::IsAbsent));
+  }
+  for (const promql::RangeSeries& series : value.matrix) samples += series.values.size();
+  return samples;
+}
+
 using Print = void (*)(const promql::Value&, const promql::Steps&, JsonWriter*);
 
 void Answer(const Request& request, Services& services, const Asked& asked,
@@ -82,6 +97,9 @@ void Answer(const Request& request, Services& services, const Asked& asked,
     RETURN_IF_ERROR(running.Look());
     const auto work = std::make_shared<Work>(services, times, running);
     ASSIGN_OR_RETURN(work->value, work->evaluator.Evaluate(*asked.expr, steps));
+    // A loop would print what it has found itself.
+    if (NoWait::Current() != nullptr)
+      RETURN_IF_ERROR(running.Step(kStepsPerSample * SamplesOf(work->value)));
     return PromPrint([work, print, steps](JsonWriter* json) { print(work->value, steps, json); });
   };
   AnswerProm(request, services, {asked.text, times.start_ms, times.end_ms}, find, out);

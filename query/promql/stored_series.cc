@@ -21,6 +21,8 @@ constexpr size_t kRefused = SIZE_MAX;
 // where it would be given up half done.
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
+// What finding the names of matchers and opening a scan cost, in steps of a watch.
+constexpr uint64_t kStepsPerRead = 512;
 constexpr int64_t kNewestMs = INT64_C(0xFFFFFFFF) * 1000;  // rows are of 32-bit seconds
 
 RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
@@ -170,6 +172,7 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
   from_ms = std::max<int64_t>(from_ms, 0);
   to_ms = std::min(to_ms, kNewestMs);
   if (from_ms > to_ms) return {};
+  RETURN_IF_ERROR(watch_.Step(kStepsPerRead));
   ASSIGN_OR_RETURN(LabelSelector selector,
                    LabelSelector::Resolve(matchers, points_, &names_, &watch_));
   size_t series = 0;

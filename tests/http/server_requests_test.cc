@@ -251,6 +251,51 @@ TEST_CASE("small queries of PromQL are answered on the loop, others on the pool,
   CHECK(edge.counters.query_invalid == 0);
 }
 
+TEST_CASE("a query of PromQL that reads little and answers much is answered on the pool") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  for (const char* host : {"a", "b", "c", "d", "e"}) {
+    client.Send(Post("/api/put", PointAt(1700000000, host)));
+    REQUIRE(client.ReadResponse().status() == 204);
+  }
+  const auto ask = [&](const std::string& path) {
+    client.Send("GET /api/v1/" + path + " HTTP/1.1\r\n\r\n");
+    const auto answer = client.ReadResponse();
+    CHECK(answer.status() == 200);
+    return answer.body;
+  };
+  // Each sample is seen at some ten thousand steps.
+  const std::string all =
+      "query_range?query=m&start=1700000000&end=1700010000&step=1&lookback_delta=1d";
+  const std::string on_pool = ask(all);
+  edge.points.heeds_no_wait = true;
+  edge.points.scans = 0;
+  CHECK(ask(all) == on_pool);
+  CHECK(edge.points.scans_without_waiting == 1);
+  CHECK(edge.points.scans == 2);
+  // The same steps, but few of them have a sample.
+  ask("query_range?query=m&start=1700000000&end=1700010000&step=1&lookback_delta=10");
+  CHECK(edge.points.scans_without_waiting == 2);
+  CHECK(edge.points.scans == 3);
+  CHECK(edge.counters.query_success == 3);
+}
+
+TEST_CASE("a query of PromQL that reads little very often leaves the loop") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", Points(1)));
+  REQUIRE(client.ReadResponse().status() == 204);
+  edge.points.heeds_no_wait = true;
+  constexpr int kSelectors = 400;
+  std::string query = "/api/v1/query?time=1700000000&query=m";
+  for (int i = 1; i < kSelectors; ++i) query += "%2Bm";
+  client.Send("GET " + query + " HTTP/1.1\r\n\r\n");
+  CHECK(client.ReadResponse().body.find("\"400\"") != std::string::npos);
+  CHECK(edge.points.scans_without_waiting > 0);
+  CHECK(edge.points.scans_without_waiting < kSelectors / 2);
+  CHECK(edge.points.scans == edge.points.scans_without_waiting + kSelectors);
+}
+
 TEST_CASE("queries that come together are answered in order, others between them") {
   RunningServer edge;
   edge.points.heeds_no_wait = true;
