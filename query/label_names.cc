@@ -38,6 +38,11 @@ bool MayBeHalfEscaped(std::string_view text) {
 LabelNames::LabelNames(const LabelNaming& naming, const KeyLayout& layout, NameMemo* names)
     : naming_(naming), layout_(layout), names_(*names), rules_(naming.extra_name_characters) {}
 
+// Series that were written before the setting was changed have the mark of the preset.
+bool LabelNames::MayBeMarked(std::string_view key) const {
+  return key == naming_.default_tag_key || key == LabelNaming().default_tag_key;
+}
+
 Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text) {
   std::set<std::string> names;
   for (const NameRules& rules : {rules_, NameRules()}) {
@@ -45,7 +50,7 @@ Result<std::vector<Bytes>> LabelNames::IdsOf(UidKind kind, std::string_view text
     if (AppendEscapedName(text, rules, &name)) names.insert(std::move(name));
   }
   if (UnescapedName(text) == text && FitsLatin1(text)) names.emplace(text);
-  if (kind == UidKind::kTagk && text == naming_.default_tag_key) names.insert(MarkedName(text));
+  if (kind == UidKind::kTagk && MayBeMarked(text)) names.insert(MarkedName(text));
   std::vector<Bytes> ids;
   for (const std::string& name : names) {
     if (name.empty()) continue;

@@ -51,6 +51,8 @@ class LabelNames {
   [[nodiscard]] const KeyLayout& layout() const { return layout_; }
 
  private:
+  /// Whether writers may have stored a label of this name under its MarkedName.
+  [[nodiscard]] bool MayBeMarked(std::string_view key) const;
   Result<bool> Is(UidKind kind, ByteView id, std::string_view name);
 
   const LabelNaming naming_;

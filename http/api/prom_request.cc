@@ -127,9 +127,9 @@ std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_vi
 }
 
 query::LabelNaming LabelNamingOf(const Options& options) {
-  query::LabelNaming naming;
-  naming.extra_name_characters = options.extra_name_characters;
-  return naming;
+  return {.extra_name_characters = options.extra_name_characters,
+          .default_tag_key = options.default_tag_key,
+          .default_tag_value = options.default_tag_value};
 }
 
 void AnswerProm(const Request& request, Services& services, const PromQuestion& question,

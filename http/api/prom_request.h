@@ -40,7 +40,7 @@ std::optional<int64_t> PromTime(const Parameters& parameters, std::string_view n
 std::optional<int64_t> PromDuration(const Parameters& parameters, std::string_view name,
                                     std::optional<int64_t> otherwise, ResponseWriter& out);
 
-/// How labels are written as names.
+/// How labels are written as names, and series without labels are told.
 query::LabelNaming LabelNamingOf(const Options& options);
 
 /// What a query is listed as while it runs.

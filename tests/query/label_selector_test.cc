@@ -173,6 +173,24 @@ TEST_CASE_FIXTURE(Labelled, "the tag that stands for none is no label") {
 }
 
 TEST_CASE_FIXTURE(Labelled,
+                  "another tag may stand for none; series of before have theirs as a label") {
+  naming.default_tag_key = "via";
+  naming.default_tag_value = "lines";
+  Put("m", {{"via", "lines"}});
+  Put("m", {{"_x0076_ia", "lines"}});
+  Put("m", {{"source", "unknown"}});
+  Put("m", {{"_x0073_ource", "unknown"}});
+  const Condition of_m = {"__name__", kEqual, "m"};
+  const std::string none = R"({__name__="m"})", via = R"({__name__="m", via="lines"})",
+                    source = R"({__name__="m", source="unknown"})";
+  CHECK(Find({of_m}) == Texts{none, via, source, source});
+  CHECK(Find({of_m, {"via", kEqual, "lines"}}) == Texts{via});
+  CHECK(Find({of_m, {"via", kEqual, ""}}) == Texts{none, source, source});
+  CHECK(Find({of_m, {"source", kEqual, "unknown"}}) == Texts{source, source});
+  CHECK(Find({of_m, {"source", kMatches, ""}}) == Texts{none, via});
+}
+
+TEST_CASE_FIXTURE(Labelled,
                   "an id that has lost its name fails where the name decides or is shown") {
   Put("m", {{"host", "a"}});
   REQUIRE(names.Delete(UidKind::kTagv, "a").ok());

@@ -192,6 +192,19 @@ TEST_CASE("the tag of series without any other is a label only where it stands b
   CHECK(f.Get("/api/v1/labels") == Success(R"(["__name__","cpu","host","source"])"));
 }
 
+TEST_CASE("the tag of series without any other is the one that the settings name") {
+  PromFixture f;
+  f.options.default_tag_key = "via";
+  f.options.default_tag_value = "lines";
+  f.AddSeries("lonely", {{"via", "lines"}});
+  f.AddSeries("named", {{"source", "unknown"}});
+  CHECK(f.Get("/api/v1/labels") == Success(R"(["__name__","cpu","host","source"])"));
+  CHECK(f.Get("/api/v1/series?match[]=lonely&match[]=named") ==
+        Success(R"([{"__name__":"lonely"},{"__name__":"named","source":"unknown"}])"));
+  CHECK(f.Get("/api/v1/query?query=lonely&time=1700000000")
+            .find(R"("metric":{"__name__":"lonely"})") != std::string::npos);
+}
+
 TEST_CASE("a request has a hundred match[], and a hundred regular expressions in them") {
   PromFixture f;
   const auto labels = [&](int count, const std::string& selector) {

@@ -21,10 +21,13 @@ class RemoteRead : public EdgeFixture {
   prometheus::ReadRequest message;
 
   void Write(const std::string& metric, const std::string& job, double value, int64_t time_ms) {
+    WriteSeries({{"__name__", metric}, {"job", job}}, value, time_ms);
+  }
+  void WriteSeries(const std::vector<std::pair<std::string, std::string>>& labels, double value,
+                   int64_t time_ms) {
     prometheus::WriteRequest request;
     prometheus::TimeSeries* series = request.add_timeseries();
-    for (const auto& [name, text] :
-         {std::pair<std::string, std::string>{"__name__", metric}, {"job", job}}) {
+    for (const auto& [name, text] : labels) {
       prometheus::Label* label = series->add_labels();
       label->set_name(name);
       label->set_value(text);
@@ -116,6 +119,18 @@ TEST_CASE_FIXTURE(RemoteRead, "all four kinds of matchers are understood") {
   CHECK(read(prometheus::LabelMatcher::NOT_EQUAL, "b") == "ac");
   CHECK(read(prometheus::LabelMatcher::MATCHES, "[ab]") == "ab");
   CHECK(read(prometheus::LabelMatcher::MATCHES_NOT, "[ab]") == "c");
+}
+
+TEST_CASE_FIXTURE(RemoteRead, "a series without labels is read without, whatever tag is its own") {
+  options.default_tag_key = "via";
+  options.default_tag_value = "lines";
+  WriteSeries({{"__name__", "m"}}, 1, kTime);
+  WriteSeries({{"__name__", "m"}, {"via", "lines"}}, 2, kTime);
+  WriteSeries({{"__name__", "m"}, {"source", "unknown"}}, 3, kTime);
+  Ask("m");
+  CHECK(Read() ==
+        "__name__=m, 0=1.000000; __name__=m,via=lines, 0=2.000000; "
+        "__name__=m,source=unknown, 0=3.000000; \n");
 }
 
 TEST_CASE_FIXTURE(RemoteRead, "points that were put as integers are read as samples") {
