@@ -83,7 +83,7 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
   for (;;) {
     ASSIGN_OR_RETURN(bool more, scan->Next(&row));
     if (!more) return {};
-    const bool counted = rows_again_ > 0;
+    const bool counted = rows_again_ > 0 && row.tsuid == series_[folding_.series].tsuid;
     if (counted) {
       --rows_again_;
     } else {

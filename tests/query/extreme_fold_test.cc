@@ -78,8 +78,9 @@ class Watched : public Points {
   }
   [[nodiscard]] bool ListsFromIndex() const override { return points_.ListsFromIndex(); }
 
-  size_t read = 0;   // rows whose points were read
-  size_t again = 0;  // series that were asked for again
+  size_t read = 0;                     // rows whose points were read
+  size_t again = 0;                    // series that were asked for again
+  std::function<void()> before_again;  // may be empty
 
  private:
   class Counted : public PointScan, public SeriesAgain {
@@ -100,6 +101,7 @@ class Watched : public Points {
     }
     void GiveSeriesAgain() override {
       ++of_.again;
+      if (of_.before_again) of_.before_again();
       again_->GiveSeriesAgain();
     }
     [[nodiscard]] uint32_t StepMs() const override { return again_->StepMs(); }
@@ -162,6 +164,14 @@ class Fixture {
           host % 8 == 1 ? PointValue::Double(static_cast<double>(number) / 7)
                         : PointValue::Int(number));
     }
+  }
+
+  void DeleteHost(int host) {
+    PointScanSpec spec;
+    spec.metric = Id(UidKind::kMetric, "m");
+    spec.matcher.tsuids = {tsuids[static_cast<size_t>(host)]};
+    spec.rows = {static_cast<uint32_t>(kStart), static_cast<uint64_t>(kStart + kHours * 3600)};
+    REQUIRE(store->points().DeleteRows(spec).ok());
   }
 
   void ToFiles() {
@@ -451,6 +461,29 @@ TEST_CASE_FIXTURE(Fixture, "series with gaps, of part of the time, of odd steps 
   }
   CHECK(folded_points->again > 100);
   CHECK(ReadFor(Ask("max", "1m-max")) < kHosts * kHours);
+}
+
+TEST_CASE_FIXTURE(Fixture, "rows that are deleted before they come again are in no answer") {
+  for (int64_t at = 0; at < 3600; at += kStep) PutInt(0, at, 100);
+  PutInt(0, 3600 + 1800, 100);  // a gap
+  folded_points->before_again = [this] { DeleteHost(0); };
+  const Result<Answer> answer = Run(*folded, Ask("max", "1m-max"), 0, 7199);
+  REQUIRE(answer.ok());
+  CHECK(folded_points->again == 1);
+  for (const Group& group : answer->groups) CHECK(group.points.size() == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "rows behind those that were deleted before they came again count") {
+  for (int64_t at = 0; at < 2 * 3600; at += kStep) PutInt(0, at, 100);
+  PutInt(0, 2 * 3600 + 1800, 100);  // a gap
+  for (int64_t at = 0; at < kHours * 3600; at += kStep) PutInt(1, at, 7);
+  folded_points->before_again = [this] { DeleteHost(0); };
+  const Result<Answer> answer = Run(*folded, Ask("max", "1m-max"));
+  REQUIRE(answer.ok());
+  CHECK(folded_points->again == 1);
+  REQUIRE(answer->queries.size() == 1);
+  CHECK(answer->queries[0].stats.rows_before == 3 + kHours);
+  CHECK(answer->queries[0].stats.rows_after == 3 + kHours);
 }
 
 TEST_CASE_FIXTURE(Fixture, "newer points beside files, zeros of both signs and no numbers count") {

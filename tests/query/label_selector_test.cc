@@ -155,6 +155,9 @@ TEST_CASE_FIXTURE(Labelled, "names that other settings allow in part are found i
   CHECK(Hosts({{"__name__", kMatches, "GET /a:b|x"}}) == "GET /a:b:GET /a:b ");
   CHECK(Hosts({{"host", kMatches, "GET /a:b|x"}}) == "GET /a:b:GET /a:b ");
   CHECK(Hosts({{"host", kMatches, "\u043f:|x"}}) == "m:\u043f: ");
+  // What looks like an escape is itself escaped.
+  Put("m", {{"host", "a_x005F_x003A_b:"}});
+  CHECK(Hosts({{"host", kMatches, "a_x003A_b:|x"}}) == "m:a_x003A_b: ");
 }
 
 TEST_CASE_FIXTURE(Labelled, "the tag that stands for none is no label") {
