@@ -1,8 +1,11 @@
 #include "query/filter.h"
 
 #include <algorithm>
+#include <set>
 
+#include "query/filter_identity.h"
 #include "storage/base/no_wait.h"
+#include "storage/base/sized_bytes.h"
 
 namespace hg::query {
 namespace {
@@ -49,6 +52,16 @@ std::vector<std::string> SplitBars(std::string_view text) {
   return out;
 }
 
+Status ReadLiterals(std::string_view text, std::vector<std::string>* literals) {
+  const std::vector<std::string> items = SplitBars(text);
+  if (items.size() > kFewLiterals) RETURN_IF_ERROR(NoWait::MayWait());
+  std::set<std::string_view> known;
+  for (const std::string& item : items) {
+    if (known.insert(item).second) literals->push_back(item);
+  }
+  return {};
+}
+
 std::vector<std::string> LiteralSet(const FilterSpec& spec, bool any_case) {
   std::vector<std::string> out = SplitBars(any_case ? LowerUtf8(spec.filter) : spec.filter);
   std::sort(out.begin(), out.end());
@@ -58,24 +71,36 @@ std::vector<std::string> LiteralSet(const FilterSpec& spec, bool any_case) {
 
 }  // namespace
 
-bool SameFilter(const FilterSpec& a, const FilterSpec& b) {
-  const NamedKind* kind = FindKind(a.type);
-  const NamedKind* other = FindKind(b.type);
-  if (kind == nullptr || other == nullptr) return a == b;
-  const bool any_case = AnyCase(*kind, a);
-  if (kind->kind != other->kind || any_case != AnyCase(*other, b) || a.tagk != b.tagk) return false;
+Bytes FilterIdentity(const FilterSpec& spec) {
+  Bytes out;
+  AppendSized(&out, spec.tagk);
+  const NamedKind* kind = FindKind(spec.type);
+  out.push_back(kind == nullptr ? '\0' : '\1');
+  if (kind == nullptr) {  // to be refused
+    AppendSized(&out, spec.type);
+    AppendSized(&out, spec.filter);
+    out += {spec.group_by ? '\1' : '\0', spec.ignore_case ? '\1' : '\0'};
+    return out;
+  }
+  const bool any_case = AnyCase(*kind, spec);
+  out += {static_cast<char>(kind->kind), any_case ? '\1' : '\0'};
   switch (kind->kind) {
     case FilterKind::kWildcard: {
-      const auto compiled = [&](const FilterSpec& spec) {
-        return Wildcard(any_case ? LowerUtf8(spec.filter) : spec.filter);
-      };
-      return compiled(a).parts() == compiled(b).parts();
+      const Wildcard wildcard(any_case ? LowerUtf8(spec.filter) : spec.filter);
+      for (const std::string& part : wildcard.parts()) AppendSized(&out, part);
+      break;
     }
     case FilterKind::kRegexp:
-      return a.filter == b.filter;
+      AppendSized(&out, spec.filter);
+      break;
     default:
-      return LiteralSet(a, any_case) == LiteralSet(b, any_case);
+      for (const std::string& literal : LiteralSet(spec, any_case)) AppendSized(&out, literal);
   }
+  return out;
+}
+
+bool SameFilter(const FilterSpec& a, const FilterSpec& b) {
+  return FilterIdentity(a) == FilterIdentity(b);
 }
 
 std::string LowerUtf8(std::string_view text) {
@@ -111,11 +136,8 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
     case FilterKind::kNotLiteralOrAnyCase:
       if (spec.filter == "|")
         return Status::InvalidArgument("Filter must contain more than just a pipe");
-      for (std::string& item : SplitBars(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter)) {
-        auto& all = out->literals_;
-        if (std::find(all.begin(), all.end(), item) == all.end()) all.push_back(std::move(item));
-      }
-      if (out->literals_.size() > kFewLiterals) RETURN_IF_ERROR(NoWait::MayWait());
+      RETURN_IF_ERROR(
+          ReadLiterals(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter, &out->literals_));
       break;
     case FilterKind::kWildcard:
       if (spec.filter.find('*') == std::string::npos) {

@@ -1,8 +1,11 @@
 #include "query/validate.h"
 
-#include <algorithm>
+#include <bit>
+#include <set>
 
+#include "query/filter_identity.h"
 #include "query/time_text.h"
+#include "storage/base/sized_bytes.h"
 #include "storage/model/number_text.h"
 #include "storage/model/timestamp.h"
 
@@ -11,15 +14,47 @@ namespace {
 
 bool Empty(const std::optional<std::string>& text) { return !text || text->empty(); }
 
-void RemoveRepeats(std::vector<SubQuery>* queries) {
-  auto end = queries->begin();
-  for (SubQuery& q : *queries) {
-    if (std::any_of(queries->begin(), end, [&](const SubQuery& o) { return SameQuestion(o, q); }))
-      continue;
-    if (&*end != &q) *end = std::move(q);
-    ++end;
+/// Bytes that are equal for two sub-queries if and only if OpenTSDB takes them for one.
+Bytes QuestionOf(const SubQuery& query) {
+  Bytes out;
+  const auto add_flag = [&out](bool flag) { out.push_back(flag ? '\1' : '\0'); };
+  const auto add_text = [&](const std::optional<std::string>& text) {
+    add_flag(text.has_value());
+    if (text) AppendSized(&out, *text);
+  };
+  for (const auto* text :
+       {&query.aggregator, &query.metric, &query.downsample, &query.value_filter})
+    add_text(*text);
+  for (const bool flag : {query.rate, query.filters_given, query.explicit_tags, query.pre_aggregate,
+                          query.show_histogram_buckets})
+    add_flag(flag);
+  add_flag(query.tsuids.has_value());
+  if (query.tsuids) {
+    AppendVarint(&out, query.tsuids->size());
+    for (const std::string& tsuid : *query.tsuids) AppendSized(&out, tsuid);
   }
-  queries->erase(end, queries->end());
+  add_flag(query.rate_options.has_value());
+  if (query.rate_options) {
+    add_flag(query.rate_options->counter);
+    add_flag(query.rate_options->drop_resets);
+    AppendVarint(&out, static_cast<uint64_t>(query.rate_options->counter_max));
+    AppendVarint(&out, static_cast<uint64_t>(query.rate_options->reset_value));
+  }
+  add_flag(query.percentiles.has_value());
+  if (query.percentiles) {
+    AppendVarint(&out, query.percentiles->size());
+    for (const double p : *query.percentiles) AppendVarint(&out, std::bit_cast<uint64_t>(p));
+  }
+  for (const FilterSpec& filter : query.filters) AppendSized(&out, FilterIdentity(filter));
+  return out;
+}
+
+void RemoveRepeats(std::vector<SubQuery>* queries) {
+  if (queries->size() < 2) return;
+  std::set<Bytes> asked;
+  std::erase_if(*queries, [&asked](const SubQuery& query) {
+    return !asked.insert(QuestionOf(query)).second;
+  });
 }
 
 Status DecodeTsuids(const std::vector<std::string>& texts, int metric_width,
@@ -126,14 +161,7 @@ Result<ValidSubQuery> ValidateSubQuery(const SubQuery& text, const Request& requ
 }  // namespace
 
 bool SameQuestion(const SubQuery& a, const SubQuery& b) {
-  return a.aggregator == b.aggregator && a.metric == b.metric && a.tsuids == b.tsuids &&
-         a.downsample == b.downsample && a.rate == b.rate && a.rate_options == b.rate_options &&
-         a.filters_given == b.filters_given &&
-         std::equal(a.filters.begin(), a.filters.end(), b.filters.begin(), b.filters.end(),
-                    SameFilter) &&
-         a.explicit_tags == b.explicit_tags && a.pre_aggregate == b.pre_aggregate &&
-         a.value_filter == b.value_filter && a.percentiles == b.percentiles &&
-         a.show_histogram_buckets == b.show_histogram_buckets;
+  return a.aggregator == b.aggregator && a.metric == b.metric && QuestionOf(a) == QuestionOf(b);
 }
 
 Result<ValidQuery> ValidateRequest(const Request& request, int64_t now_ms,

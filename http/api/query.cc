@@ -39,6 +39,8 @@ std::optional<query::Request> FromBody(const Request& request, Services& service
   services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
   if (parsed.status().code() == StatusCode::kInvalidArgument) {
     SendBadJson(out, request, parsed.status().message());
+  } else if (parsed.status().code() == StatusCode::kLimitExceeded) {
+    SendStatus(out, request, parsed.status());
   } else {
     SendError(out, request, 500, parsed.status().message());
   }

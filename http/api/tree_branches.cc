@@ -1,5 +1,6 @@
 // /api/tree/branch, /api/tree/collisions, /api/tree/notmatched and /api/tree/test.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -199,10 +200,11 @@ void HandleTreeTest(const Request& request, Services& services, ResponseWriter& 
   // Of equal TSUIDs the last result stays, where the first one stood.
   std::vector<uint32_t> hashes;
   std::vector<std::string> keys;
+  std::map<std::string_view, size_t> places;  // of keys
   for (size_t i = 0; i < asked->tsuids.size(); ++i) {
-    const auto known = std::find(keys.begin(), keys.end(), asked->tsuids[i]);
-    if (known != keys.end()) {
-      results[static_cast<size_t>(known - keys.begin())] = std::move(results[i]);
+    const auto [known, is_new] = places.try_emplace(asked->tsuids[i], keys.size());
+    if (!is_new) {
+      results[known->second] = std::move(results[i]);
       continue;
     }
     if (keys.size() != i) results[keys.size()] = std::move(results[i]);

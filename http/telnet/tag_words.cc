@@ -1,6 +1,7 @@
 #include "http/telnet/tag_words.h"
 
 #include <algorithm>
+#include <map>
 
 #include "storage/model/java_hash.h"
 #include "storage/model/name_text.h"
@@ -37,6 +38,7 @@ std::string_view LineTexts::Text(std::string_view latin1) {
 
 std::string LineTexts::ParseTags(const std::vector<std::string_view>& words, size_t first,
                                  std::vector<TagText>* tags) {
+  std::map<std::string_view, std::string_view> known;  // a line may have many
   for (size_t i = first; i < words.size(); ++i) {
     if (words[i].empty()) continue;
     const std::string_view tag = Text(words[i]);
@@ -46,11 +48,10 @@ std::string LineTexts::ParseTags(const std::vector<std::string_view>& words, siz
       return "illegal argument: invalid tag: " + std::string(tag);
     }
     const TagText parsed{tag.substr(0, equals), tag.substr(equals + 1)};
-    const auto known = std::find_if(tags->begin(), tags->end(),
-                                    [&](const TagText& t) { return t.key == parsed.key; });
-    if (known == tags->end()) {
+    const auto [place, is_new] = known.try_emplace(parsed.key, parsed.value);
+    if (is_new) {
       tags->push_back(parsed);
-    } else if (known->value != parsed.value) {
+    } else if (place->second != parsed.value) {
       return "illegal argument: duplicate tag: " + std::string(tag) + ", tags=" + MapText(*tags);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "http/wire/json_value.h"
 #include "storage/model/java_hash.h"
@@ -72,20 +73,24 @@ Status BindCount(std::string_view field, const JsonValue& value, int64_t* out) {
   return Misfit(field, "a whole number");
 }
 
+/// Of names among those before them. A client chooses how many there are and how they hash, so
+/// they are neither walked over nor hashed.
+using Places = std::map<std::string_view, size_t>;
+
 Status BindBuckets(const JsonValue& value, std::optional<std::vector<PutBucket>>* out) {
   out->reset();
   if (value.is_null()) return {};
   if (!value.is_object()) return Misfit("buckets", "an object of counts");
   std::vector<PutBucket> buckets;
+  Places places;
   for (const auto& [bounds, count] : value.members) {
     PutBucket bucket{bounds, 0};
     RETURN_IF_ERROR(BindCount("buckets", count, &bucket.count));
-    const auto known = std::find_if(buckets.begin(), buckets.end(),
-                                    [&](const PutBucket& b) { return b.bounds == bucket.bounds; });
-    if (known == buckets.end()) {
+    const auto [known, is_new] = places.try_emplace(bounds, buckets.size());
+    if (is_new) {
       buckets.push_back(std::move(bucket));
     } else {
-      known->count = bucket.count;
+      buckets[known->second].count = bucket.count;
     }
   }
   *out = std::move(buckets);
@@ -97,15 +102,15 @@ Status BindTags(const JsonValue& value, std::optional<std::vector<PutTag>>* out)
   if (value.is_null()) return {};
   if (!value.is_object()) return Misfit("tags", "an object of strings");
   std::vector<PutTag> tags;
+  Places places;
   for (const auto& [key, member] : value.members) {
     std::optional<std::string> text;
     RETURN_IF_ERROR(BindText("tags", member, &text));
-    const auto known =
-        std::find_if(tags.begin(), tags.end(), [&k = key](const PutTag& t) { return t.key == k; });
-    if (known == tags.end()) {
+    const auto [known, is_new] = places.try_emplace(key, tags.size());
+    if (is_new) {
       tags.push_back({key, std::move(text)});
     } else {
-      known->value = std::move(text);
+      tags[known->second].value = std::move(text);
     }
   }
   OrderPutTags(&tags);

@@ -1,6 +1,7 @@
 #include "http/wire/query_json.h"
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -98,13 +99,29 @@ Status ReadFilter(const JsonValue& value, std::vector<FilterSpec>* out) {
   return {};
 }
 
+/// Of equal names the last one counts, where it stands.
+std::vector<const JsonMember*> LastOfEachName(const JsonValue& object) {
+  std::map<std::string_view, const JsonMember*> last;
+  for (const JsonMember& member : object.members) last[member.name] = &member;
+  std::vector<const JsonMember*> members;
+  for (const JsonMember& member : object.members)
+    if (last[member.name] == &member) members.push_back(&member);
+  return members;
+}
+
+/// An object of texts.
+Status CheckTags(const JsonValue& value) {
+  if (!value.is_object()) return Wrong("tags", "an object");
+  for (const auto& [key, v] : value.members)
+    if (!v.is_scalar()) return Wrong("tags", "an object of strings");
+  return {};
+}
+
 Status ReadTags(const JsonValue& value, std::vector<FilterSpec>* out) {
   out->clear();
-  if (!value.is_object()) return Wrong("tags", "an object");
-  for (const auto& [key, v] : value.members) {
-    if (!v.is_scalar()) return Wrong("tags", "an object of strings");
-    if (value.Find(key) != &v) continue;  // of equal keys the last one counts
-    ASSIGN_OR_RETURN(FilterSpec filter, query::LegacyFilter(key, v.text, true));
+  RETURN_IF_ERROR(CheckTags(value));
+  for (const JsonMember* tag : LastOfEachName(value)) {
+    ASSIGN_OR_RETURN(FilterSpec filter, query::LegacyFilter(tag->name, tag->value.text, true));
     auto compiled = query::TagFilter::Compile(filter);
     if (!compiled.ok()) return compiled.status();
     out->push_back(std::move(filter));
@@ -208,11 +225,9 @@ Status ReadMember(const std::string& key, const JsonValue& v, query::Request* ou
 Status ReadLastTags(const JsonValue& value, query::LastPointSubQuery* out) {
   out->tags.clear();
   if (value.is_null()) return {};
-  if (!value.is_object()) return Wrong("tags", "an object");
-  for (const auto& [key, v] : value.members) {
-    if (!v.is_scalar()) return Wrong("tags", "an object of strings");
-    if (value.Find(key) == &v) out->tags.emplace_back(key, v.text);
-  }
+  RETURN_IF_ERROR(CheckTags(value));
+  for (const JsonMember* tag : LastOfEachName(value))
+    out->tags.emplace_back(tag->name, tag->value.text);
   return {};
 }
 
@@ -227,6 +242,10 @@ Result<query::Request> ReadQuery(const JsonValue& body) {
     return Status::Unsupported("Missing queries: \"queries\" must be an array of sub-queries");
   }
   if (!queries->is_array()) return Wrong("queries", "an array");
+  if (queries->items.size() > kSubQueriesMax) {
+    return Status::LimitExceeded("The request has " + std::to_string(queries->items.size()) +
+                                 " sub-queries, more than " + std::to_string(kSubQueriesMax));
+  }
   for (const JsonValue& item : queries->items) {
     if (!item.is_object()) return Wrong("queries", "an array of objects");
     SubQuery sub;

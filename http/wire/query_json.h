@@ -9,8 +9,12 @@
 
 namespace hg::http {
 
-/// Body of POST /api/query. InvalidArgument: the document does not fit (400 "Unable to parse the
-/// given JSON", the message being the details). Unsupported: what OpenTSDB answers with 500.
+/// Sub-queries of one request: far more than any page or tool asks for at once.
+inline constexpr size_t kSubQueriesMax = 4096;
+
+/// Body of POST /api/query. LimitExceeded: too many sub-queries. InvalidArgument: the document does
+/// not fit (400 "Unable to parse the given JSON", the message being the details). Unsupported: what
+/// OpenTSDB answers with 500.
 Result<query::Request> ReadQuery(const JsonValue& body);
 
 /// Body of POST /api/query/last. InvalidArgument as above; sub-queries may be missing.

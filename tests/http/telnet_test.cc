@@ -18,6 +18,14 @@ std::string Say(EdgeFixture& edge, std::string_view lines) {
 
 }  // namespace
 
+TEST_CASE("a line with very many tags is refused for their number, not compared for hours") {
+  EdgeFixture edge;
+  std::string line = "put m 1700000000 1";
+  for (int i = 0; i < 300000; ++i) line += " " + std::to_string(i) + "=v";
+  CHECK(Say(edge, line + "\n").find("Too many tags: 300000 maximum allowed: 8") !=
+        std::string::npos);
+}
+
 TEST_CASE("each fault of a put line has its text, and good lines none") {
   struct Case {
     const char* line;

@@ -106,6 +106,24 @@ TEST_CASE("filters are one by their literals, the text between outer stars, or t
   CHECK_FALSE(same(spec("regexp", "a"), FilterSpec{"regexp", "dc", "a"}));
 }
 
+TEST_CASE("very many literals are taken apart without comparing each with all") {
+  constexpr int kLiterals = 300000;
+  std::string text;
+  for (int i = 0; i < kLiterals; ++i) text += std::to_string(i) + "|";
+  const auto filter = TagFilter::Compile({"literal_or", "host", text + "7|7"});
+  REQUIRE(filter.ok());
+  REQUIRE((*filter)->literals().size() == kLiterals);
+  CHECK((*filter)->literals()[7] == "7");
+}
+
+TEST_CASE("filters that are to be refused are one only if they are written alike") {
+  const FilterSpec unknown{"no_such", "host", "a"};
+  CHECK(SameFilter(unknown, unknown));
+  CHECK_FALSE(SameFilter(unknown, {"no_such", "host", "b"}));
+  CHECK_FALSE(SameFilter(unknown, {"literal_or", "host", "a"}));
+  CHECK_FALSE(SameFilter({"literal_or", "host", "ab"}, {"literal_or", "hosta", "b"}));
+}
+
 TEST_CASE("lower case covers Latin-1") {
   CHECK(LowerUtf8("A\xC3\x84Z") == "a\xC3\xA4z");
   CHECK(LowerUtf8("\xC3\x97") == "\xC3\x97");  // the multiplication sign has none

@@ -88,7 +88,7 @@ class Ingest::Resolver {
   void NoteShape(const Spelling& spelling) {
     if (spelling.dialect != Dialect::kJson && spelling.dialect != Dialect::kWords) return;
     std::vector<TagText> tags;
-    if (ReadPlainTags(spelling.dialect, spelling.tags, &tags))
+    if (ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(), &tags))
       shapes_.Note(spelling.dialect, spelling.tags, tags);
   }
 
@@ -152,8 +152,9 @@ class Ingest::Resolver {
   Result<Bytes> FindMetric(std::string_view name) { return names_.Find(UidKind::kMetric, name); }
 
  private:
+  [[nodiscard]] size_t TagsMax() const { return static_cast<size_t>(options_.max_tags); }
   [[nodiscard]] Status CheckTagCount(std::span<const TagText> tags) const {
-    if (tags.size() <= static_cast<size_t>(options_.max_tags)) return {};
+    if (tags.size() <= TagsMax()) return {};
     return Status::InvalidArgument("Too many tags: " + std::to_string(tags.size()) +
                                    " maximum allowed: " + std::to_string(options_.max_tags) +
                                    ", tags: " + TagsText(tags));
@@ -220,10 +221,8 @@ class Ingest::Resolver {
       if (!ids.metric.empty() && !ids.pairs.empty()) continue;
       if (ids.metric.empty() && !IsPlainName(spelling.metric)) return false;
       const bool new_tags = ids.pairs.empty();
-      if (new_tags && (!ReadPlainTags(spelling.dialect, spelling.tags, &tags) ||
-                       tags.size() > static_cast<size_t>(options_.max_tags))) {
+      if (new_tags && !ReadPlainTags(spelling.dialect, spelling.tags, TagsMax(), &tags))
         return false;
-      }
       // A name that is refused is counted: so it is asked for once, by the exact way.
       if (!may_assign && (names_.filters() || !IdsAreLeft(unknown))) return false;
       may_assign = true;

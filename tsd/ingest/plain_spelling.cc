@@ -46,9 +46,10 @@ bool TakeQuoted(std::string_view* rest, std::string_view* name) {
   return true;
 }
 
-bool ReadObject(std::string_view rest, std::vector<TagText>* tags) {
+bool ReadObject(std::string_view rest, size_t tags_max, std::vector<TagText>* tags) {
   if (!Take('{', &rest)) return false;
   do {
+    if (tags->size() == tags_max) return false;
     TagText tag;
     if (!TakeQuoted(&rest, &tag.key) || !Take(':', &rest) || !TakeQuoted(&rest, &tag.value)) {
       return false;
@@ -58,8 +59,9 @@ bool ReadObject(std::string_view rest, std::vector<TagText>* tags) {
   return rest == "}";
 }
 
-bool ReadWords(std::string_view rest, std::vector<TagText>* tags) {
+bool ReadWords(std::string_view rest, size_t tags_max, std::vector<TagText>* tags) {
   do {
+    if (tags->size() == tags_max) return false;
     TagText tag;
     tag.key = TakeName(&rest);
     if (tag.key.empty() || !Take('=', &rest)) return false;
@@ -70,6 +72,7 @@ bool ReadWords(std::string_view rest, std::vector<TagText>* tags) {
   return rest.empty();
 }
 
+/// Of a few.
 bool KeyTwice(const std::vector<TagText>& tags) {
   for (auto it = tags.begin(); it != tags.end(); ++it) {
     if (std::any_of(tags.begin(), it, [it](const TagText& t) { return t.key == it->key; })) {
@@ -83,9 +86,11 @@ bool KeyTwice(const std::vector<TagText>& tags) {
 
 bool IsPlainName(std::string_view text) { return !TakeName(&text).empty() && text.empty(); }
 
-bool ReadPlainTags(Dialect dialect, std::string_view text, std::vector<TagText>* tags) {
+bool ReadPlainTags(Dialect dialect, std::string_view text, size_t tags_max,
+                   std::vector<TagText>* tags) {
   std::vector<TagText> read;
-  const bool plain = dialect == Dialect::kJson ? ReadObject(text, &read) : ReadWords(text, &read);
+  const bool plain = dialect == Dialect::kJson ? ReadObject(text, tags_max, &read)
+                                               : ReadWords(text, tags_max, &read);
   if (!plain || KeyTwice(read)) return false;
   std::vector<uint32_t> hashes;
   for (const TagText& tag : read) hashes.push_back(JavaHashUtf8(tag.key));

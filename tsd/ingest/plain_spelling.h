@@ -14,6 +14,8 @@ namespace hg::tsd {
 bool IsPlainName(std::string_view text);
 
 /// The tags in the order of OpenTSDB's map (NamedPoint), borrowed from the spelling; at least one.
-bool ReadPlainTags(Dialect dialect, std::string_view text, std::vector<TagText>* tags);
+/// More than `tags_max` are out of the ordinary, too, and not read to their end.
+bool ReadPlainTags(Dialect dialect, std::string_view text, size_t tags_max,
+                   std::vector<TagText>* tags);
 
 }  // namespace hg::tsd

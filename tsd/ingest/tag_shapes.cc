@@ -54,7 +54,8 @@ std::optional<TagShape> ReadShape(Dialect dialect, std::string_view text) {
   std::string filled(text);
   std::replace(filled.begin(), filled.end(), TagShape::kHole, 'v');
   std::vector<TagText> tags;
-  if (!ReadPlainTags(dialect, filled, &tags) || TextOfShape(filled, tags) != text) return {};
+  if (!ReadPlainTags(dialect, filled, kShapeBytesMax, &tags) || TextOfShape(filled, tags) != text)
+    return {};
   std::sort(tags.begin(), tags.end(),
             [](const TagText& a, const TagText& b) { return a.value.data() < b.value.data(); });
   TagShape shape{dialect, std::string(text), {}};

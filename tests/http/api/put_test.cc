@@ -43,6 +43,20 @@ constexpr const char* kNoNumber = "Unable to parse value to a number";
 
 }  // namespace
 
+TEST_CASE("a point with very many tags is refused for their number, not compared for hours") {
+  constexpr int kTags = 300000;
+  std::string tags;
+  for (int i = 0; i < kTags; ++i) tags += (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":"v")";
+  EdgeFixture edge;
+  const std::string point =
+      R"({"metric":"m","timestamp":1700000000,"value":1,"tags":{)" + tags + "}}";
+  const BufferResponse reply = edge.Post("/api/put?details", point);
+  CHECK(reply.status == 400);
+  CHECK(reply.body.find("Too many tags: 300000 maximum allowed: 8") != std::string::npos);
+  CHECK(edge.Cells().empty());
+  CHECK(edge.Ids().empty());
+}
+
 TEST_CASE("values are stored as their text says") {
   const Case cases[] = {
       {"42", "0 2a"},

@@ -43,6 +43,29 @@ TEST_CASE("tags and filters replace each other: the later key counts") {
   CHECK(sub.filters[0] == query::FilterSpec{"regexp", "host", "a", true, false});
 }
 
+TEST_CASE("of very many tags the last of each name counts, found in one pass") {
+  std::string tags = R"("tags":{"first":"x")";
+  for (int i = 0; i < 300000; ++i) tags += ",\"k" + std::to_string(i) + R"(":"v")";
+  const auto request = ReadSub(tags + R"(,"first":"y"})");
+  REQUIRE(request.ok());
+  const std::vector<query::FilterSpec>& filters = request->queries[0].filters;
+  REQUIRE(filters.size() == 300001);
+  CHECK(filters[0].tagk == "k0");
+  CHECK(filters.back() == query::FilterSpec{"literal_or", "first", "y", true, false});
+}
+
+TEST_CASE("more sub-queries than any page asks for are refused") {
+  const auto read = [](size_t count) {
+    std::string queries = R"({"start":"1h-ago","queries":[{})";
+    for (size_t i = 1; i < count; ++i) queries += ",{}";
+    return Read(queries + "]}");
+  };
+  CHECK(read(kSubQueriesMax)->queries.size() == kSubQueriesMax);
+  const Status refused = read(kSubQueriesMax + 1).status();
+  CHECK(refused.code() == StatusCode::kLimitExceeded);
+  CHECK(refused.message() == "The request has 4097 sub-queries, more than 4096");
+}
+
 TEST_CASE("rate options refuse unknown keys and cut fractions") {
   query::SubQuery sub =
       ReadSub(R"("rate":true,"rateOptions":{"counter":true,"counterMax":65535.9,"resetValue":5})")

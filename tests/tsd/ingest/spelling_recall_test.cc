@@ -17,7 +17,7 @@ Bytes SomeShapes(const std::vector<std::string>& words) {
   TagShapes shapes;
   for (const std::string& spelling : words) {
     std::vector<TagText> tags;
-    if (ReadPlainTags(Dialect::kWords, spelling, &tags))
+    if (ReadPlainTags(Dialect::kWords, spelling, 8, &tags))
       shapes.Note(Dialect::kWords, spelling, tags);
   }
   return shapes.Encode();
@@ -225,7 +225,7 @@ TEST_CASE("random: whatever is recalled is the series that the names say") {
         if (!recalled.FindAll({&point, 1}, &number)) continue;
         ++known;
         std::vector<TagText> read;
-        REQUIRE(ReadPlainTags(dialect, tags, &read));
+        REQUIRE(ReadPlainTags(dialect, tags, 8, &read));
         NamedPoint named;
         named.metric = names[metric];
         named.tags = read;

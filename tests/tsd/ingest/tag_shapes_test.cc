@@ -13,7 +13,7 @@ using namespace std::string_literals;
 
 void Note(TagShapes* shapes, Dialect dialect, const std::string& spelling) {
   std::vector<TagText> tags;
-  REQUIRE(ReadPlainTags(dialect, spelling, &tags));
+  REQUIRE(ReadPlainTags(dialect, spelling, 8, &tags));
   shapes->Note(dialect, spelling, tags);
 }
 
