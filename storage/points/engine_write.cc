@@ -5,6 +5,7 @@
 #include "storage/base/commit_later.h"
 #include "storage/base/crc32c.h"
 #include "storage/base/invariant.h"
+#include "storage/base/scratch.h"
 #include "storage/codec/append_cell.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
@@ -168,11 +169,11 @@ Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
   const bool logged = options_.durability != Durability::kNone;
 
   // Everything that can fail or takes time comes before the lock.
-  thread_local std::vector<char> bodies;
+  thread_local std::vector<char> kept_bodies;
   thread_local std::vector<std::pair<ByteView, uint32_t>> records;
   const size_t slices = (batch.size() + kRecordPointsMax - 1) / kRecordPointsMax;
   const size_t room = batch.size() * kEntryBytesMax + slices * 2 + 16;
-  if (bodies.size() < room) bodies.resize(room);
+  Scratch bodies(&kept_bodies, room);
   records.clear();
   char* out = bodies.data();
   for (size_t at = 0; at < batch.size(); at += kRecordPointsMax) {

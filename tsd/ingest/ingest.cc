@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "storage/base/commit_later.h"
+#include "storage/base/scratch.h"
 #include "storage/codec/qualifier.h"
 #include "storage/model/name_text.h"
 #include "storage/model/one_request.h"
@@ -400,12 +401,11 @@ Result<PointSink::Appended> Ingest::AppendLearning(std::span<const SpelledPoint>
 
 Result<PointSink::Appended> Ingest::AppendLines(std::span<const SpelledLine> lines,
                                                 std::span<const SpelledField> fields) {
-  static thread_local std::vector<SeriesNumber> numbers;
-  static thread_local std::vector<PointEntry> entries;
   if (fields.empty()) return Appended{};
-  // Both only grow: what lies behind the batch is old.
-  if (numbers.size() < fields.size()) numbers.resize(fields.size());
-  if (entries.size() < fields.size()) entries.resize(fields.size());
+  static thread_local std::vector<SeriesNumber> kept_numbers;
+  static thread_local std::vector<PointEntry> kept_entries;
+  Scratch numbers(&kept_numbers, fields.size());
+  Scratch entries(&kept_entries, fields.size());
   if (append_blocks_ || !resolver_->lines().TryFindAll(lines, fields, numbers.data()))
     return Appended{.known = false, .position = 0};
   size_t at = 0;
@@ -423,14 +423,12 @@ Result<PointSink::Appended> Ingest::AppendLines(std::span<const SpelledLine> lin
 
 template <typename Find>
 Result<PointSink::Appended> Ingest::Append(std::span<const SpelledPoint> points, const Find& find) {
-  // Kept per thread: the fast path allocates nothing once they have grown.
-  static thread_local std::vector<SeriesNumber> numbers;
-  static thread_local std::vector<PointEntry> entries;
   if (points.empty()) return Appended{};
-  if (numbers.size() < points.size()) numbers.resize(points.size());
+  static thread_local std::vector<SeriesNumber> kept_numbers;
+  static thread_local std::vector<PointEntry> kept_entries;
+  Scratch numbers(&kept_numbers, points.size());
   if (!find(points, numbers.data())) return Appended{.known = false, .position = 0};
-  // Both only grow: what lies behind the batch is old.
-  if (entries.size() < points.size()) entries.resize(points.size());
+  Scratch entries(&kept_entries, points.size());
   for (size_t i = 0; i < points.size(); ++i) {
     entries[i] = MakePointEntry(numbers[i], points[i].time, points[i].value);
   }
