@@ -15,6 +15,10 @@ constexpr size_t kHttpRoom = 64 * 1024;
 /// Lines come in bulk: smaller reads cost 20 % (spec ingest-measurements.md §4).
 constexpr size_t kTelnetRoom = 256 * 1024;
 constexpr int64_t kReleaseAfterS = 10;
+/// A connection's own, beside the memory of all requests: most requests ask for nothing.
+constexpr uint64_t kFreeBodyBytes = 64 * 1024;
+/// What larger bodies needed is given back with the reply.
+constexpr size_t kKeptBytes = 1 << 20;
 constexpr int64_t kLingerS = 2;
 /// A client that begins TLS must have come to its end by then.
 constexpr int64_t kHandshakeS = 10;
@@ -26,7 +30,10 @@ constexpr int64_t kDeafAfterS = 5;
 }  // namespace
 
 Connection::Connection(Stream stream, Loop& loop)
-    : loop_(loop), edge_(loop.edge()), stream_(std::move(stream)) {
+    : loop_(loop),
+      edge_(loop.edge()),
+      stream_(std::move(stream)),
+      body_memory_(edge_.memory, kFreeBodyBytes) {
   loop_.Add(this);
 }
 
@@ -132,6 +139,7 @@ bool Connection::Receive() {
       break;
     case Transfer::kSome:
       buffer_.Grow(received);
+      received_bytes_ += received;
       break;
   }
   active_s_ = loop_.now_s();
@@ -193,8 +201,14 @@ void Connection::Linger() {
   state_ = State::kLingering;
   linger_until_s_ = loop_.now_s() + kLingerS;
   buffer_.Consume(buffer_.size());
+  LetGoBody();
   if (!write_pending_) ShutdownSend();
   if (state_ == State::kLingering) WaitReadable();
+}
+
+void Connection::LetGoBody() {
+  body_memory_.GiveAll();
+  buffer_.Trim(kKeptBytes);
 }
 
 void Connection::ShutdownSend() {
@@ -218,10 +232,15 @@ void Connection::Sweep() {
   const bool replying = protocol_ == Protocol::kHttp && write_pending_;
   // By what the client has taken, not by what the system has: that takes megabytes, and then
   // nothing for a while.
-  const bool slow = pace_.TooSlow(now, write_pending_, write_pending_ ? TakenBytes() : sent_bytes_);
+  const bool slow =
+      reply_pace_.TooSlow(now, write_pending_, write_pending_ ? TakenBytes() : sent_bytes_);
+  // Whoever has begun a request goes on with it; between requests, and between lines, he may idle.
+  const bool sending =
+      protocol_ == Protocol::kHttp && state_ == State::kReading && buffer_.size() > 0;
+  const bool unfinished = request_pace_.TooSlow(now, sending, received_bytes_);
   if (!replying && state_ != State::kReading) return;
   const auto timeout = static_cast<int64_t>(edge_.options.idle_timeout_s);
-  if ((timeout > 0 && idle > timeout) || (replying && slow)) {
+  if ((timeout > 0 && idle > timeout) || (replying && slow) || (sending && unfinished)) {
     edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
     return Close();
   }

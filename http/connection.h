@@ -10,12 +10,14 @@
 #include <string_view>
 
 #include "http/access/access.h"
+#include "http/body_form.h"
 #include "http/receive_buffer.h"
 #include "http/reply.h"
-#include "http/reply_pace.h"
 #include "http/stream.h"
+#include "http/transfer_pace.h"
 #include "http/wire/chunked.h"
 #include "http/wire/request_head.h"
+#include "http/wire/request_memory.h"
 #include "storage/base/status.h"
 #include "storage/model/point_sink.h"
 
@@ -84,20 +86,25 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool OnHead();
   void HeadAdmitted();
   bool OnBody(std::string_view body);
+  bool OnPackedBody(std::string_view body, BodyForm form);
   bool TryPut(std::string_view body);
   bool TryInflux(std::string_view body);
   [[nodiscard]] bool MayGoFast() const;
   /// What the sink says of points that were tried; false: their series are not all known.
   bool Appended(const Result<PointSink::Appended>& appended, size_t points,
                 std::atomic<uint64_t>* requests);
-  void Handle(std::string_view body);
-  bool TryOnLoop(const Request& request);
+  void Handle(std::string_view body, BodyForm form = {});
+  bool TryOnLoop(Request& request);
   void Pump();
   void RefuseHead(int status, std::string_view message, bool as_page);
   /// The reply that `send` makes, to a request whose body is not waited for; then the connection
   /// ends.
   void RefuseHead(const Request& request,
                   const std::function<void(const Request&, ResponseWriter&)>& send);
+  /// As body_memory_ has it.
+  void RefuseBody();
+  /// The memory of a request that is over.
+  void LetGoBody();
   void ReplyInline(const Request& request, const Status& status);
   /// All of a reply; the next request is served once the system has taken it.
   void TransmitReply(std::string_view bytes);
@@ -140,6 +147,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Loop& loop_;
   Edge& edge_;
   Stream stream_;
+  RequestMemory::Share body_memory_;  // for what buffer_ holds of requests, and for unpacked bodies
   ReceiveBuffer buffer_;
   Protocol protocol_ = Protocol::kUnknown;
   State state_ = State::kReading;
@@ -162,9 +170,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t out_sent_ = 0;  // of it
   bool write_pending_ = false;
   uint64_t sent_bytes_ = 0;  // that the system took
-  ReplyPace pace_;
+  TransferPace reply_pace_{kSlowReplyBytes};
 
   // HTTP.
+  uint64_t received_bytes_ = 0;
+  TransferPace request_pace_{kSlowRequestBytes};
   Part part_ = Part::kHead;
   RequestHead head_;
   size_t head_scanned_ = 0, head_bytes_ = 0;

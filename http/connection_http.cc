@@ -1,5 +1,6 @@
 // The HTTP half of a connection (connection.h).
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <exception>
@@ -11,7 +12,7 @@
 #include "http/put_target.h"
 #include "http/request.h"
 #include "http/router.h"
-#include "http/wire/charset.h"
+#include "http/wire/request_memory.h"
 #include "storage/base/no_wait.h"
 #include "storage/model/instant.h"
 #include "storage/model/utf8.h"
@@ -24,11 +25,13 @@ namespace {
 /// §2.1).
 constexpr uint64_t kWholeBodyBytesMax = 8192;
 
-/// A larger body is parsed on the pool.
+/// The handler of a larger body is not tried on the loop.
 constexpr size_t kLoopBodyBytesMax = 16384;
+/// A larger body of points is unpacked, parsed and stored on the pool: some 15,000 points, two
+/// milliseconds, for which the loop's other clients wait.
+constexpr size_t kLoopPointsBytesMax = 1 << 20;
 
 constexpr size_t kKeptPoints = 100'000;
-constexpr size_t kKeptBytes = 16 << 20;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kBareBadRequest = "HTTP/1.1 400 Bad Request\r\n\r\n";
@@ -36,15 +39,40 @@ constexpr std::string_view kPutDone =
     "HTTP/1.1 204 No Content\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "
     "0\r\n\r\n";
 
+std::string TooLarge(uint64_t body_max) {
+  return "The request's body is larger than " + std::to_string(body_max) +
+         " bytes (tsd.http.request.max_chunk)";
+}
+
+/// Of what a handler makes of a request's body: few bodies are large enough to ask for more.
+constexpr uint64_t kFreeDocumentBytes = 256 * 1024;
+
 /// Runs the handler and ends its reply; whether the connection may serve another request. Libraries
-/// throw where memory ends: that costs the request, not the daemon.
-bool Answer(const Request& request, Services& services, Reply& reply) {
+/// throw where memory ends: that costs the request, not the daemon. A request that was refused
+/// memory is answered so, whatever its handler made of it.
+bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
+  Services& services = edge.services;
   std::string what = "unknown exception";
   const int64_t began_ns = services.clock.MonotonicNs();
   try {
-    Dispatch(request, services, reply);
+    RequestMemory::Share share(edge.memory, kFreeDocumentBytes);
+    const RequestMemory::Share::Used used(&share);
+    std::string text;
+    if (!form.plain()) {
+      const uint64_t body_max = edge.options.body_bytes_max;
+      const Status read = ReadBody(form, request.body, body_max, &text);
+      request.body = text;
+      if (read.code() == StatusCode::kCorruption) return reply.Cut(), false;
+      if (read.code() == StatusCode::kLimitExceeded) {
+        SendError(reply, request, 413, TooLarge(body_max));
+        return reply.Finish(), false;
+      }
+      if (!read.ok()) return SendWriteRefusal(reply, request, read), reply.Finish();
+    }
+    if (share.Take(text.size())) Dispatch(request, services, reply);
     if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
       return true;
+    if (!share.refusal().ok()) SendStatus(reply, request, share.refusal());
     const bool more = reply.Finish();
     services.counters.all_requests.Record(
         std::chrono::nanoseconds(services.clock.MonotonicNs() - began_ns));
@@ -99,6 +127,10 @@ bool Connection::AdvanceHttp() {
     chunks_ = ChunkedDecoder();
     if (!OnHead()) return true;
   }
+  if (!body_memory_.Cover(buffer_.size())) {
+    RefuseBody();
+    return true;
+  }
   const uint64_t body_max = edge_.options.body_bytes_max;
   if (head_.chunked) {
     const auto state = chunks_.Feed(buffer_.data() + head_bytes_, buffer_.size() - head_bytes_);
@@ -107,8 +139,7 @@ bool Connection::AdvanceHttp() {
       return false;
     }
     if (chunks_.decoded() > body_max || chunks_.raw() / 2 > body_max) {
-      RefuseHead(413, "The request's body is larger than " + std::to_string(body_max) + " bytes",
-                 false);
+      RefuseHead(413, TooLarge(body_max), false);
       return true;
     }
     if (state == ChunkedDecoder::State::kIncomplete) return false;
@@ -139,10 +170,7 @@ bool Connection::OnHead() {
     return false;
   }
   if (head_.content_length > edge_.options.body_bytes_max) {
-    RefuseHead(413,
-               "The request's body is larger than " + std::to_string(edge_.options.body_bytes_max) +
-                   " bytes",
-               false);
+    RefuseHead(413, TooLarge(edge_.options.body_bytes_max), false);
     return false;
   }
   if (!Admit()) return false;
@@ -172,6 +200,12 @@ void Connection::RefuseHead(const Request& request,
   if (state_ != State::kClosed) Linger();
 }
 
+void Connection::RefuseBody() {
+  RefuseHead(*MakeRequest({}), [this](const Request& refused, ResponseWriter& out) {
+    SendStatus(out, refused, body_memory_.refusal());
+  });
+}
+
 std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* escapes_good) {
   auto request = std::make_unique<Request>();
   request->method_text = head_.method;
@@ -193,36 +227,41 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* es
 }
 
 bool Connection::OnBody(std::string_view body) {
-  if (head_.coding != ContentCoding::kNone && !body.empty()) {
-    const Status unpacked =
-        UnpackBody(head_.coding, body, edge_.options.body_bytes_max, kPutPadding, &loop_.unpacked);
-    if (unpacked.code() == StatusCode::kLimitExceeded) {
-      RefuseHead(413, unpacked.message(), false);
-      return true;
-    }
-    if (!unpacked.ok()) {
-      Close();
-      return false;
-    }
-    body = loop_.unpacked;
+  BodyForm form = FormOfBody(head_, body.size());
+  if (!form.plain()) {
+    if (!OnPackedBody(body, std::move(form))) return false;
+  } else if (body.size() > kLoopPointsBytesMax || !(TryPut(body) || TryInflux(body))) {
+    Handle(body);
   }
-  bool foreign = false;
-  if (const std::string_view charset = ForeignCharset(head_.Find("content-type"));
-      !charset.empty() && !body.empty()) {
-    Result<std::string> text = ToUtf8(charset, body);
-    if (!text.ok()) {
-      ReplyInline(*MakeRequest({}), text.status());
-      return true;
-    }
-    loop_.unpacked = std::move(*text);
-    body = loop_.unpacked;
-    foreign = true;  // without the padding that the fast way wants
-  }
-  if (foreign || !(TryPut(body) || TryInflux(body))) Handle(body);
   // Rare giants do not leave their memory behind.
   if (loop_.points.capacity() > kKeptPoints) std::vector<SpelledPoint>().swap(loop_.points);
   if (loop_.influx.fields.capacity() > kKeptPoints) loop_.influx = InfluxPoints();
-  if (loop_.unpacked.capacity() > kKeptBytes) std::string().swap(loop_.unpacked);
+  return true;
+}
+
+bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
+  const uint64_t body_max = edge_.options.body_bytes_max;
+  if (body.size() > kLoopPointsBytesMax) return Handle(body, std::move(form)), true;
+  const Status read =
+      ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax), &loop_.unpacked);
+  switch (read.code()) {
+    case StatusCode::kOk:
+      break;
+    case StatusCode::kLimitExceeded:
+      if (body_max > kLoopPointsBytesMax) return Handle(body, std::move(form)), true;
+      return RefuseHead(413, TooLarge(body_max), false), true;
+    case StatusCode::kCorruption:
+      return Close(), false;
+    default:
+      return ReplyInline(*MakeRequest({}), read), true;
+  }
+  // A charset's text is without the padding that the fast way wants.
+  const std::string_view text = loop_.unpacked;
+  if (!body_memory_.Take(text.size())) {
+    RefuseBody();
+  } else if (!form.charset.empty() || !(TryPut(text) || TryInflux(text))) {
+    Handle(text);
+  }
   return true;
 }
 
@@ -304,14 +343,14 @@ void Connection::PutCommitted(const Status& status) {
 
 // Handing a small request to a thread of the pool, which sleeps, costs more than the request.
 // False: it is not one of those, and nothing has happened.
-bool Connection::TryOnLoop(const Request& request) {
+bool Connection::TryOnLoop(Request& request) {
   if (request.body.size() > kLoopBodyBytesMax || !MayAnswerOnLoop(request, edge_.options))
     return false;
   std::string bytes;
   Reply reply(ReplyForm::Of(head_), Into(&bytes));
   {
     NoWait no_wait;
-    const bool more = Answer(request, edge_.services, reply);
+    const bool more = Answer(request, {}, edge_, reply);
     if (no_wait.refused()) return false;
     close_after_reply_ |= !more;
   }
@@ -334,7 +373,7 @@ void Connection::TransmitReply(std::string_view bytes) {
   if (!write_pending_ && state_ != State::kClosed) ReplySent();
 }
 
-void Connection::Handle(std::string_view body) {
+void Connection::Handle(std::string_view body, BodyForm form) {
   struct Job {
     Job(ReplyForm form, const std::shared_ptr<ReplyQueue>& queue)
         : reply(form, {[queue, this](std::string piece) {
@@ -344,7 +383,8 @@ void Connection::Handle(std::string_view body) {
                        [queue] { queue->Abandon(); }}) {}
     WorkerPool::Turn* turn = nullptr;  // while it runs
     std::unique_ptr<Request> request;
-    std::string unpacked;  // owns the body if it was packed
+    BodyForm form;
+    std::string unpacked;  // owns the body if the loop unpacked it
     Reply reply;
   };
   bool escapes_good = true;
@@ -352,7 +392,7 @@ void Connection::Handle(std::string_view body) {
   if (!escapes_good) {
     return ReplyInline(*request, Status::InvalidArgument("Bad percent escape in the query string"));
   }
-  if (TryOnLoop(*request)) return;
+  if (form.plain() && TryOnLoop(*request)) return;
   const bool write = request->method == Method::kPost &&
                      (IsPutPath(head_.target) || IsInfluxWritePath(head_.target));
   auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
@@ -362,15 +402,16 @@ void Connection::Handle(std::string_view body) {
   });
   auto job = std::make_shared<Job>(ReplyForm::Of(head_), replies);
   job->request = std::move(request);
+  job->form = std::move(form);
   if (body.data() == loop_.unpacked.data()) {
     job->unpacked = std::move(loop_.unpacked);
     job->request->body = job->unpacked;
   }
   // The connection lives until the job ends: the body is in its buffer.
   auto run = [job, replies, self = shared_from_this(),
-              &services = edge_.services](WorkerPool::Turn& turn) mutable {
+              &edge = edge_](WorkerPool::Turn& turn) mutable {
     job->turn = &turn;
-    replies->End(Answer(*job->request, services, job->reply));
+    replies->End(Answer(*job->request, job->form, edge, job->reply));
     // The last reference must be dropped on the loop's thread.
     boost::asio::io_context& io = self->loop_.io();
     boost::asio::post(io, [held = std::move(self)] {});
@@ -400,8 +441,10 @@ void Connection::Pump() {
 }
 
 void Connection::ReplySent() {
-  pace_.End();
+  reply_pace_.End();
+  request_pace_.End();
   buffer_.Consume(request_bytes_);
+  LetGoBody();
   request_bytes_ = 0;
   part_ = Part::kHead;
   head_scanned_ = 0;

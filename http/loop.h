@@ -14,6 +14,7 @@
 #include "http/services.h"
 #include "http/wire/influx_lines.h"
 #include "http/wire/put_json.h"
+#include "http/wire/request_memory.h"
 #include "storage/base/worker_pool.h"
 #include "storage/model/point_sink.h"
 
@@ -28,6 +29,7 @@ struct Edge {
   WorkerPool& requests;   // handlers
   WorkerPool& writes;     // points on the exact way
   WorkerPool& passwords;  // that are to be judged
+  RequestMemory& memory;
   std::atomic<bool> stopping{false};
 };
 

@@ -48,8 +48,11 @@ struct Options {
 
   bool chunked_enabled = true;         // bodies above 8 KiB, chunked, or announced with Expect
   uint64_t body_bytes_max = 67108864;  // as sent and unpacked; above: 413, connection closed
-  uint64_t line_bytes_max = 1024;      // one telnet line
-  bool telnet_return_errors = true;    // false: what the store refuses a put line is not said
+  /// For bodies under way and documents made of them, of all requests; one may have half. 0 = no
+  /// limit.
+  uint64_t request_memory_bytes_max = uint64_t{1} << 30;
+  uint64_t line_bytes_max = 1024;    // one telnet line
+  bool telnet_return_errors = true;  // false: what the store refuses a put line is not said
 
   Mode mode = Mode::kReadWrite;
   bool api_enabled = true;

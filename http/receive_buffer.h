@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "http/wire/put_json.h"
 
@@ -47,11 +48,24 @@ class ReceiveBuffer {
     data_.reset();
     capacity_ = begin_ = end_ = 0;
   }
+  /// Gives back most of what is more than `kept` bytes; what is there stays.
+  void Trim(size_t kept) {
+    // Where the half is in use it waits: requests behind each other are not moved at each one's
+    // end.
+    if (capacity_ <= kept || 2 * size() > capacity_) return;
+    ReceiveBuffer smaller;
+    if (size() > 0) {
+      smaller.Reserve(size());
+      std::memcpy(smaller.room(), data(), size());
+      smaller.Grow(size());
+    }
+    *this = std::move(smaller);
+  }
   [[nodiscard]] size_t capacity() const { return capacity_; }
 
  private:
-  std::unique_ptr<char[]> data_;  // capacity_ + kPutPadding
-  size_t capacity_ = 0, begin_ = 0, end_ = 0;
+  std::unique_ptr<char[]> data_;               // capacity_ + kPutPadding
+  size_t capacity_ = 0, begin_ = 0, end_ = 0;  // all 0 without data_
 };
 
 }  // namespace hg::http

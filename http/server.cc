@@ -40,7 +40,8 @@ class Server::Impl {
         requests_(options.worker_threads, kRequestQueueMax),
         writes_(options.write_threads, kRequestQueueMax),
         passwords_(kPasswordsJudgedAtOnce, kPasswordQueueMax),
-        edge_{options, services, requests_, writes_, passwords_},
+        memory_(options.request_memory_bytes_max),
+        edge_{options, services, requests_, writes_, passwords_, memory_},
         tls_(options.tls),
         loops_(MakeLoops(options, edge_)) {}
 
@@ -230,6 +231,7 @@ class Server::Impl {
   WorkerPool requests_;
   WorkerPool writes_;
   WorkerPool passwords_;
+  RequestMemory memory_;
   Edge edge_;
   TlsContext tls_;
   Loops loops_;

@@ -10,6 +10,7 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/influx_line.h"
+#include "http/wire/influx_lines.h"
 #include "storage/model/instant.h"
 #include "storage/model/one_request.h"
 #include "storage/model/point_sink.h"
@@ -20,6 +21,8 @@ namespace {
 
 /// Points that are handed over together: their names are held meanwhile.
 constexpr size_t kBatchPoints = 8192;
+/// Of a long body, parsed at once.
+constexpr size_t kSliceBytes = 1 << 20;
 /// The same for their bytes, since each field of a line repeats the name of its measurement.
 constexpr size_t kBatchBytes = size_t{16} << 20;
 /// Bad lines that an answer names; the others it counts.
@@ -49,14 +52,7 @@ class InfluxWrite {
     unit_ = *unit;
     const auto now = TimestampOfMillis(services_.clock.NowMs());
     now_ = now.value_or(Timestamp{1});
-    InfluxLineReader reader(request_.body);
-    for (std::string_view line; reader.Next(&line);) {
-      ++lines_;
-      line_number_ = reader.number();
-      if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());
-      if (points_.points().size() >= kBatchPoints || points_.bytes() >= kBatchBytes) Append();
-      if (!refusal_.ok()) break;
-    }
+    TakeBody();
     Append();
     // What was stored before a refusal is stored all the same; the client sends it again.
     const Status committed = CommitAndWait(services_.sink, position_);
@@ -79,6 +75,57 @@ class InfluxWrite {
   }
 
  private:
+  /// A long body is taken in slices: those whose series are all known are stored whole, as the loop
+  /// stores short bodies, which it has tried already.
+  void TakeBody() {
+    std::string_view rest = request_.body;
+    bool regular = rest.size() > kSliceBytes;
+    for (size_t number = 1; !rest.empty() && refusal_.ok();) {
+      std::string_view slice = rest;
+      if (regular && rest.size() > kSliceBytes)
+        slice = rest.substr(0, rest.rfind('\n', kSliceBytes) + 1);
+      regular = regular && !slice.empty() && ParseInfluxLines(slice, unit_, now_, &known_);
+      // A text may hold line ends, and the slice end in one.
+      if (!regular) slice = rest;
+      rest.remove_prefix(slice.size());
+      InfluxLineReader reader(slice, number);
+      if (regular && StoreKnown()) {
+        for (std::string_view line; reader.Next(&line);) ++lines_;
+      } else {
+        TakeLines(&reader);
+      }
+      number = reader.next_number();
+    }
+  }
+
+  /// What was parsed, if its series are all known. False: nothing is done.
+  bool StoreKnown() {
+    if (known_.fields.empty()) return false;
+    Append();  // what stood before it
+    if (!refusal_.ok()) return true;
+    const auto appended = services_.sink.AppendLines(known_.lines, known_.fields);
+    if (!appended.ok()) {
+      counters_.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+      refusal_ = appended.status();
+      return true;
+    }
+    if (!appended->known) return false;
+    position_ = std::max(position_, appended->position);
+    counters_.points_added.fetch_add(known_.fields.size(), std::memory_order_relaxed);
+    text_fields_ += known_.text_fields;
+    return true;
+  }
+
+  void TakeLines(InfluxLineReader* reader) {
+    for (std::string_view line; reader->Next(&line);) {
+      ++lines_;
+      line_number_ = reader->number();
+      if (const Status taken = TakeLine(line); !taken.ok()) Blame(line_number_, taken.message());
+      if (points_.points().size() >= kBatchPoints || points_.bytes() >= kBatchBytes) Append();
+      if (!refusal_.ok()) break;
+    }
+  }
+
   Status TakeLine(std::string_view line) {
     InfluxLine parts;
     RETURN_IF_ERROR(ParseInfluxLine(line, &parts));
@@ -151,6 +198,8 @@ class InfluxWrite {
   OneRequest all_batches_{OneRequest::Metrics::kAskedOnce};
   InfluxUnit unit_ = InfluxUnit::kNanosecond;
   Timestamp now_;
+
+  InfluxPoints known_;  // of a slice
 
   // Of the batch.
   ForeignPoints points_;

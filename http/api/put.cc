@@ -14,6 +14,7 @@
 #include "http/wire/histogram_text.h"
 #include "http/wire/put_document.h"
 #include "http/wire/put_json.h"
+#include "http/wire/request_memory.h"
 #include "storage/model/aggregate_sink.h"
 #include "storage/model/point_sink.h"
 
@@ -33,6 +34,7 @@ class PutRequest {
 
   void Run() {
     if (kind_ == PutKind::kPoints) counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
+    if (!TakeMemory()) return;
     if (kind_ == PutKind::kPoints && StoreLearning()) return;
     if (!ReadBody() || !ReadFlags()) return;
     result_.outcomes.resize(result_.points.size());
@@ -53,6 +55,12 @@ class PutRequest {
  private:
   void Refuse(int status, std::string_view message, std::string_view details = {}) {
     SendError(out_, request_, status, message, details);
+  }
+
+  /// For a copy of the body and what StoreLearning finds in it. False: who gave the share answers.
+  bool TakeMemory() {
+    RequestMemory::Share* const share = RequestMemory::Share::Current();
+    return share == nullptr || share->Take(2 * request_.body.size());
   }
 
   bool ReadBody() {

@@ -3,6 +3,7 @@
 // the points.
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ inline constexpr const char* kPutTimedOut = "Write timedout";
 struct PutResult {
   PutKind kind = PutKind::kPoints;
   PutFlags flags;
-  std::vector<PutPoint> points;  // only needed if some were not stored
+  std::deque<PutPoint> points;  // only needed if some were not stored
   std::vector<PutOutcome> outcomes;
   bool timed_out = false;    // of those that say kPutTimedOut
   bool unprintable = false;  // a rollup got a tag without a key: OpenTSDB cannot show it

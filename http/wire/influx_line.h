@@ -50,17 +50,20 @@ bool ParseInfluxBool(std::string_view text, bool* value);
 /// Cuts lines off a body.
 class InfluxLineReader {
  public:
-  /// Borrows the body.
-  explicit InfluxLineReader(std::string_view body) : rest_(body) {}
+  /// Borrows the body, whose first line is that of `first_number`.
+  explicit InfluxLineReader(std::string_view body, size_t first_number = 1)
+      : rest_(body), next_number_(first_number) {}
 
   /// The next line that is neither empty nor a comment, without its end; false: there is none.
   bool Next(std::string_view* line);
   /// Where the line that Next gave begins, from 1.
   [[nodiscard]] size_t number() const { return number_; }
+  /// Of the line behind it.
+  [[nodiscard]] size_t next_number() const { return next_number_; }
 
  private:
   std::string_view rest_;
-  size_t number_ = 0, next_number_ = 1;
+  size_t number_ = 0, next_number_;
 };
 
 struct InfluxField {

@@ -4,11 +4,13 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
 #include "http/wire/long_numbers.h"
+#include "http/wire/request_memory.h"
 #include "storage/model/number_text.h"
 #include "storage/model/utf8.h"
 
@@ -18,33 +20,47 @@ namespace {
 constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
                             rapidjson::kParseNanAndInfFlag | rapidjson::kParseStopWhenDoneFlag;
 
+using Visit = std::function<Status(const JsonValue&)>;
+
 /// Builds the tree from the reader's events; false ends the parse.
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
-  Builder() = default;
-  /// For a document whose `hidden` numbers are put back. The caller keeps them.
-  explicit Builder(const HiddenNumbers* hidden) : hidden_(hidden) {}
+  /// `visit`: takes the elements of the outermost array one by one; nullptr: they stay.
+  explicit Builder(const Visit* visit) : visit_(visit) {}
 
-  bool Null() { return Add(JsonValue::Kind::kNull, {}) != nullptr; }
-  bool Bool(bool b) { return Add(JsonValue::Kind::kBool, b ? "true" : "false") != nullptr; }
+  /// Begins anew, with a document whose `hidden` numbers are put back. Elements that were visited
+  /// are not visited again. The caller keeps them.
+  void Restart(const HiddenNumbers* hidden) {
+    GiveBack(held_);
+    root = JsonValue();
+    open_.clear();
+    hidden_ = hidden;
+    numbers_ = put_back_ = 0;
+    visited_before_ = visited_;
+    visited_ = 0;
+  }
+
+  bool Null() { return AddScalar(JsonValue::Kind::kNull, {}); }
+  bool Bool(bool b) { return AddScalar(JsonValue::Kind::kBool, b ? "true" : "false"); }
   bool Double(double d) {  // only NaN and the infinities come this way
-    return Add(JsonValue::Kind::kNumber, std::isnan(d) ? "NaN"
-                                         : d > 0       ? "Infinity"
-                                                       : "-Infinity") != nullptr;
+    return AddScalar(JsonValue::Kind::kNumber, std::isnan(d) ? "NaN"
+                                               : d > 0       ? "Infinity"
+                                                             : "-Infinity");
   }
   bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
     std::string_view number(text, size);
     if (hidden_ != nullptr && number.find_first_of("NI") == number.npos) {  // no NaN or Infinity
-      const auto found = hidden_->numbers.find(numbers_++);
-      if (found != hidden_->numbers.end()) number = found->second;
+      const auto& hidden = hidden_->numbers;
+      if (put_back_ < hidden.size() && hidden[put_back_].first == numbers_++)
+        number = hidden[put_back_++].second;
     }
-    return Add(JsonValue::Kind::kNumber, number) != nullptr;
+    return AddScalar(JsonValue::Kind::kNumber, number);
   }
   bool String(const char* text, rapidjson::SizeType size, bool) {
-    ReplaceInvalidUtf8(&Add(JsonValue::Kind::kString, {text, size})->text);
-    return true;
+    return AddScalar(JsonValue::Kind::kString, {text, size});
   }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
+    if (!TakeText(size)) return false;
     key_.assign(text, size);
     ReplaceInvalidUtf8(&key_);
     return true;
@@ -55,18 +71,29 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool EndArray(rapidjson::SizeType) { return Close(); }
 
   JsonValue root;
+  /// What ended the parse, if it was neither the text nor its depth.
+  Status status;
 
  private:
+  bool AddScalar(JsonValue::Kind kind, std::string_view text) {
+    JsonValue* value = Add(kind, text);
+    if (value == nullptr) return false;
+    if (kind == JsonValue::Kind::kString) ReplaceInvalidUtf8(&value->text);
+    return EndElement();
+  }
   JsonValue* Add(JsonValue::Kind kind, std::string_view text) {
+    if (!TakeText(text.size())) return nullptr;
     JsonValue* value = &root;
     if (!open_.empty()) {
       JsonValue* parent = open_.back();
       constexpr size_t kFirstMembers = 4;
-      if (parent->kind == JsonValue::Kind::kObject && parent->members.empty())
-        parent->members.reserve(kFirstMembers);
-      value = parent->kind == JsonValue::Kind::kArray
-                  ? &parent->items.emplace_back()
-                  : &parent->members.emplace_back(JsonMember{std::move(key_), JsonValue()}).value;
+      if (parent->kind == JsonValue::Kind::kArray) {
+        if (!MakeRoom(&parent->items, 1)) return nullptr;
+        value = &parent->items.emplace_back();
+      } else {
+        if (!MakeRoom(&parent->members, kFirstMembers)) return nullptr;
+        value = &parent->members.emplace_back(JsonMember{std::move(key_), JsonValue()}).value;
+      }
     }
     value->kind = kind;
     value->text = text;
@@ -74,24 +101,85 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
   bool Open(JsonValue::Kind kind) {
     if (open_.size() >= static_cast<size_t>(kJsonDepthMax)) return false;
-    open_.push_back(Add(kind, {}));
+    JsonValue* value = Add(kind, {});
+    if (value == nullptr) return false;
+    open_.push_back(value);
     return true;
   }
   bool Close() {
     open_.pop_back();
-    return true;
+    return EndElement();
+  }
+  /// Behind each value: if it is an element that somebody waits for, he gets it.
+  bool EndElement() {
+    if (visit_ == nullptr || open_.size() != 1 || root.kind != JsonValue::Kind::kArray) return true;
+    if (visited_++ >= visited_before_) status = (*visit_)(root.items.back());
+    root.items.clear();
+    GiveBack(held_);
+    return status.ok();
   }
 
+  /// Room for one more, twice what there was; the old room is still there meanwhile.
+  template <typename T>
+  bool MakeRoom(std::vector<T>* list, size_t first) {
+    const size_t before = list->capacity();
+    if (list->size() < before) return true;
+    const size_t room = std::max(first, 2 * before);
+    if (!Take(room * sizeof(T))) return false;
+    list->reserve(room);
+    GiveBack(std::min<uint64_t>(held_, before * sizeof(T)));
+    return true;
+  }
+  /// Short ones have their room in the value.
+  bool TakeText(size_t size) {
+    constexpr size_t kShortTextBytes = 15;
+    return size <= kShortTextBytes || Take(size);
+  }
+  bool Take(uint64_t bytes) {
+    if (share_ == nullptr) return true;
+    if (!share_->Take(bytes)) {
+      status = share_->refusal();
+      return false;
+    }
+    held_ += bytes;
+    return true;
+  }
+  void GiveBack(uint64_t bytes) {
+    if (share_ == nullptr) return;
+    share_->Give(bytes);
+    held_ -= bytes;
+  }
+
+  const Visit* const visit_;
+  RequestMemory::Share* const share_ = RequestMemory::Share::Current();
+  uint64_t held_ = 0;             // of it, since the last element that was visited
   std::vector<JsonValue*> open_;  // outermost first; a parent does not grow while a child is open
   std::string key_;
   const HiddenNumbers* hidden_ = nullptr;
-  size_t numbers_ = 0;  // so far
+  size_t numbers_ = 0, put_back_ = 0;        // so far; of them
+  size_t visited_ = 0, visited_before_ = 0;  // elements; in the parse before this one
 };
 
 rapidjson::ParseResult Parse(std::string_view text, Builder* builder) {
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
   return reader.Parse<kFlags>(stream, *builder);
+}
+
+Status Build(std::string_view text, Builder* builder) {
+  rapidjson::ParseResult result = Parse(text, builder);
+  if (result.Code() == rapidjson::kParseErrorNumberTooBig) {
+    ASSIGN_OR_RETURN(const HiddenNumbers hidden, HideLongNumbers(text));
+    builder->Restart(&hidden);
+    result = Parse(hidden.document, builder);
+  }
+  if (!result.IsError()) return {};
+  RETURN_IF_ERROR(builder->status);
+  const std::string where = " (at byte " + std::to_string(result.Offset()) + ")";
+  if (result.Code() == rapidjson::kParseErrorTermination)
+    return Status::InvalidArgument("The document is nested deeper than " +
+                                   std::to_string(kJsonDepthMax) + " levels" + where);
+  return Status::InvalidArgument(rapidjson::GetParseError_En(result.Code()) + where);
 }
 
 }  // namespace
@@ -149,21 +237,15 @@ std::optional<double> JsonValue::AsDouble() const {
 }
 
 Result<JsonValue> ParseJson(std::string_view text) {
-  Builder builder;
-  rapidjson::ParseResult result = Parse(text, &builder);
-  if (result.Code() == rapidjson::kParseErrorNumberTooBig) {
-    const HiddenNumbers hidden = HideLongNumbers(text);
-    builder = Builder(&hidden);
-    result = Parse(hidden.document, &builder);
-  }
-  if (result.IsError()) {
-    const std::string where = " (at byte " + std::to_string(result.Offset()) + ")";
-    if (result.Code() == rapidjson::kParseErrorTermination)
-      return Status::InvalidArgument("The document is nested deeper than " +
-                                     std::to_string(kJsonDepthMax) + " levels" + where);
-    return Status::InvalidArgument(rapidjson::GetParseError_En(result.Code()) + where);
-  }
+  Builder builder(nullptr);
+  RETURN_IF_ERROR(Build(text, &builder));
   return std::move(builder.root);
+}
+
+Status ParseJsonElements(std::string_view text, const Visit& visit) {
+  Builder builder(&visit);
+  RETURN_IF_ERROR(Build(text, &builder));
+  return builder.root.is_array() ? Status() : visit(builder.root);
 }
 
 JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view name) {

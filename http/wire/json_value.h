@@ -6,6 +6,7 @@
 // parser.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,7 +62,14 @@ JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view na
 /// recursively.
 inline constexpr int kJsonDepthMax = 128;
 
-/// The first value of `text`. InvalidArgument says what is wrong and at which byte.
+/// The first value of `text`. InvalidArgument says what is wrong and at which byte. What the tree
+/// takes is asked of RequestMemory::Share::Current() as it grows; its refusal ends the parse.
 Result<JsonValue> ParseJson(std::string_view text);
+
+/// The same for long arrays: hands over their elements one by one, each gone before the next is
+/// read; another value than an array is handed over as the only one. Ends with what `visit` says if
+/// that is not ok; behind what was visited may stand what is no JSON.
+Status ParseJsonElements(std::string_view text,
+                         const std::function<Status(const JsonValue&)>& visit);
 
 }  // namespace hg::http

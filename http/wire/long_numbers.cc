@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "http/wire/request_memory.h"
+
 namespace hg::http {
 namespace {
 
@@ -48,7 +50,9 @@ size_t BehindString(std::string_view document, size_t at) {
 
 }  // namespace
 
-HiddenNumbers HideLongNumbers(std::string_view document) {
+Result<HiddenNumbers> HideLongNumbers(std::string_view document) {
+  RequestMemory::Share* const share = RequestMemory::Share::Current();
+  if (share != nullptr && !share->Take(document.size())) return share->refusal();
   HiddenNumbers hidden{std::string(document), {}};
   size_t count = 0;
   for (size_t at = 0; at < document.size();) {
@@ -64,7 +68,11 @@ HiddenNumbers HideLongNumbers(std::string_view document) {
     const std::string_view text = document.substr(at, end - at);
     if (IsNumber(text)) {
       if (IsLong(text)) {
-        hidden.numbers.emplace(count, text);
+        auto& numbers = hidden.numbers;
+        if (share != nullptr && numbers.size() == numbers.capacity() &&
+            !share->Take((2 * numbers.size() + 1) * sizeof(numbers[0])))
+          return share->refusal();
+        numbers.emplace_back(count, text);
         hidden.document.replace(at, text.size(), text.size(), ' ');
         hidden.document[at] = '0';
       }

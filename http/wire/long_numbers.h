@@ -4,9 +4,12 @@
 // takes it: a value that is infinite costs its own point and no other.
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/status.h"
 
 namespace hg::http {
 
@@ -14,12 +17,13 @@ namespace hg::http {
 struct HiddenNumbers {
   /// As long as the document, each of them 0 and blanks: what stands behind keeps its place.
   std::string document;
-  /// Their text, by how many numbers stand before them (words such as NaN are none). Views into
-  /// the argument.
-  std::map<size_t, std::string_view> numbers;
+  /// In order: how many numbers stand before each (words such as NaN are none), and its text, a
+  /// view into the argument.
+  std::vector<std::pair<size_t, std::string_view>> numbers;
 };
 
-/// One pass. What is no JSON stays as it is, for the parser to refuse.
-HiddenNumbers HideLongNumbers(std::string_view document);
+/// One pass. What is no JSON stays as it is, for the parser to refuse. Fails with the refusal of
+/// RequestMemory::Share::Current(), which is asked for what this takes.
+Result<HiddenNumbers> HideLongNumbers(std::string_view document);
 
 }  // namespace hg::http

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "http/wire/json_value.h"
+#include "http/wire/request_memory.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
 
@@ -160,6 +161,30 @@ Status BindPoint(const JsonValue& element, PutKind kind, PutPoint* point) {
   return {};
 }
 
+/// What a point takes, and what becomes of it until its request is answered.
+uint64_t BytesOf(const PutPoint& point) {
+  // Its spelling, its outcome and the text of that, and what is handed to the sink.
+  constexpr uint64_t kBesideBytes = 320, kBesideTagBytes = 40;
+  uint64_t bytes = sizeof(PutPoint) + kBesideBytes;
+  const auto add = [&bytes](const std::optional<std::string>& text) {
+    if (text) bytes += text->capacity();
+  };
+  for (const auto* text : {&point.metric, &point.value, &point.tsuid, &point.interval,
+                           &point.aggregator, &point.group_by})
+    add(*text);
+  if (point.tags) {
+    for (const PutTag& tag : *point.tags) {
+      bytes += sizeof(PutTag) + kBesideTagBytes + tag.key.capacity();
+      add(tag.value);
+    }
+  }
+  if (point.buckets) {
+    for (const PutBucket& bucket : *point.buckets)
+      bytes += sizeof(PutBucket) + bucket.bounds.capacity();
+  }
+  return bytes;
+}
+
 /// A JSON number beyond the range of a double.
 bool IsHuge(std::string_view number) {
   double d = 0;
@@ -202,24 +227,31 @@ void OrderPutTags(std::vector<PutTag>* tags) {
   *tags = std::move(ordered);
 }
 
-Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body, PutKind kind) {
-  Result<JsonValue> parsed = ParseJson(body);
-  if (!parsed.ok()) {
-    Result<JsonValue> again = ParseJson(QuoteHugeNumbers(body));
-    if (again.ok()) parsed = std::move(again);
+Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body, PutKind kind) {
+  RequestMemory::Share* const share = RequestMemory::Share::Current();
+  std::deque<PutPoint> points;
+  uint64_t held = 0;
+  Status bound;
+  const auto bind = [&](const JsonValue& element) -> Status {
+    PutPoint& point = points.emplace_back();
+    bound = BindPoint(element, kind, &point);
+    if (!bound.ok() || share == nullptr) return bound;
+    const uint64_t bytes = BytesOf(point);
+    if (!share->Take(bytes)) return share->refusal();
+    held += bytes;
+    return {};
+  };
+  Status parsed = ParseJsonElements(body, bind);
+  if (parsed.code() == StatusCode::kInvalidArgument && bound.ok()) {
+    points.clear();
+    if (share != nullptr) share->Give(held);
+    if (share != nullptr && !share->Take(body.size())) return share->refusal();
+    const Status again = ParseJsonElements(QuoteHugeNumbers(body), bind);
+    if (again.code() != StatusCode::kInvalidArgument || !bound.ok()) parsed = again;
   }
-  if (!parsed.ok()) return parsed.status();
-  const JsonValue& document = *parsed;
-  std::vector<PutPoint> points;
-  if (document.is_object()) {
-    RETURN_IF_ERROR(BindPoint(document, kind, &points.emplace_back()));
-    return points;
-  }
-  points.reserve(document.items.size());
-  for (const JsonValue& element : document.items) {
-    const Status bound = BindPoint(element, kind, &points.emplace_back());
-    if (!bound.ok()) return Prepend(bound, "data point " + std::to_string(points.size()));
-  }
+  if (!bound.ok() && body[body.find_first_not_of(" \t\r\n")] == '[')
+    return Prepend(bound, "data point " + std::to_string(points.size()));
+  RETURN_IF_ERROR(parsed);
   return points;
 }
 

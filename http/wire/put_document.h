@@ -3,6 +3,7 @@
 // http-api.md §8.1, §8.4).
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,8 +50,9 @@ struct PutPoint {
 void OrderPutTags(std::vector<PutTag>* tags);
 
 /// The points of a body that begins with { or [. InvalidArgument says what does not fit where; the
-/// whole body is then refused.
-Result<std::vector<PutPoint>> ParsePutDocument(std::string_view body,
-                                               PutKind kind = PutKind::kPoints);
+/// whole body is then refused. RequestMemory::Share::Current() is asked for what the points take,
+/// and for what a handler keeps beside each; its refusal is the answer then.
+Result<std::deque<PutPoint>> ParsePutDocument(std::string_view body,
+                                              PutKind kind = PutKind::kPoints);
 
 }  // namespace hg::http

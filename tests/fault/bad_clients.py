@@ -24,11 +24,17 @@ PATIENCE_S = 30
 IDLE_TIMEOUT_S = 2
 BODY_MAX = 1 << 20
 OPEN_FILES_FEW = 200
-CASES = []
+CASES, DEFAULT_CASES = [], []
 
 
 def case(function):
     CASES.append(function)
+    return function
+
+
+def default_case(function):
+    """For a daemon with the settings that it comes with, but for its memory, of which a test takes less."""
+    DEFAULT_CASES.append(function)
     return function
 
 
@@ -223,21 +229,22 @@ def chunks_that_lie_are_refused_or_close(daemon):
     check(send(b"1\r\n \r\n" * (1 << 20)) == 413, "a million small chunks")
 
 
+def peak_kb(daemon):
+    for line in Path(f"/proc/{daemon.process.pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
+
+
 @case
 def bodies_that_unpack_to_too_much_are_refused_without_their_memory(daemon):
-    def peak_kb():
-        for line in Path(f"/proc/{daemon.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1])
-
-    before = peak_kb()
+    before = peak_kb(daemon)
     bomb = gzip.compress(b" " * (256 << 20))
     check(len(bomb) < BODY_MAX, "the bomb is larger than what may be sent")
     for _ in range(5):
         check(exchange(daemon, post("/api/put", bomb, "Content-Encoding: gzip")) == 413, "256 MiB of blanks")
     many = gzip.compress(b" " * 60000) * 1000
     check(exchange(daemon, post("/api/put", many, "Content-Encoding: gzip")) == 413, "60 MB in a thousand members")
-    check(peak_kb() - before < 64 << 10, f"{peak_kb() - before} kB for bodies that were refused")
+    check(peak_kb(daemon) - before < 64 << 10, f"{peak_kb(daemon) - before} kB for bodies that were refused")
     check(exchange(daemon, post("/api/put", bomb[:1000], "Content-Encoding: gzip")) is None, "half a body")
     check(exchange(daemon, post("/api/put", b"\0" * 100, "Content-Encoding: deflate")) is None, "no body")
 
@@ -324,6 +331,84 @@ def clients_that_never_read_hold_up_no_writer(daemon):
     finally:
         for client in deaf:
             client.socket.close()
+
+
+# What is bounded where nobody has set anything.
+
+@default_case
+def bodies_whose_documents_would_take_gigabytes_are_refused(daemon):
+    before = peak_kb(daemon)
+    for path, element in (("/api/put", b"{},"), ("/api/query", b"1,"), ("/api/annotation/bulk", b'{"":0},')):
+        body = b"[" + element * ((63 << 20) // len(element)) + element[:-1] + b"]"
+        got = exchange(daemon, post(path, gzip.compress(body, 1), "Content-Encoding: gzip"))
+        check(got == 413, f"{path} of {element!r}: {got}")
+    # The body, a copy of it, and what one request may take (half of 256 MiB, four times the largest body).
+    peak = peak_kb(daemon) - before
+    check(peak < 400 << 10, f"{peak} kB for bodies of some kilobytes")
+
+
+@default_case
+def lists_of_very_many_names_cost_their_length(daemon):
+    tags = ",".join(f'"t{i}":"v"' for i in range(200_000))
+    put = '{"metric":"m","timestamp":1700000000,"value":1,"tags":{%s}}' % tags
+    check(exchange(daemon, post("/api/put", put.encode())) == 400, "a point of 200000 tags")
+    query = '{"start":1,"queries":[{"aggregator":"sum","metric":"m","tags":{%s}}]}' % tags
+    check(exchange(daemon, post("/api/query", query.encode())) == 400, "a query of 200000 tags")
+    literals = "|".join(f"v{i}" for i in range(200_000))
+    query = '{"start":1,"queries":[{"aggregator":"sum","metric":"m","tags":{"host":"%s"}}]}' % literals
+    check(exchange(daemon, post("/api/query", query.encode())) == 400, "a query of 200000 literals")
+    query = '{"start":1,"queries":[%s]}' % ",".join(["{}"] * 200_000)
+    check(exchange(daemon, post("/api/query", query.encode())) == 413, "200000 sub-queries")
+
+
+@default_case
+def bodies_that_lie_half_sent_take_their_share_and_no_more(daemon):
+    before = peak_kb(daemon)
+    size = 60 << 20
+    head = f"POST /api/put HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode()
+    clients = [Client(daemon.port) for _ in range(6)]
+    refused = 0
+    for client in clients:
+        client.send(head + b"[" + b" " * (size - 2))
+    for client in clients:
+        client.socket.settimeout(0.3)
+        try:
+            refused += client.socket.recv(12) == b"HTTP/1.1 503"
+        except (socket.timeout, ConnectionResetError):
+            pass
+    check(refused >= 1, "none of 6 was refused")
+    check(exchange(daemon, post("/api/put", point())) == 204, "a small body beside them")
+    peak = peak_kb(daemon) - before
+    check(peak < 400 << 10, f"{peak} kB for bodies that do not come")
+    for client in clients:
+        client.socket.close()
+    began = time.monotonic()
+    while exchange(daemon, post("/api/put", b"[" + b" " * (30 << 20) + point() + b"]")) != 204:
+        check(time.monotonic() - began < PATIENCE_S, "the memory of clients that are gone is not given back")
+        time.sleep(0.1)
+
+
+def begin_requests(daemon):
+    """Clients that begin a request and do not go on, and some that may idle."""
+    begun, idle = [Client(daemon.port) for _ in range(30)], [Client(daemon.port) for _ in range(2)]
+    for number, client in enumerate(begun):
+        client.send([b"G", b"POST /api/put HTTP/1.1\r\nA: b", b"POST /api/put HTTP/1.1\r\nContent-Length: 1000\r\n\r\n[{"][number % 3])
+    idle[0].send(GET)
+    check(idle[0].reply()[0] == 200, "no answer")
+    idle[1].send(b"put alive 17")
+    return begun, idle
+
+
+def unfinished_requests_are_closed(daemon, begun, idle):
+    """Some minute after they began."""
+    for client in begun:
+        client.socket.settimeout(90)
+        check(client.rest() == b"", "an answer to half a request")
+    idle[0].send(GET)
+    check(idle[0].reply()[0] == 200, "an idle connection was closed")
+    idle[1].send(b"00000000 1 host=a\nversion\n")
+    while b"Built on" not in idle[1].received:
+        check(idle[1].more(), "an idle connection of lines was closed")
 
 
 def open_idle(daemon, count):
@@ -446,6 +531,14 @@ def main():
     checks = Checks()
 
     with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "defaults")
+        folder.mkdir()
+        defaults = Daemon(args.tsdb, folder, {"tsd.memory.limit": 2 << 30})
+        begun = []
+        name = unfinished_requests_are_closed.__name__.replace("_", " ")
+        if args.only in unfinished_requests_are_closed.__name__ or any(args.only in f.__name__ for f in DEFAULT_CASES):
+            checks.nothing(run("a start with defaults", lambda: (defaults.start(), begun.extend(begin_requests(defaults)))))
+
         folder = Path(scratch, "cases")
         folder.mkdir()
         daemon = Daemon(args.tsdb, folder, {"tsd.core.socket.timeout": IDLE_TIMEOUT_S,
@@ -466,6 +559,19 @@ def main():
             daemon.kill()
         if checks.failed:
             print(f"the daemon's last words:\n{daemon.log_tail()}")
+        try:
+            for function in DEFAULT_CASES if begun else []:
+                if args.only in function.__name__:
+                    began = time.monotonic()
+                    checks.nothing(run(function.__name__, lambda f=function: (f(defaults), serves(defaults))))
+                    print(f"{function.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s)", flush=True)
+            if begun and args.only in unfinished_requests_are_closed.__name__:
+                checks.nothing(run(name, lambda: unfinished_requests_are_closed(defaults, *begun)))
+                print(name)
+                checks.nothing(run("a clean stop", lambda: check(defaults.stop() == 0, "another exit status")))
+        finally:
+            if defaults.process:
+                defaults.kill()
         for function, arguments in ((many_idle, [args.connections]), (few_open_files, [])):
             if args.only not in function.__name__:
                 continue

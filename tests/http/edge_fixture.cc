@@ -69,6 +69,7 @@ Status GatedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
 
 Result<LogPosition> GatedPoints::Append(std::span<const PointEntry> batch) {
   appends.fetch_add(1);
+  if (before_append) before_append();
   if (throws_.load() > 0) {
     throws_.fetch_sub(1);
     throw std::bad_alloc();

@@ -52,6 +52,8 @@ class GatedPoints : public points::PointsOverCells {
   /// Asked before each Register, which then says the same if that is not ok. May be empty; to be
   /// set while nobody writes.
   std::function<Status()> before_register;
+  /// Called before each Append, likewise.
+  std::function<void()> before_append;
 
   std::atomic<int> appends{0}, commits{0}, lists{0};
   std::atomic<bool> heeds_no_wait{false}, scans_wait{false};

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "http/wire/body_coding.h"
 #include "tests/http/running_server.h"
 
@@ -79,6 +82,136 @@ TEST_CASE("a body above the limit is refused with 413, however it comes") {
   packer.Pack(std::string(20000, ' '), true, &packed);
   CHECK(reply(Post("/api/put", packed, "Content-Encoding: gzip\r\n")) == refused);
   CHECK(edge.Cells().empty());
+}
+
+TEST_CASE("a body whose document would take too much is refused, and what it held is free again") {
+  RunningServer edge([](Options& options) { options.request_memory_bytes_max = 16 << 20; });
+  std::string empties = "[{}", ones = "[1";
+  for (int i = 0; i < 200000; ++i) {
+    empties += ",{}";
+    ones += ",1";
+  }
+  ClientSocket client(edge.server.port());
+  for (int i = 0; i < 20; ++i) {
+    for (const auto& [target, body] :
+         {std::pair("/api/put", &empties), std::pair("/api/put?details", &empties),
+          std::pair("/api/query", &ones), std::pair("/api/query/exp", &ones),
+          std::pair("/api/annotation", &ones), std::pair("/api/uid/assign", &ones)}) {
+      CAPTURE(target);
+      client.Send(Post(target, *body + "]"));
+      const auto response = client.ReadResponse();
+      CHECK(response.status() == 413);
+      CHECK(response.body.find("tsd.memory.limit") != std::string::npos);
+    }
+    client.Send(Post("/api/put?summary", Points(5000)));
+    CHECK(client.ReadResponse().body == R"({"success":5000,"failed":0})");
+  }
+}
+
+/// The first bytes of a request whose body does not come whole.
+std::string Begun(size_t announced, size_t sent) {
+  return "POST /api/put HTTP/1.1\r\nContent-Length: " + std::to_string(announced) + "\r\n\r\n[" +
+         std::string(sent, ' ');
+}
+
+TEST_CASE("bodies that lie half sent do not take all memory: others are told to come again") {
+  RunningServer edge([](Options& options) { options.request_memory_bytes_max = 8 << 20; });
+  const std::string large = Post("/api/put", Points(3000) + std::string(600'000, ' '));
+  const auto answer = [&](const std::string& request) {
+    ClientSocket client(edge.server.port());
+    client.Send(request);
+    return client.ReadResponse();
+  };
+  CHECK(answer(large).status() == 204);
+  {
+    ClientSocket first(edge.server.port()), second(edge.server.port());
+    first.Send(Begun(4'000'000, 3'900'000));
+    second.Send(Begun(4'000'000, 3'900'000));
+    // They are read beside this one.
+    ClientSocket::Response refused;
+    CHECK(AgeUntil(edge, 0, [&] { return (refused = answer(large)).status() == 503; }));
+    CHECK(refused.head.find("Retry-After: 1\r\n") != std::string::npos);
+    CHECK(refused.body.find("tsd.memory.limit") != std::string::npos);
+    CHECK(answer(Post("/api/put?summary", Points(500))).status() == 200);  // small ones go on
+  }
+  CHECK(AgeUntil(edge, 0, [&] { return answer(large).status() == 204; }));
+  // One alone has half, whatever it is made of.
+  for (const std::string& request :
+       {Begun(6'000'000, 5'000'000),
+        "POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4c4b40\r\n" +
+            std::string(5'000'000, ' ')}) {
+    const auto refused = answer(request);
+    CHECK(refused.status() == 413);
+    CHECK(refused.body.find("tsd.memory.limit") != std::string::npos);
+  }
+  for (int i = 0; i < 20; ++i) CHECK(answer(large).status() == 204);
+}
+
+TEST_CASE("what bodies unpack to counts, and is free again with the answer") {
+  RunningServer edge([](Options& options) { options.request_memory_bytes_max = 8 << 20; });
+  ClientSocket client(edge.server.port());
+  const auto send = [&](const std::string& body) {
+    BodyPacker packer(ContentCoding::kGzip);
+    std::string packed;
+    packer.Pack(body, true, &packed);
+    client.Send(Post("/api/put?summary", packed, "Content-Encoding: gzip\r\n"));
+    return client.ReadResponse().status();
+  };
+  for (int i = 0; i < 10; ++i) CHECK(send(Points(3000)) == 200);
+  CHECK(send(Points(3000) + std::string(3'000'000, ' ')) == 413);
+  for (int i = 0; i < 10; ++i) CHECK(send(Points(3000)) == 200);
+}
+
+TEST_CASE("large bodies of points are stored by the pool, small ones of known series by the loop") {
+  RunningServer edge([](Options& options) { options.loop_threads = 1; });
+  std::atomic<std::thread::id> stored_by;
+  edge.points.before_append = [&stored_by] { stored_by = std::this_thread::get_id(); };
+  ClientSocket client(edge.server.port());
+  const auto put = [&](std::string_view target, const std::string& body, bool packed) {
+    std::string sent = body;
+    if (packed) {
+      BodyPacker packer(ContentCoding::kGzip);
+      sent.clear();
+      packer.Pack(body, true, &sent);
+    }
+    client.Send(Post(target, sent, packed ? "Content-Encoding: gzip\r\n" : ""));
+    CHECK(client.ReadResponse().status() == 204);
+    return stored_by.load();
+  };
+  std::string lines;
+  for (int i = 0; i < 40000; ++i)
+    lines += "cpu,host=a busy=1 " + std::to_string(1700000000 + i) + "\n";
+  const std::string line = lines.substr(0, lines.find('\n') + 1);
+  put("/api/put", Points(1), false);
+  put("/write?precision=s", line, false);
+  const auto loop = put("/api/put", Points(1), false);
+  CHECK(put("/write?precision=s", line, false) == loop);
+  CHECK(put("/api/put", Points(1), true) == loop);
+  for (const bool packed : {false, true}) {
+    CHECK(put("/api/put", Points(20000), packed) != loop);
+    CHECK(put("/write?precision=s", lines, packed) != loop);
+  }
+  CHECK(edge.Cells().size() > 20000);
+}
+
+TEST_CASE("large packed bodies that are damaged, or of no charset, are dealt with as small ones") {
+  RunningServer edge;
+  BodyPacker packer(ContentCoding::kGzip);
+  std::string packed;
+  packer.Pack(Points(30000), true, &packed);
+  {
+    ClientSocket client(edge.server.port());
+    std::string damaged = packed;
+    damaged[damaged.size() - 6] ^= 1;  // its checksum
+    client.Send(Post("/api/put", damaged, "Content-Encoding: gzip\r\n"));
+    CHECK(client.ReadAll().empty());
+  }
+  ClientSocket client(edge.server.port());
+  constexpr std::string_view kFields = "Content-Encoding: gzip\r\nContent-Type: x; charset=";
+  client.Send(Post("/api/put", packed, std::string(kFields) + "no-such\r\n"));
+  CHECK(client.ReadResponse().status() == 400);
+  client.Send(Post("/api/put?summary", packed, std::string(kFields) + "ISO-8859-1\r\n"));
+  CHECK(client.ReadResponse().body == R"({"success":30000,"failed":0})");
 }
 
 TEST_CASE("where chunked requests are off, a large or announced body gets the page") {

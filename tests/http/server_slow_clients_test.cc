@@ -76,6 +76,47 @@ TEST_CASE("a client that reads a little now and then is cut off, one that reads 
   CHECK(edge.counters.exceptions_timeout.load() == 1);
 }
 
+TEST_CASE(
+    "who begins a request and does not go on is closed; between requests and lines he idles") {
+  RunningServer edge([](Options& options) { options.loop_threads = 1; });
+  ClientSocket idle(edge.server.port()), silent(edge.server.port()), lines(edge.server.port());
+  idle.Send(kGetVersion);
+  CHECK(idle.ReadResponse().status() == 200);
+  lines.Send("put m 17");
+  ClientSocket half[3] = {ClientSocket(edge.server.port()), ClientSocket(edge.server.port()),
+                          ClientSocket(edge.server.port())};
+  half[0].Send("POST /api/put HTTP/1.1\r\nA: b");
+  half[1].Send("POST /api/put HTTP/1.1\r\nContent-Length: 1000\r\n\r\n[{");
+  half[2].Send("POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab");
+  CHECK(AgeUntil(edge, 61'000, [&] { return edge.counters.exceptions_timeout.load() == 3; }));
+  for (ClientSocket& client : half) CHECK(client.ReadAll().empty());
+  idle.Send(kGetVersion);
+  CHECK(idle.ReadResponse().status() == 200);
+  silent.Send(kGetVersion);
+  CHECK(silent.ReadResponse().status() == 200);
+  lines.Send("00000000 1 host=a\n");
+  CHECK(AgeUntil(edge, 0, [&] { return edge.Cells().size() == 1; }));
+  CHECK(edge.counters.exceptions_timeout.load() == 3);
+}
+
+TEST_CASE("a body that comes slowly, but comes, is taken; one that trickles is not") {
+  RunningServer edge([](Options& options) { options.loop_threads = 1; });
+  const std::string request = Post("/api/put", Points(8000) + std::string(20000, ' '));
+  const size_t piece = request.size() / 6;
+  CHECK(piece > 64 * 1024);
+  ClientSocket slow(edge.server.port()), trickle(edge.server.port());
+  for (size_t i = 0; i < 6; ++i) {
+    slow.Send(std::string_view(request).substr(i * piece, i < 5 ? piece : std::string::npos));
+    if (i < 2) trickle.Send(request.substr(i * 1000, 1000));
+    if (i == 5) break;
+    edge.clock.AdvanceMs(40'000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the server looks once a second
+  }
+  CHECK(slow.ReadResponse().status() == 204);
+  CHECK(trickle.ReadAll().empty());
+  CHECK(edge.counters.exceptions_timeout.load() == 1);
+}
+
 TEST_CASE("clients that do not read keep no thread from others") {
   RunningServer edge;
   ClientSocket deaf[4] = {

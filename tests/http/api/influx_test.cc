@@ -46,6 +46,37 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("a long body is stored as short ones are, whatever stands where it is cut") {
+  std::string body;
+  size_t points = 0, lines = 0;
+  const auto add = [&](const std::string& line, size_t of_it) {
+    body += line + "\n";
+    points += of_it;
+    lines += 1 + static_cast<size_t>(std::count(line.begin(), line.end(), '\n'));
+  };
+  const std::string text = "t=\"" + std::string(200, 'x') + "\ncpu,host=a busy=7 1\n\"";
+  for (int i = 0; body.size() < 3'500'000; ++i) {
+    const std::string time = " " + std::to_string(1700000000 + i);
+    // Long texts with line ends, from the second megabyte on: cuts fall into them.
+    if (body.size() > 1'500'000 && i % 2 == 0) {
+      add("cpu,host=a busy=1," + text + time, 1);
+    } else if (i % 10000 == 5000) {
+      add("cpu,host=new" + std::to_string(i) + " busy=2" + time, 1);
+    } else {
+      add("cpu,host=a busy=3" + time, 1);
+    }
+  }
+  EdgeFixture edge;
+  for (int round = 0; round < 2; ++round) {  // the second one finds all series known
+    CHECK(edge.Post("/write?precision=s", body).status == 204);
+    CHECK(Stored(edge).size() == points);
+    CHECK(edge.counters.points_added.load() == points * (round + 1));
+  }
+  const BufferResponse reply = edge.Post("/write?precision=s", body + "cpu,host=a busy=x 1");
+  CHECK(reply.status == 400);
+  CHECK(reply.body.find("line " + std::to_string(lines + 1) + ":") != std::string::npos);
+}
+
 TEST_CASE("a field of a line is a point of measurement.field with the line's tags") {
   EdgeFixture edge;
   const BufferResponse reply =

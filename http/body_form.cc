@@ -1,0 +1,30 @@
+#include "http/body_form.h"
+
+#include <utility>
+
+#include "http/wire/body_coding.h"
+#include "http/wire/charset.h"
+#include "http/wire/put_json.h"
+
+namespace hg::http {
+
+BodyForm FormOfBody(const RequestHead& head, size_t body_bytes) {
+  if (body_bytes == 0) return {};
+  return {head.coding, std::string(ForeignCharset(head.Find("content-type")))};
+}
+
+Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max,
+                std::string* text) {
+  if (form.coding != ContentCoding::kNone) {
+    const Status unpacked = UnpackBody(form.coding, body, bytes_max, kPutPadding, text);
+    if (unpacked.code() == StatusCode::kInvalidArgument)
+      return Status::Corruption(std::string(unpacked.message()));
+    RETURN_IF_ERROR(unpacked);
+    body = *text;
+  }
+  if (form.charset.empty()) return {};
+  ASSIGN_OR_RETURN(*text, ToUtf8(form.charset, body));
+  return {};
+}
+
+}  // namespace hg::http

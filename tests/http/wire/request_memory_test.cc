@@ -1,0 +1,137 @@
+#include "http/wire/request_memory.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "http/wire/json_value.h"
+#include "http/wire/put_document.h"
+
+namespace hg::http {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+/// `count` times `element`, in an array.
+std::string ArrayOf(std::string_view element, size_t count) {
+  std::string text = "[";
+  for (size_t i = 0; i < count; ++i) text.append(i > 0 ? "," : "").append(element);
+  return text + "]";
+}
+
+TEST_CASE("what is free is not asked for, the rest comes from all requests' budget") {
+  RequestMemory memory(8 * kMiB);
+  RequestMemory::Share share(memory, 1000);
+  CHECK(share.Take(1000));
+  CHECK(memory.taken() == 0);
+  CHECK(share.Take(2 * kMiB));
+  CHECK(memory.taken() >= 2 * kMiB);
+  CHECK(memory.taken() < 3 * kMiB);
+  share.Give(2 * kMiB);
+  CHECK(share.Take(2 * kMiB));
+  CHECK(memory.taken() < 3 * kMiB);
+  share.GiveAll();
+  CHECK(memory.taken() == 0);
+}
+
+TEST_CASE("one request has half, and waits for nothing that others hold") {
+  RequestMemory memory(8 * kMiB);
+  {
+    RequestMemory::Share large(memory, 0), other(memory, 0), third(memory, 0);
+    CHECK(large.Take(4 * kMiB));
+    CHECK_FALSE(large.Take(1));
+    CHECK(large.refusal().code() == StatusCode::kLimitExceeded);
+    CHECK(large.refusal().message().find("4 MB") != std::string::npos);
+    CHECK(large.refusal().message().find("tsd.memory.limit") != std::string::npos);
+    CHECK(other.Take(4 * kMiB));
+    CHECK_FALSE(third.Take(1));
+    CHECK(third.refusal().code() == StatusCode::kBusy);
+    other.GiveAll();
+    CHECK(third.Take(1));
+  }
+  CHECK(memory.taken() == 0);
+}
+
+TEST_CASE("a budget of 0 refuses nothing") {
+  RequestMemory memory(0);
+  RequestMemory::Share share(memory, 0);
+  CHECK(share.Take(uint64_t{1} << 40));
+}
+
+TEST_CASE("a document asks for its tree before it has it") {
+  for (const char* element : {"1", "[]", "{}", R"({"":0})", R"(["a text that is no short one"])"}) {
+    CAPTURE(element);
+    const std::string text = ArrayOf(element, 40000);
+    RequestMemory memory(4 * kMiB);
+    RequestMemory::Share share(memory, 0);
+    const RequestMemory::Share::Used used(&share);
+    const auto parsed = ParseJson(text);
+    REQUIRE_FALSE(parsed.ok());
+    CHECK(parsed.status().code() == StatusCode::kLimitExceeded);
+    CHECK(memory.taken() <= 2 * kMiB);
+  }
+}
+
+TEST_CASE("numbers that are put back are asked for, too") {
+  RequestMemory memory(2 * kMiB);
+  RequestMemory::Share share(memory, 0);
+  const RequestMemory::Share::Used used(&share);
+  const std::string text = "{\"a\":1e400,\"b\":" + std::string(60000, '[') + ArrayOf("1e1", 90000);
+  CHECK(ParseJson(text).status().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("elements that are handed over one by one take the memory of one") {
+  const std::string text = ArrayOf(R"({"a":[1,2,{"b":"c"}]})", 40000);
+  RequestMemory memory(kMiB);
+  RequestMemory::Share share(memory, 0);
+  const RequestMemory::Share::Used used(&share);
+  size_t elements = 0;
+  CHECK(ParseJsonElements(text, [&](const JsonValue& element) {
+          elements += element.Find("a")->items.size() == 3 ? 1 : 0;
+          return Status();
+        }).ok());
+  CHECK(elements == 40000);
+  CHECK(memory.taken() <= kMiB / 2);
+}
+
+TEST_CASE("elements are handed over once, in order, however large their numbers") {
+  std::string seen;
+  const auto note = [&seen](const JsonValue& element) {
+    seen += element.text + (element.is_array() ? "list " : " ");
+    return Status();
+  };
+  CHECK(ParseJsonElements("[1,2,[3,4],1e400,5,-2e999,6]", note).ok());
+  CHECK(seen == "1 2 list 1e400 5 -2e999 6 ");
+  seen.clear();
+  CHECK(ParseJsonElements("7", note).ok());
+  CHECK(seen == "7 ");
+  CHECK(ParseJsonElements("[]", note).ok());
+  CHECK(seen == "7 ");
+  CHECK_FALSE(ParseJsonElements("[8,", note).ok());
+  CHECK(seen == "7 8 ");
+  const Status enough = ParseJsonElements("[1,2,3", [](const JsonValue& element) {
+    return element.text == "2" ? Status::NotFound("enough") : Status();
+  });
+  CHECK(enough.code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("points that a body names in few bytes are asked for") {
+  RequestMemory memory(8 * kMiB);
+  RequestMemory::Share share(memory, 0);
+  const RequestMemory::Share::Used used(&share);
+  CHECK(ParsePutDocument(ArrayOf("{}", 1000)).ok());
+  for (const char* element : {"{}", "null"}) {
+    const auto points = ParsePutDocument(ArrayOf(element, 40000));
+    CHECK(points.status().code() == StatusCode::kLimitExceeded);
+  }
+  share.GiveAll();
+  const std::string tags = R"({"tags":{)" + [] {
+    std::string all;
+    for (int i = 0; i < 60000; ++i) all += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
+    return all;
+  }() + "}}";
+  CHECK(ParsePutDocument("[" + tags + "]").status().code() == StatusCode::kLimitExceeded);
+}
+
+}  // namespace
+}  // namespace hg::http
