@@ -1,34 +1,113 @@
 #include "storage/lsm/cell_memory.h"
 
+#include <cstring>
+#include <utility>
+
+#include "storage/base/invariant.h"
+
 namespace hg::lsm {
 namespace {
-// A node of the map with its key's and row's heads, measured with malloc.
-constexpr size_t kNodeBytes = 144;
+
+// A node of the map with its key's and row's heads, and what malloc needs for a piece.
+constexpr size_t kNodeBytes = 96;
+constexpr size_t kPieceBytes = 16;
+// Larger values may be appended to again and again.
+constexpr size_t kPackedMax = 128;
+
+bool IsSmallPut(const CellRow& row) {
+  if (!row.family_marks.empty() || row.cells.size() + row.versions.size() != 1) return false;
+  if (row.cells.empty()) {
+    const CellVersion& cell = row.versions.front();
+    return cell.kind == CellKind::kPut && cell.qualifier.size() + cell.value.size() <= kPackedMax;
+  }
+  const StoredCell& cell = row.cells.front();
+  return cell.has_value && !cell.operand && cell.mark_ms == kNoMark &&
+         cell.qualifier.size() + cell.value.size() <= kPackedMax;
+}
+
+uint16_t SizeOf(const char* packed) {
+  uint16_t size;
+  std::memcpy(&size, packed, sizeof size);
+  return size;
+}
+
 }  // namespace
 
-CellRow& CellMemory::Writer::Row(ByteView key) {
-  at_ = memory_.rows_.lower_bound(key);
-  if (at_ == memory_.rows_.end() || at_->first != key) {
-    at_ = memory_.rows_.emplace_hint(at_, Bytes(key), Held{});
-    memory_.size_.store(memory_.rows_.size(), std::memory_order_release);
+CellRow HeldRow::Unpack() const {
+  CellRow row;
+  INVARIANT(DecodeCellRow({packed_.get() + sizeof(uint16_t), SizeOf(packed_.get())}, &row));
+  return row;
+}
+
+CellRow HeldRow::Get() const {
+  if (packed_ != nullptr) return Unpack();
+  return row_ != nullptr ? *row_ : CellRow();
+}
+
+CellRow HeldRow::Take() {
+  if (packed_ != nullptr) return Unpack();
+  return row_ != nullptr ? std::move(*row_) : CellRow();
+}
+
+void HeldRow::Set(CellRow row) {
+  if (!IsSmallPut(row)) {
+    packed_.reset();
+    if (row_ == nullptr) row_ = std::make_unique<CellRow>();
+    *row_ = std::move(row);
+    return;
   }
-  return at_->second.row;
+  Bytes bytes;
+  EncodeCellRow(row, &bytes);
+  const auto size = static_cast<uint16_t>(bytes.size());
+  packed_ = std::make_unique_for_overwrite<char[]>(sizeof size + bytes.size());
+  std::memcpy(packed_.get(), &size, sizeof size);
+  std::memcpy(packed_.get() + sizeof size, bytes.data(), bytes.size());
+  row_.reset();
+}
+
+size_t HeldRow::MemoryBytes() const {
+  size_t bytes = kNodeBytes;
+  if (packed_ != nullptr) bytes += kPieceBytes + SizeOf(packed_.get());
+  if (row_ != nullptr) bytes += kPieceBytes + sizeof(CellRow) + row_->MemoryBytes();
+  return bytes;
+}
+
+CellRow& CellMemory::Writer::Row(ByteView key) {
+  if (Has(key)) return row_;
+  PutBack();
+  at_ = memory_.rows_.lower_bound(key);
+  if (Has(key)) {
+    TakeOut();
+    return row_;
+  }
+  at_ = memory_.rows_.emplace_hint(at_, Bytes(key), HeldRow());
+  memory_.size_.store(memory_.rows_.size(), std::memory_order_release);
+  row_ = CellRow();
+  accounted_ = 0;
+  return row_;
 }
 
 CellRow* CellMemory::Writer::Find(ByteView key) {
+  if (Has(key)) return &row_;
+  PutBack();
   at_ = memory_.rows_.find(key);
-  return at_ == memory_.rows_.end() ? nullptr : &at_->second.row;
+  if (at_ == memory_.rows_.end()) return nullptr;
+  TakeOut();
+  return &row_;
 }
 
-void CellMemory::Writer::Changed(ByteView key) {
-  // Mostly the row that was asked for last.
-  if (at_ == memory_.rows_.end() || at_->first != key) at_ = memory_.rows_.find(key);
+void CellMemory::Writer::TakeOut() {
+  accounted_ = at_->first.size() + at_->second.MemoryBytes();
+  row_ = at_->second.Take();
+}
+
+void CellMemory::Writer::PutBack() {
   if (at_ == memory_.rows_.end()) return;
-  Held& held = at_->second;
-  const size_t now = kNodeBytes + key.size() + held.row.MemoryBytes();
-  memory_.bytes_.fetch_add(now - held.accounted, std::memory_order_relaxed);
-  memory_.total_.fetch_add(now - held.accounted, std::memory_order_relaxed);
-  held.accounted = now;
+  at_->second.Set(std::move(row_));
+  const size_t now = at_->first.size() + at_->second.MemoryBytes();
+  memory_.bytes_.fetch_add(now - accounted_, std::memory_order_relaxed);
+  memory_.total_.fetch_add(now - accounted_, std::memory_order_relaxed);
+  at_ = memory_.rows_.end();
 }
 
 bool CellMemory::Get(ByteView key, CellRow* row) const {
@@ -36,7 +115,7 @@ bool CellMemory::Get(ByteView key, CellRow* row) const {
   std::shared_lock lock(mutex_);
   auto it = rows_.find(key);
   if (it == rows_.end()) return false;
-  *row = it->second.row;
+  *row = it->second.Get();
   return true;
 }
 
@@ -46,7 +125,7 @@ void CellMemory::Copy(ByteView first, bool after, ByteView stop, size_t max,
   std::shared_lock lock(mutex_);
   auto it = after ? rows_.upper_bound(first) : rows_.lower_bound(first);
   for (; max > 0 && it != rows_.end() && (stop.empty() || it->first < stop); ++it, --max) {
-    out->push_back({it->first, it->second.row});
+    out->push_back({it->first, it->second.Get()});
   }
 }
 

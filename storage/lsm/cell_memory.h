@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <vector>
@@ -17,35 +18,59 @@ struct KeyedRow {
   CellRow row;
 };
 
+/// A row as memory holds it. Most are one small put, as those of names and ids are: they stand as
+/// the bytes that a file has for them, a third of what they take otherwise.
+class HeldRow {
+ public:
+  [[nodiscard]] CellRow Get() const;
+  /// Get, for who sets it next.
+  CellRow Take();
+  void Set(CellRow row);
+  /// Rough size, with its node of the map.
+  [[nodiscard]] size_t MemoryBytes() const;
+
+ private:
+  [[nodiscard]] CellRow Unpack() const;
+  // One of them; none: the row is empty.
+  std::unique_ptr<char[]> packed_;  // two bytes of size, then as much of EncodeCellRow
+  std::unique_ptr<CellRow> row_;
+};
+
 /// One writer at a time (the engine's write lock), any number of readers. A row changes only under
 /// Writer, so readers see it before or after a mutation, never half of it.
 class CellMemory {
  public:
-  struct Held {
-    CellRow row;
-    size_t accounted = 0;
-  };
-  using Rows = std::map<Bytes, Held, std::less<>>;
+  using Rows = std::map<Bytes, HeldRow, std::less<>>;
 
   /// `total` counts the bytes of several; it outlives this one.
   explicit CellMemory(std::atomic<size_t>* total) : total_(*total) {}
 
-  /// Exclusive access for one row mutation; short, no I/O.
+  /// Exclusive access for one row mutation; short, no I/O. A row asked for is good until another
+  /// one is, or the end.
   class Writer {
    public:
     explicit Writer(CellMemory& memory)
         : memory_(memory), lock_(memory.mutex_), at_(memory.rows_.end()) {}
+    ~Writer() { PutBack(); }
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
     /// The row, made if missing.
     CellRow& Row(ByteView key);
     /// The row, or null.
     CellRow* Find(ByteView key);
-    /// Remember when the row was changed last; call after the changes.
-    void Changed(ByteView key);
 
    private:
+    [[nodiscard]] bool Has(ByteView key) const {
+      return at_ != memory_.rows_.end() && at_->first == key;
+    }
+    void TakeOut();
+    void PutBack();
+
     CellMemory& memory_;
     std::unique_lock<std::shared_mutex> lock_;
     Rows::iterator at_;  // of the row asked for last, or the end
+    CellRow row_;        // the same, taken out
+    size_t accounted_ = 0;
   };
 
   /// Copies the row; false if there is none.

@@ -51,7 +51,7 @@ bool Engine::ReadMemoryPart(const Generation& generation, const RowHourMemory* r
     auto held = rows.find(key);
     if (held == rows.end()) return;
     found = true;
-    out->cells = held->second.row;
+    out->cells = held->second.Get();
     CellsIntoPart(family, &out->cells, &out->part);
     Normalize(&out->part);
   });

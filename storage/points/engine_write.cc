@@ -247,7 +247,6 @@ void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence)
                  codec::Qualifier{entry.qualifier}.Encode());
     }
     rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
-    cells.Changed(key);
   }
 }
 
@@ -278,7 +277,6 @@ void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequ
       row.DeleteFamily(change.family, change.timestamp_ms);
     }
   }
-  cells.Changed(record.key);
 }
 
 // Points and marks of point-like qualifiers are history of the row-hour; everything else is a cell.
@@ -356,7 +354,6 @@ void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64
     }
   }
   if (row != nullptr) rows.Publish(row);
-  cells.Changed(record.key);
 }
 
 Status Engine::RegisterKey(const Table& table, ByteView key) {
