@@ -14,9 +14,12 @@ namespace hg::points {
 /// One writer; bytes() from any thread. Chunks double from 64 KiB to 2 MiB.
 class Arena {
  public:
-  /// 8-byte aligned, not initialised; lives as long as the arena.
+  /// What is taken is aligned so, at most to 16 bytes; a power of two.
+  explicit Arena(size_t alignment = 8) : alignment_(alignment) {}
+
+  /// Not initialised; lives as long as the arena.
   char* Take(size_t bytes) {
-    bytes = (bytes + 7) & ~size_t{7};
+    bytes = (bytes + alignment_ - 1) & ~(alignment_ - 1);
     if (bytes > left_) Grow(bytes);
     char* p = next_;
     next_ += bytes;
@@ -38,6 +41,7 @@ class Arena {
 
   static constexpr size_t kChunkMin = 64 << 10;
   static constexpr size_t kChunkMax = 2 << 20;
+  const size_t alignment_;
   size_t next_size_ = kChunkMin;
   char* next_ = nullptr;
   size_t left_ = 0;

@@ -33,13 +33,8 @@ ByteView Registry::Tsuid(uint32_t number) const {
   return {name->bytes, name->size};
 }
 
-std::optional<uint32_t> Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
-  if (slots_.empty()) return {};
-  const size_t mask = slots_.size() - 1;
-  for (size_t i = hash & mask; slots_[i].number != 0; i = (i + 1) & mask) {
-    if (slots_[i].hash == hash && Tsuid(slots_[i].number - 1) == tsuid) return slots_[i].number - 1;
-  }
-  return {};
+uint32_t Registry::FindLocked(ByteView tsuid, uint32_t hash) const {
+  return slots_.Find(hash, [&](uint32_t number) { return Tsuid(number) == tsuid; });
 }
 
 std::optional<uint32_t> Registry::FindNext(ByteView tsuid) const {
@@ -50,8 +45,9 @@ std::optional<uint32_t> Registry::FindNext(ByteView tsuid) const {
 std::optional<uint32_t> Registry::Find(ByteView tsuid) const {
   if (const auto next = FindNext(tsuid)) return next;
   std::shared_lock lock(mutex_);
-  const std::optional<uint32_t> found = FindLocked(tsuid, Hash(tsuid));
-  if (found) next_number = *found + 1;
+  const uint32_t found = FindLocked(tsuid, Hash(tsuid));
+  if (found == kUnknown) return {};
+  next_number = found + 1;
   return found;
 }
 
@@ -70,10 +66,10 @@ bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) cons
       std::shared_lock lock(mutex_);
       for (size_t i = near; i < some.size(); ++i) {
         hashes[i] = Hash(some[i]);
-        if (!slots_.empty()) __builtin_prefetch(&slots_[hashes[i] & (slots_.size() - 1)]);
+        slots_.Prefetch(hashes[i]);
       }
       for (size_t i = near; i < some.size(); ++i) {
-        numbers[i] = FindLocked(some[i], hashes[i]).value_or(kUnknown);
+        numbers[i] = FindLocked(some[i], hashes[i]);
         if (numbers[i] == kUnknown) {
           all = false;
         } else {
@@ -87,24 +83,9 @@ bool Registry::FindAll(std::span<const ByteView> tsuids, uint32_t* numbers) cons
   return all;
 }
 
-void Registry::Insert(Slot slot, std::vector<Slot>* slots) {
-  const size_t mask = slots->size() - 1;
-  size_t i = slot.hash & mask;
-  while ((*slots)[i].number != 0) i = (i + 1) & mask;
-  (*slots)[i] = slot;
-}
-
-void Registry::Rehash(size_t slots) {
-  std::vector<Slot> larger(slots);
-  for (const Slot& slot : slots_) {
-    if (slot.number != 0) Insert(slot, &larger);
-  }
-  slots_ = std::move(larger);
-}
-
 void Registry::Add(ByteView tsuid) {
   std::unique_lock lock(mutex_);
-  MakeRoom(1);
+  slots_.Reserve(1);
   AddLocked(tsuid, Hash(tsuid));
 }
 
@@ -113,10 +94,10 @@ void Registry::AddAll(std::span<const ByteView> tsuids) {
   std::unique_lock lock(mutex_);
   for (; !tsuids.empty(); tsuids = tsuids.subspan(std::min(kTogether, tsuids.size()))) {
     const auto some = tsuids.first(std::min(kTogether, tsuids.size()));
-    MakeRoom(some.size());
+    slots_.Reserve(some.size());
     for (size_t i = 0; i < some.size(); ++i) {
       hashes[i] = Hash(some[i]);
-      __builtin_prefetch(&slots_[hashes[i] & (slots_.size() - 1)], 1);
+      slots_.Prefetch(hashes[i]);
     }
     for (size_t i = 0; i < some.size(); ++i) AddLocked(some[i], hashes[i]);
   }
@@ -124,13 +105,7 @@ void Registry::AddAll(std::span<const ByteView> tsuids) {
 
 void Registry::Reserve(size_t series) {
   std::unique_lock lock(mutex_);
-  MakeRoom(series);
-}
-
-void Registry::MakeRoom(size_t series) {
-  size_t slots = std::max<size_t>(1024, slots_.size());
-  while (size() + series > slots / 10 * 7) slots *= 2;
-  if (slots > slots_.size()) Rehash(slots);
+  slots_.Reserve(series);
 }
 
 void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
@@ -141,7 +116,7 @@ void Registry::AddLocked(ByteView tsuid, uint32_t hash) {
   std::memcpy(name->bytes, tsuid.data(), tsuid.size());
   names_.Set(number, name);
   index_.Add(number, {name->bytes, name->size});
-  Insert({hash, number + 1}, &slots_);
+  slots_.Add(hash, number);
   size_.store(number + 1, std::memory_order_release);
 }
 
@@ -196,7 +171,7 @@ std::vector<Bytes> Registry::Metrics() const {
 
 size_t Registry::bytes() const {
   std::shared_lock lock(mutex_);
-  return arena_.bytes() + names_.bytes() + slots_.size() * sizeof(Slot) + index_.bytes();
+  return arena_.bytes() + names_.bytes() + slots_.bytes() + index_.bytes();
 }
 
 }  // namespace hg::points

@@ -14,6 +14,7 @@
 #include "storage/base/status.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/arena.h"
+#include "storage/points/number_slots.h"
 #include "storage/points/tag_index.h"
 
 namespace hg::points {
@@ -24,7 +25,7 @@ class Registry {
  public:
   /// Looking for so many takes some tens of µs.
   static constexpr uint64_t kFewSeries = 4096;
-  static constexpr uint32_t kUnknown = UINT32_MAX;
+  static constexpr uint32_t kUnknown = NumberSlots::kNone;
 
   explicit Registry(const KeyLayout& layout) : layout_(layout), index_(layout) {}
 
@@ -55,30 +56,23 @@ class Registry {
     uint16_t size;
     char bytes[];
   };
-  struct Slot {
-    uint32_t hash = 0;    // so that other series need not be looked at
-    uint32_t number = 0;  // and 1; 0 = free
-  };
   [[nodiscard]] static uint32_t Hash(ByteView tsuid);
   /// Those that the matcher lists are looked up one by one, however many the metric has.
   [[nodiscard]] std::vector<uint32_t> MatchListed(ByteView metric,
                                                   const SeriesMatcher& matcher) const;
   [[nodiscard]] bool HasOnlyNamedTags(ByteView tsuid, const SeriesMatcher& matcher) const;
   [[nodiscard]] std::optional<uint32_t> FindNext(ByteView tsuid) const;
-  [[nodiscard]] std::optional<uint32_t> FindLocked(ByteView tsuid, uint32_t hash) const;
-  static void Insert(Slot slot, std::vector<Slot>* slots);
-  void Rehash(size_t slots);
-  void MakeRoom(size_t series);
+  [[nodiscard]] uint32_t FindLocked(ByteView tsuid, uint32_t hash) const;
   void AddLocked(ByteView tsuid, uint32_t hash);
 
   const KeyLayout layout_;
   SlotTable<const Name> names_;
   std::atomic<uint32_t> size_{0};
-  Arena arena_;  // the writer's
+  Arena arena_{alignof(Name)};  // the writer's
 
   mutable std::shared_mutex mutex_;
   // Guarded by mutex_.
-  std::vector<Slot> slots_;  // linear probing
+  NumberSlots slots_;
   TagIndex index_;
 };
 

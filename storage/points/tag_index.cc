@@ -5,14 +5,19 @@
 #include <numeric>
 #include <roaring/roaring.hh>
 
+#include "storage/base/invariant.h"
 #include "storage/points/match_series.h"
 
 namespace hg::points {
 namespace {
 
-// A node with its key and list's heads; numbers themselves are 4 bytes or less each.
+// A node of the metrics with its key and set; what a second number of a set takes, further ones are
+// 4 bytes or less each.
 constexpr size_t kNodeBytes = 112;
+constexpr size_t kManyBytes = 80;
 constexpr size_t kPostingBytes = 3;
+
+uint32_t HashOf(ByteView name) { return static_cast<uint32_t>(std::hash<ByteView>()(name)); }
 
 }  // namespace
 
@@ -21,48 +26,82 @@ Postings::~Postings() = default;
 Postings::Postings(Postings&&) noexcept = default;
 Postings& Postings::operator=(Postings&&) noexcept = default;
 
-void Postings::Add(uint32_t number) {
-  if (bitmap_ != nullptr) {
-    bitmap_->add(number);
-    return;
+size_t Postings::Add(uint32_t number) {
+  if (many_ == nullptr && one_ == kNone) {
+    one_ = number;
+    return 0;
   }
-  if (list_.size() < kListMax) {
-    if (list_.size() == list_.capacity())
-      list_.reserve(list_.empty() ? 1 : list_.size() * 3 / 2 + 1);
-    list_.push_back(number);
-    return;
+  if (many_ == nullptr) {
+    auto many = std::make_unique<Many>();
+    many->list = {one_, number};
+    many_ = std::move(many);
+    return kManyBytes;
   }
-  bitmap_ = std::make_unique<Roaring>(list_.size(), list_.data());
-  bitmap_->add(number);
-  list_ = {};
+  std::vector<uint32_t>& list = many_->list;
+  if (many_->bitmap != nullptr) {
+    many_->bitmap->add(number);
+  } else if (list.size() < kListMax) {
+    if (list.size() == list.capacity()) list.reserve(list.size() * 3 / 2 + 1);
+    list.push_back(number);
+  } else {
+    many_->bitmap = std::make_unique<Roaring>(list.size(), list.data());
+    many_->bitmap->add(number);
+    list = {};
+  }
+  return kPostingBytes;
 }
 
 void Postings::AddTo(Roaring* set) const {
-  if (bitmap_ != nullptr) {
-    *set |= *bitmap_;
+  if (many_ == nullptr) {
+    if (one_ != kNone) set->add(one_);
+  } else if (many_->bitmap != nullptr) {
+    *set |= *many_->bitmap;
   } else {
-    set->addMany(list_.size(), list_.data());
+    set->addMany(many_->list.size(), many_->list.data());
   }
 }
 
 template <typename Visit>
 void Postings::ForEach(Visit&& visit) const {
-  if (bitmap_ != nullptr) {
-    for (const uint32_t number : *bitmap_) visit(number);
+  if (many_ == nullptr) {
+    if (one_ != kNone) visit(one_);
+  } else if (many_->bitmap != nullptr) {
+    for (const uint32_t number : *many_->bitmap) visit(number);
   } else {
-    for (const uint32_t number : list_) visit(number);
+    for (const uint32_t number : many_->list) visit(number);
   }
 }
 
 bool Postings::Has(uint32_t number) const {
-  if (bitmap_ != nullptr) return bitmap_->contains(number);
-  return std::binary_search(list_.begin(), list_.end(), number);
+  if (many_ == nullptr) return one_ == number;
+  if (many_->bitmap != nullptr) return many_->bitmap->contains(number);
+  return std::binary_search(many_->list.begin(), many_->list.end(), number);
 }
 
-uint64_t Postings::size() const { return bitmap_ ? bitmap_->cardinality() : list_.size(); }
+uint64_t Postings::size() const {
+  if (many_ == nullptr) return one_ == kNone ? 0 : 1;
+  return many_->bitmap != nullptr ? many_->bitmap->cardinality() : many_->list.size();
+}
 
-size_t Postings::bytes() const {
-  return bitmap_ ? bitmap_->getSizeInBytes(false) : list_.capacity() * sizeof(uint32_t);
+uint32_t NamedPostings::NumberOf(ByteView name, uint32_t hash) const {
+  return slots_.Find(hash, [&](uint32_t i) { return ByteView(all_[i].name, width_) == name; });
+}
+
+const Postings* NamedPostings::Find(ByteView name) const {
+  const uint32_t number = NumberOf(name, HashOf(name));
+  return number == NumberSlots::kNone ? nullptr : &all_[number].postings;
+}
+
+Postings* NamedPostings::FindOrMake(ByteView name) {
+  INVARIANT(name.size() == width_);
+  const uint32_t hash = HashOf(name);
+  if (const uint32_t number = NumberOf(name, hash); number != NumberSlots::kNone) {
+    return &all_[number].postings;
+  }
+  slots_.Reserve(1);
+  all_.push_back({name.data(), Postings()});
+  slots_.Add(hash, static_cast<uint32_t>(all_.size() - 1));
+  return &all_.back().postings;
 }
 
 void TagIndex::Add(uint32_t number, ByteView tsuid) {
@@ -73,8 +112,7 @@ void TagIndex::Add(uint32_t number, ByteView tsuid) {
     found = metrics_.emplace(Bytes(metric), Postings()).first;
     bytes_ += kNodeBytes;
   }
-  found->second.Add(number);
-  bytes_ += kPostingBytes;
+  bytes_ += found->second.Add(number);
   const ByteView pairs = tsuid.substr(width);
   if (last_set_ == kNone || sets_[last_set_].pairs != pairs) last_set_ = SetOf(pairs);
   TagSet& set = sets_[last_set_];
@@ -85,16 +123,14 @@ void TagIndex::Add(uint32_t number, ByteView tsuid) {
 
 // Known or made.
 uint32_t TagIndex::SetOf(ByteView pairs) {
-  if ((sets_.size() + 1) * 10 > slots_.size() * 7) Rehash();
-  const size_t mask = slots_.size() - 1;
-  const auto hash = static_cast<uint32_t>(std::hash<ByteView>()(pairs));
-  size_t i = hash & mask;
-  for (; slots_[i].set != kNone; i = (i + 1) & mask) {
-    if (slots_[i].hash == hash && sets_[slots_[i].set].pairs == pairs) return slots_[i].set;
-  }
+  const uint32_t hash = HashOf(pairs);
+  const uint32_t known =
+      set_slots_.Find(hash, [&](uint32_t set) { return sets_[set].pairs == pairs; });
+  if (known != kNone) return known;
   const auto set = static_cast<uint32_t>(sets_.size());
-  slots_[i] = {hash, set};
+  set_slots_.Reserve(1);
   sets_.push_back({.pairs = pairs});
+  set_slots_.Add(hash, set);
   AddSet(set, pairs);
   return set;
 }
@@ -111,27 +147,11 @@ void TagIndex::AddSet(uint32_t set, ByteView pairs) {
   }
 }
 
-void TagIndex::AddTo(std::unordered_map<Bytes, Postings>* postings, Recent* recent, ByteView name,
-                     uint32_t set) {
+void TagIndex::AddTo(NamedPostings* postings, Recent* recent, ByteView name, uint32_t set) {
   if (recent->postings == nullptr || recent->name != name) {
-    const auto [found, made] = postings->try_emplace(Bytes(name));
-    if (made) bytes_ += kNodeBytes;
-    *recent = {Bytes(name), &found->second};
+    *recent = {name, postings->FindOrMake(name)};
   }
-  recent->postings->Add(set);
-  bytes_ += kPostingBytes;
-}
-
-void TagIndex::Rehash() {
-  std::vector<Slot> larger(std::max<size_t>(1024, slots_.size() * 2));
-  const size_t mask = larger.size() - 1;
-  for (const Slot& slot : slots_) {
-    if (slot.set == kNone) continue;
-    size_t i = slot.hash & mask;
-    while (larger[i].set != kNone) i = (i + 1) & mask;
-    larger[i] = slot;
-  }
-  slots_ = std::move(larger);
+  bytes_ += recent->postings->Add(set);
 }
 
 void TagIndex::AddOneOf(const TagClause& clause, Roaring* set) const {
@@ -144,7 +164,7 @@ std::vector<const Postings*> TagIndex::ListsOf(const TagClause& clause) const {
   Bytes name;
   for (const Bytes& value : clause.values) {
     name.assign(clause.tagk).append(value);
-    if (const auto pair = pairs_.find(name); pair != pairs_.end()) lists.push_back(&pair->second);
+    if (const Postings* list = pairs_.Find(name)) lists.push_back(list);
   }
   return lists;
 }
@@ -192,8 +212,8 @@ Roaring TagIndex::MatchSets(const std::vector<TagClause>& clauses) const {
     Roaring with;
     if (clause->kind == TagClause::Kind::kOneOf) {
       AddOneOf(*clause, &with);
-    } else if (auto key = keys_.find(clause->tagk); key != keys_.end()) {
-      key->second.AddTo(&with);
+    } else if (const Postings* key = keys_.Find(clause->tagk)) {
+      key->AddTo(&with);
     }
     if (clause->kind == TagClause::Kind::kAbsent) {
       result -= with;
@@ -285,8 +305,8 @@ std::vector<Bytes> TagIndex::Metrics() const {
 }
 
 size_t TagIndex::bytes() const {
-  return bytes_ + series_.capacity() * sizeof(Series) + sets_.capacity() * sizeof(TagSet) +
-         slots_.size() * sizeof(Slot);
+  return bytes_ + keys_.bytes() + pairs_.bytes() + series_.capacity() * sizeof(Series) +
+         sets_.capacity() * sizeof(TagSet) + set_slots_.bytes();
 }
 
 }  // namespace hg::points

@@ -1,0 +1,68 @@
+#pragma once
+// A hash table of numbers: what they name is kept by whoever has the table, once.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hg::points {
+
+/// Eight bytes a slot, linear probing, 47 to 70 % full: it grows by half, since memory of a slot
+/// counts for each series and growing is cheap (slots stay in the order of their hashes, so that
+/// both tables are walked through once). Callers lock: one writer or many readers.
+class NumberSlots {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  /// The number that was added under this hash and of which is(number) is true, or kNone.
+  template <typename Is>
+  [[nodiscard]] uint32_t Find(uint32_t hash, Is&& is) const {
+    if (slots_.empty()) return kNone;
+    for (size_t i = First(hash); slots_[i].number != kNone; i = After(i)) {
+      if (slots_[i].hash == hash && is(slots_[i].number)) return slots_[i].number;
+    }
+    return kNone;
+  }
+  /// So many more are going to be added.
+  void Reserve(size_t more) {
+    size_t slots = std::max(kFirstSlots, slots_.size());
+    while (used_ + more > slots / 10 * 7) slots += slots / 2;
+    if (slots > slots_.size()) Rehash(slots);
+  }
+  /// After Reserve; below kNone, and not there yet.
+  void Add(uint32_t hash, uint32_t number) {
+    Insert({hash, number});
+    ++used_;
+  }
+  void Prefetch(uint32_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[First(hash)]);
+  }
+  [[nodiscard]] size_t bytes() const { return slots_.size() * sizeof(Slot); }
+
+ private:
+  static constexpr size_t kFirstSlots = 1024;
+  struct Slot {
+    uint32_t hash = 0;  // so that what others name need not be looked at
+    uint32_t number = kNone;
+  };
+  [[nodiscard]] size_t First(uint32_t hash) const { return uint64_t{hash} * slots_.size() >> 32; }
+  [[nodiscard]] size_t After(size_t i) const { return i + 1 < slots_.size() ? i + 1 : 0; }
+  void Insert(Slot slot) {
+    size_t i = First(slot.hash);
+    while (slots_[i].number != kNone) i = After(i);
+    slots_[i] = slot;
+  }
+  void Rehash(size_t slots) {
+    std::vector<Slot> old(slots);
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.number != kNone) Insert(slot);
+    }
+  }
+
+  size_t used_ = 0;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace hg::points
