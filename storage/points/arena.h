@@ -79,6 +79,17 @@ class SlotTable {
       __builtin_prefetch(&chunk->slots[i & kMask]);
     }
   }
+  /// Calls visit(i) for each slot that is set, rising.
+  template <typename Visit>
+  void ForEachSet(Visit&& visit) const {
+    for (uint32_t top = 0; top < kTop; ++top) {
+      const Chunk* chunk = top_[top].load(std::memory_order_acquire);
+      if (chunk == nullptr) continue;
+      for (uint32_t i = 0; i <= kMask; ++i) {
+        if (chunk->slots[i].load(std::memory_order_acquire) != nullptr) visit(top << kBits | i);
+      }
+    }
+  }
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   /// Several writers are as good as one if each has blocks of its own.
   [[nodiscard]] static uint32_t BlockOf(uint32_t i) { return i >> kBits; }

@@ -264,12 +264,10 @@ Status Engine::WriteGeneration(const Generation& generation, std::vector<lsm::Ru
       job_of[regions.Id(region)] = first + region;
     }
     std::vector<region::SeriesSlice> slices;
-    for (size_t lane = 0; lane < RowMemory::kLanes; ++lane) {
-      for (const uint32_t number : generation.rows.series(lane)) {
-        region::SlicesOf(regions, RowKeyPrefix(layout(), registry_.Tsuid(number)), {}, &slices);
-        for (const auto& slice : slices) jobs[job_of[slice.region]].series.push_back(number);
-      }
-    }
+    generation.rows.ForEachSeries([&](uint32_t number) {
+      region::SlicesOf(regions, RowKeyPrefix(layout(), registry_.Tsuid(number)), {}, &slices);
+      for (const auto& slice : slices) jobs[job_of[slice.region]].series.push_back(number);
+    });
   }
   RunFlushJobs(generation, jobs);
   Status failed;

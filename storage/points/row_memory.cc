@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 #include <thread>
+#include <vector>
 
 #include "storage/base/invariant.h"
 #include "storage/points/row_codec.h"
@@ -18,7 +19,7 @@ constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
 
 constexpr uint32_t kWalkMax = 4;
-constexpr size_t kNodeBytes = 56;  // of by_base and series, measured with malloc
+constexpr size_t kNodeBytes = 56;  // of by_base, measured with malloc
 // How far back simultaneous points of one record are looked for (engine.md §3).
 constexpr uint32_t kLookBack = 16;
 
@@ -100,10 +101,6 @@ RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
 RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
   RowHourMemory* head = heads_.Get(series);
   Lane& lane = LaneFor(series);
-  if (head == nullptr) {
-    lane.series.push_back(series);
-    extra_bytes_.fetch_add(sizeof(uint32_t), std::memory_order_relaxed);
-  }
   static_assert(sizeof(RowHourMemory) <= 152);
   auto* row = new (lane.arena.Take(sizeof(RowHourMemory))) RowHourMemory();
   row->series_ = series;

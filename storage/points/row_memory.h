@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
-#include <vector>
 
 #include "storage/points/arena.h"
 #include "storage/points/part.h"
@@ -158,10 +157,10 @@ class RowMemory {
     }
   }
 
-  /// Series of a lane that have rows here, in order of their first row. The writer's, or anybody's
-  /// once nothing is written.
-  [[nodiscard]] const std::vector<uint32_t>& series(size_t lane) const {
-    return lanes_[lane].series;
+  /// Calls visit(series) for each that has rows here, rising.
+  template <typename Visit>
+  void ForEachSeries(Visit&& visit) const {
+    heads_.ForEachSet(visit);
   }
   [[nodiscard]] size_t bytes() const {
     size_t bytes = heads_.bytes() + extra_bytes_.load(std::memory_order_relaxed);
@@ -187,7 +186,6 @@ class RowMemory {
   /// What a writer has for itself.
   struct alignas(64) Lane {
     Arena arena;
-    std::vector<uint32_t> series;
     // Rows of series with more than kWalkMax of them; the others are found by walking.
     std::unordered_map<uint64_t, RowHourMemory*> by_base;
     std::atomic<uint64_t> points{0};
