@@ -38,8 +38,8 @@ template <typename Slot, typename HashOf>
 void SpellingTable::MakeRoom(std::shared_ptr<Table<Slot>> View::*table, const HashOf& hash_of) {
   const std::shared_ptr<Table<Slot>> old = (*space_->view).*table;
   if (!old->full()) return;
-  auto bigger = std::make_shared<Table<Slot>>((old->mask + 1) * 2);
-  for (size_t i = 0; i <= old->mask; ++i) {
+  auto bigger = std::make_shared<Table<Slot>>(old->larger());
+  for (size_t i = 0; i < old->size; ++i) {
     if (!old->slots[i].empty()) bigger->Insert(hash_of(old->slots[i]), old->slots[i]);
   }
   bytes_.fetch_add(bigger->bytes(), std::memory_order_relaxed);

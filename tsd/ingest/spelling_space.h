@@ -49,23 +49,29 @@ struct SpellingTable::PairSlot {
   }
 };
 
-/// Open addressing; readers beside the writer.
+/// Open addressing; readers beside the writer. It grows by half: there is a slot for each series,
+/// and doubled it would be half empty.
 template <typename Slot>
 struct SpellingTable::Table {
   explicit Table(size_t slot_count)
-      : mask(slot_count - 1), slots(std::make_unique<Slot[]>(slot_count)) {}
+      : size(slot_count), slots(std::make_unique<Slot[]>(slot_count)) {}
 
-  [[nodiscard]] bool full() const { return (used + 1) * 10 > (mask + 1) * 7; }
-  [[nodiscard]] size_t bytes() const { return (mask + 1) * sizeof(Slot); }
-  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots[hash & mask]); }
+  [[nodiscard]] bool full() const { return (used + 1) * 10 > size * 7; }
+  [[nodiscard]] size_t larger() const { return size + size / 2; }
+  [[nodiscard]] size_t bytes() const { return size * sizeof(Slot); }
+  [[nodiscard]] size_t First(uint64_t hash) const {
+    return static_cast<size_t>(static_cast<unsigned __int128>(hash) * size >> 64);
+  }
+  [[nodiscard]] size_t After(size_t i) const { return i + 1 < size ? i + 1 : 0; }
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots[First(hash)]); }
   void Insert(uint64_t hash, const Slot& slot) {
-    size_t i = hash & mask;
-    while (!slots[i].empty()) i = (i + 1) & mask;
+    size_t i = First(hash);
+    while (!slots[i].empty()) i = After(i);
     slots[i].Set(slot);
     ++used;
   }
 
-  const size_t mask;
+  const size_t size;
   size_t used = 0;  // guarded by the writer's mutex
   const std::unique_ptr<Slot[]> slots;
 };

@@ -37,7 +37,7 @@ uint64_t SpellingTable::HashPair(uint32_t metric, uint32_t tags) const {
 
 const SpellingTable::Text* SpellingTable::FindText(const Table<TextSlot>& table, uint64_t hash,
                                                    Dialect dialect, std::string_view text) {
-  for (size_t i = hash & table.mask;; i = (i + 1) & table.mask) {
+  for (size_t i = table.First(hash);; i = table.After(i)) {
     const TextSlot& slot = table.slots[i];
     const Text* known = slot.text.load(std::memory_order_acquire);
     if (known == nullptr) return nullptr;
@@ -50,7 +50,7 @@ const SpellingTable::Text* SpellingTable::FindText(const Table<TextSlot>& table,
 
 SpellingTable::PairSlot* SpellingTable::FindPair(const Table<PairSlot>& table, uint64_t hash,
                                                  uint32_t metric, uint32_t tags) {
-  for (size_t i = hash & table.mask;; i = (i + 1) & table.mask) {
+  for (size_t i = table.First(hash);; i = table.After(i)) {
     PairSlot& slot = table.slots[i];
     if (slot.series.load(std::memory_order_acquire) == 0) return nullptr;
     if (slot.metric.load(std::memory_order_relaxed) == metric &&
@@ -80,7 +80,7 @@ bool SpellingTable::FindWindow(const View& view, std::span<const SpelledPoint> p
   for (size_t i = 0; i < n; ++i) {
     if (repeated[i]) continue;
     const auto* text = reinterpret_cast<const char*>(
-        view.tags->slots[tags_hashes[i] & view.tags->mask].text.load(std::memory_order_acquire));
+        view.tags->slots[view.tags->First(tags_hashes[i])].text.load(std::memory_order_acquire));
     __builtin_prefetch(text);
     __builtin_prefetch(
         reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(text) + size_t{64}));
