@@ -1,28 +1,22 @@
 #include "bench/reply_reader.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 
 #include "bench/measuring.h"
+#include "storage/model/letter_case.h"
 
 namespace hg::bench {
 namespace {
 
 constexpr size_t kTextMax = 2000;
 
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 }  // namespace
 
 void ReplyReader::TakeHead() {
   static constexpr std::string_view kLength = "\r\ncontent-length:";
-  const std::string head = Lower(line_);
+  const std::string head = LowerCase(line_);
   text_ = line_;
   status_ = head.size() > 12 ? std::atoi(head.c_str() + 9) : 0;  // "http/1.1 204 ..."
   closes_ = head.find("\r\nconnection: close\r\n") != std::string::npos;

@@ -15,6 +15,7 @@
 #include "http/wire/request_memory.h"
 #include "storage/base/no_wait.h"
 #include "storage/model/instant.h"
+#include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
 #include "storage/model/writer.h"
 
@@ -99,14 +100,6 @@ ReplyHooks Into(std::string* bytes) {
     return true;
   };
   return hooks;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 }  // namespace
@@ -213,7 +206,7 @@ std::unique_ptr<Request> Connection::MakeRequest(std::string_view body, bool* es
   request->target = head_.target;
   request->headers.reserve(head_.fields.size());
   for (const auto& [name, value] : head_.fields) {
-    request->headers.emplace_back(Lower(name), value);
+    request->headers.emplace_back(LowerCase(name), value);
     ReplaceInvalidUtf8(&request->headers.back().second);  // they are shown in JSON
   }
   request->body = body;

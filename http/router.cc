@@ -8,6 +8,7 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/percent.h"
+#include "storage/model/letter_case.h"
 #include "storage/model/utf8.h"
 #include "storage/model/writer.h"
 
@@ -16,16 +17,9 @@ namespace {
 
 constexpr int kApiVersionMax = 1;
 
-char LowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return LowerAscii(x) == LowerAscii(y); });
-}
-
 /// "v" and a digit: what OpenTSDB takes for a version, well-formed or not.
 bool LooksLikeVersion(std::string_view segment) {
-  return segment.size() >= 2 && LowerAscii(segment[0]) == 'v' && segment[1] >= '0' &&
+  return segment.size() >= 2 && LowerCase(segment[0]) == 'v' && segment[1] >= '0' &&
          segment[1] <= '9';
 }
 

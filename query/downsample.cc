@@ -7,8 +7,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "query/column_values.h"
 #include "query/fill_gaps.h"
 #include "storage/model/exact_integers.h"
+#include "storage/model/letter_case.h"
 
 namespace hg::query {
 namespace {
@@ -17,8 +19,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::optional<FillPolicy> FillByName(std::string_view name) {
-  std::string lower;
-  for (char c : name) lower.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c);
+  const std::string lower = LowerCase(name);
   if (lower == "none") return FillPolicy::kNone;
   if (lower == "nan") return FillPolicy::kNan;
   if (lower == "null") return FillPolicy::kNull;
@@ -95,8 +96,6 @@ int64_t FillBuckets(const DownsampleSpec& spec, const ScanWindow& window) {
   if (spec.run_all || spec.fill == FillPolicy::kNone) return 0;
   return (window.end_ms() - window.begin_ms()) / spec.interval_ms();
 }
-
-constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 
 // Values of a bucket on the average: fewer are folded one by one.
 constexpr size_t kShortRun = 24;

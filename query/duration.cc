@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string>
 
+#include "storage/model/letter_case.h"
+
 namespace hg::query {
 namespace {
 
@@ -28,8 +30,6 @@ int64_t UnitMillis(TimeUnit unit) {
   return 1;
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 }  // namespace
 
 int64_t Duration::millis() const { return count * UnitMillis(unit); }
@@ -48,9 +48,9 @@ Result<Duration> ParseDuration(std::string_view text) {
   }
   if (out.count <= 0)
     return Status::InvalidArgument("Zero or negative duration: " + std::string(text));
-  switch (Lower(text.back())) {
+  switch (LowerCase(text.back())) {
     case 's':
-      out.unit = Lower(text[text.size() - 2]) == 'm' ? TimeUnit::kMillis : TimeUnit::kSecond;
+      out.unit = LowerCase(text[text.size() - 2]) == 'm' ? TimeUnit::kMillis : TimeUnit::kSecond;
       break;
     case 'm':
       out.unit = TimeUnit::kMinute;

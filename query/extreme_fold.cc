@@ -4,6 +4,8 @@
 #include <bit>
 #include <limits>
 
+#include "query/column_values.h"
+
 namespace hg::query {
 namespace {
 
@@ -31,7 +33,6 @@ ExtremeFold::ExtremeFold(Function function, int64_t interval_ms, int64_t first_m
 }
 
 int64_t ExtremeFold::BytesOf(int64_t buckets) {
-  constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
   return buckets * static_cast<int64_t>(sizeof(double) + sizeof(uint8_t) + kPointBytes);
 }
 

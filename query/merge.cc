@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "query/column_values.h"
+
 namespace hg::query {
 namespace {
 
@@ -13,19 +15,12 @@ constexpr double kMaxDouble = std::numeric_limits<double>::max();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double DoubleAt(const PointColumns& p, size_t i) {
-  return p.double_at(i) ? std::bit_cast<double>(p.bits[i])
-                        : static_cast<double>(static_cast<int64_t>(p.bits[i]));
-}
-
 Status Infinite(const MergeOptions& options, double value, int64_t t) {
   if (options.infinite_ms != nullptr) *options.infinite_ms = t;
   return Status::InvalidArgument(std::string("Got Infinity: ") +
                                  (value > 0 ? "Infinity" : "-Infinity") + " at " +
                                  std::to_string(t));
 }
-
-constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 
 /// Counts steps towards a watch, in pieces: a look costs more than an instant of few series.
 class Steps {

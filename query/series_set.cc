@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "query/column_values.h"
 #include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/model/key_layout.h"
@@ -13,7 +14,6 @@ namespace hg::query {
 namespace {
 
 constexpr char kAnnotationPrefix = 0x01;
-constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
 // What the allocator adds to a piece, and a hash table to an entry, roughly.
 constexpr int64_t kPieceBytes = 16, kEntryBytes = 64;
 // Room as soon as there is one.

@@ -3,20 +3,15 @@
 #include <new>
 #include <utility>
 
+#include "query/column_values.h"
 #include "query/fill_gaps.h"
 #include "query/sub_query_run.h"
 #include "storage/base/no_wait.h"
+#include "storage/base/sized_bytes.h"
 #include "storage/model/key_layout.h"
 
 namespace hg::query {
 namespace {
-
-constexpr int64_t kPointBytes = sizeof(int64_t) + sizeof(uint64_t);
-
-void AppendSized(Bytes* out, ByteView bytes) {
-  AppendBig(out, bytes.size(), 4);
-  out->append(bytes);
-}
 
 BucketGrid Unfilled(DownsampleSpec spec, const ScanWindow& window, int64_t start_ms,
                     int64_t end_ms) {

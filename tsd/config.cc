@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "storage/model/letter_case.h"
 #include "tsd/known_settings.h"
 #include "tsd/properties.h"
 
@@ -19,13 +20,6 @@ std::string_view Trim(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
 }
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -99,7 +93,7 @@ const std::string& Config::String(std::string_view key) const {
 }
 
 bool Config::Bool(std::string_view key) const {
-  const std::string value = Lower(Trim(String(key)));
+  const std::string value = LowerCase(Trim(String(key)));
   return value == "1" || value == "true" || value == "yes";
 }
 
@@ -144,7 +138,7 @@ std::vector<std::string> Config::List(std::string_view key) const {
 std::map<std::string, std::string> Config::Shown() const {
   std::map<std::string, std::string> out;
   for (const auto& [key, value] : values_)
-    out[key] = Lower(key).find("pass") != std::string::npos ? "********" : value;
+    out[key] = LowerCase(key).find("pass") != std::string::npos ? "********" : value;
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "storage/model/letter_case.h"
+
 namespace hg::uid {
 namespace {
 
@@ -72,7 +74,7 @@ std::string Loose(std::string_view name) {
   std::string out;
   for (char c : name) {
     if (c == ' ' || c == '-' || c == '_') continue;
-    out.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    out.push_back(LowerCase(c));
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include "uid/tree.h"
 
 #include "storage/model/java_hash.h"
+#include "storage/model/letter_case.h"
 #include "uid/java_pattern.h"
 
 namespace hg::uid {
@@ -23,9 +24,7 @@ std::string_view TreeRuleTypeName(TreeRuleType type) {
 }
 
 TreeRuleType ParseTreeRuleType(std::string_view word) {
-  std::string upper(word);
-  for (char& c : upper)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  const std::string upper = UpperCase(word);
   for (const auto& [type, name] : kTypes)
     if (name == upper) return type;
   return TreeRuleType::kNone;

@@ -6,14 +6,14 @@
 #include "http/services.h"
 #include "query/engine.h"
 #include "query/time_text.h"
+#include "storage/model/letter_case.h"
 
 namespace hg::http {
 
 std::optional<Method> OverriddenMethod(const Request& request, ResponseWriter& out) {
   const std::string* value = request.parameters.Find("method_override");
   if (request.method != Method::kGet || value == nullptr) return request.method;
-  std::string verb;
-  for (char c : *value) verb.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+  const std::string verb = LowerCase(*value);
   if (verb == "get") return Method::kGet;
   if (verb == "post") return Method::kPost;
   if (verb == "put") return Method::kPut;

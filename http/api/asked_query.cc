@@ -7,6 +7,7 @@
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/json_writer.h"
+#include "storage/model/letter_case.h"
 
 namespace hg::http {
 namespace {
@@ -47,7 +48,7 @@ class WatchedWriter : public ResponseWriter {
 std::string Capitalized(std::string name) {
   bool first = true;
   for (char& c : name) {
-    if (first && c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (first) c = UpperCase(c);
     first = c == '-';
   }
   return name;

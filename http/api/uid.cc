@@ -15,6 +15,7 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/json_writer.h"
+#include "storage/model/letter_case.h"
 #include "storage/model/name_text.h"
 #include "storage/model/point_sink.h"
 
@@ -26,9 +27,7 @@ constexpr std::pair<std::string_view, UidKind> kTypes[] = {
     {"metric", UidKind::kMetric}, {"tagk", UidKind::kTagk}, {"tagv", UidKind::kTagv}};
 
 std::optional<UidKind> KindOf(std::string_view type) {
-  std::string lower(type);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string lower = LowerCase(type);
   for (const auto& [word, kind] : kTypes)
     if (lower == word) return kind;
   return {};

@@ -3,32 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "http/wire/base64.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
 namespace {
-
-/// As Java's DatatypeConverter reads it: what is no digit is passed over, '=' stands for nothing in
-/// its place, and what is left after the last four is dropped.
-Bytes FromBase64(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr uint8_t kPadding = 127;
-  Bytes out;
-  uint8_t four[4];
-  size_t count = 0;
-  for (const char c : text) {
-    const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos && c != '=') continue;
-    four[count++] = c == '=' ? kPadding : static_cast<uint8_t>(digit);
-    if (count < std::size(four)) continue;
-    count = 0;
-    out.push_back(static_cast<char>(four[0] << 2 | four[1] >> 4));
-    if (four[2] != kPadding) out.push_back(static_cast<char>(four[1] << 4 | four[2] >> 2));
-    if (four[3] != kPadding) out.push_back(static_cast<char>(four[2] << 6 | four[3]));
-  }
-  return out;
-}
 
 /// A quoted text if at least half of the bytes are printable, else a list (asynchbase's
 /// Bytes.pretty).

@@ -1,6 +1,7 @@
 #include "http/wire/metadata_json.h"
 
 #include "storage/model/java_hash.h"
+#include "storage/model/letter_case.h"
 #include "uid/metadata_json.h"
 
 namespace hg::http {
@@ -137,9 +138,7 @@ void WriteTsMeta(const uid::TsMeta& meta, JsonWriter* json) {
 }
 
 std::optional<UidKind> ParseUidKind(std::string_view word) {
-  std::string lower(word);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string lower = LowerCase(word);
   if (lower == "metric" || lower == "metrics") return UidKind::kMetric;
   if (lower == "tagk") return UidKind::kTagk;
   if (lower == "tagv") return UidKind::kTagv;

@@ -7,24 +7,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "http/wire/base64.h"
 #include "http/wire/json_writer.h"
 
 namespace hg::http {
 namespace {
-
-std::string Base64(std::string_view bytes) {
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    uint32_t three = 0;
-    for (size_t i = 0; i < 3; ++i)
-      three = three << 8 | (at + i < bytes.size() ? static_cast<uint8_t>(bytes[at + i]) : 0);
-    for (size_t i = 0; i < 4; ++i)
-      text += at + i <= bytes.size() ? kLetters[three >> (18 - 6 * i) & 0x3F] : '=';
-  }
-  return text;
-}
 
 void WriteJson(const otlp::AnyValue& value, JsonWriter* json) {
   switch (value.value_case()) {
@@ -74,7 +61,7 @@ std::string AttributeText(const otlp::AnyValue& value) {
     case otlp::AnyValue::kDoubleValue:
       return NumberText(value.double_value());
     case otlp::AnyValue::kBytesValue:
-      return Base64(value.bytes_value());
+      return ToBase64(value.bytes_value());
     case otlp::AnyValue::kArrayValue:
     case otlp::AnyValue::kKvlistValue: {
       std::string text;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "http/wire/annotation_json.h"
+#include "http/wire/base64.h"
 #include "http/wire/query_stats.h"
 #include "query/rollup.h"
 #include "storage/model/java_hash.h"
@@ -23,19 +24,6 @@ using query::Answer;
 using query::FilterSpec;
 using query::Group;
 using query::ValidQuery;
-
-std::string Base64(ByteView bytes) {
-  static constexpr char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    size_t n = std::min<size_t>(3, bytes.size() - i);
-    uint32_t v = 0;
-    for (size_t k = 0; k < 3; ++k) v = v << 8 | (k < n ? ByteAt(bytes, i + k) : 0);
-    for (size_t k = 0; k < 4; ++k) out.push_back(k <= n ? kDigits[v >> (18 - 6 * k) & 63] : '=');
-  }
-  return out;
-}
 
 /// Tags in the order of Java's map of a capacity that their number decides. Those of neighbours
 /// mostly have the same keys, whose order is found once.
@@ -278,7 +266,7 @@ void WriteSubQuery(const query::SubQuery& text, size_t index, const std::vector<
     json->Null();
   } else {
     json->BeginArray();
-    for (const Bytes& key : filter_keys) json->String(Base64(key));
+    for (const Bytes& key : filter_keys) json->String(ToBase64(key));
     json->EndArray();
   }
   json->Member("useFuzzyFilter", text.use_fuzzy_filter);

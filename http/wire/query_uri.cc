@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "query/filter.h"
+#include "storage/model/letter_case.h"
 #include "storage/model/number_text.h"
 
 namespace hg::http {
@@ -25,14 +26,6 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
     if (end == std::string_view::npos) return out;
     at = end + 1;
   }
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return out;
 }
 
 std::optional<int64_t> ParseLong(std::string_view text) {
@@ -172,7 +165,7 @@ Result<std::vector<std::string_view>> SplitQuery(std::string_view text,
 
 // Options are known by how they begin; unknown ones are passed over.
 Status ReadOption(std::string_view text, bool by_metric, SubQuery* out) {
-  std::string lower = Lower(text);
+  std::string lower = LowerCase(text);
   if (lower.starts_with("rate")) return ReadRate(text, out);
   if (text.empty()) return Status::Unsupported("An option between colons is empty");
   if (text[0] >= '0' && text[0] <= '9') {

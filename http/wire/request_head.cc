@@ -4,18 +4,12 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <charconv>
 
+#include "storage/model/letter_case.h"
+
 namespace hg::http {
 namespace {
 
 namespace beast = boost::beast;
-
-char LowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return LowerAscii(x) == LowerAscii(y);
-         });
-}
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -123,7 +117,7 @@ void ReadAcceptEncoding(std::string_view value, RequestHead* head) {
 void ReadFields(RequestHead* head) {
   head->keep_alive = head->http11;
   for (const auto& [name, value] : head->fields) {
-    switch (LowerAscii(name[0])) {
+    switch (LowerCase(name[0])) {
       case 'a':
         if (EqualIgnoringCase(name, "accept-encoding")) ReadAcceptEncoding(value, head);
         break;

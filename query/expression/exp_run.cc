@@ -1,13 +1,13 @@
 #include "query/expression/exp_run.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "query/column_values.h"
 #include "query/expression/limits.h"
 #include "storage/model/java_hash.h"
 
@@ -17,11 +17,6 @@ namespace {
 constexpr int64_t kBytesPerCharge = 64 << 10;
 constexpr size_t kJoinedSeriesBytes = 512;  // its members and its tags, roughly
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-
-double DoubleAt(const PointColumns& points, size_t i) {
-  return points.double_at(i) ? std::bit_cast<double>(points.bits[i])
-                             : static_cast<double>(static_cast<int64_t>(points.bits[i]));
-}
 
 std::vector<size_t> MapOrder(const std::vector<std::string>& keys,
                              const std::vector<size_t>& inserted, size_t capacity) {

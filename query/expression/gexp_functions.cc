@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "query/column_values.h"
 #include "query/expression/limits.h"
 #include "query/expression/value.h"
 #include "query/java_order.h"
@@ -16,11 +17,6 @@
 
 namespace hg::query {
 namespace {
-
-double DoubleAt(const PointColumns& points, size_t i) {
-  return points.double_at(i) ? std::bit_cast<double>(points.bits[i])
-                             : static_cast<double>(static_cast<int64_t>(points.bits[i]));
-}
 
 // Makes all points doubles.
 void MakeDouble(PointColumns* points) {

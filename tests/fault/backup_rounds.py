@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from checks import Checks  # noqa: E402
 from kill_rounds import HOURS, SMALL_STORE, WRITERS, Daemon, Ledger, Shaker, Writer, read_back  # noqa: E402
 
 WRITE_S = 1.0
@@ -32,13 +34,9 @@ class Rounds:
         self.chance = random.Random(args.seed)
         (folder / "first").mkdir()
         self.daemon = Daemon(args.tsdb, folder / "first", SMALL_STORE)
-        self.passed = self.failed = 0
+        self.checks = Checks()
+        self.demand = self.checks.must
         self.work = collections.Counter()
-
-    def demand(self, holds, what):
-        self.passed, self.failed = self.passed + bool(holds), self.failed + (not holds)
-        if not holds:
-            print("FAIL " + what, flush=True)
 
     def run(self, *words, data=None):
         return subprocess.run([self.tsdb, *words, f"--config={self.folder}/first/tsd.conf"]
@@ -132,10 +130,9 @@ def main():
             rounds.demand(False, str(error))
         finally:
             rounds.daemon.kill()
-        if rounds.failed:
+        if rounds.checks.failed:
             print(f"seed {args.seed}; the daemon's last words:\n{rounds.daemon.log_tail()}")
-    print(f"{rounds.passed} passed, {rounds.failed} failed")
-    return 1 if rounds.failed else 0
+    return rounds.checks.finish()
 
 
 if __name__ == "__main__":

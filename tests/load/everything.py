@@ -26,6 +26,7 @@ import urllib.parse
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from checks import Checks  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 MIB = 1 << 20
@@ -45,18 +46,6 @@ SETTINGS = {"tsd.memory.limit": MEMORY, "tsd.query.memory.limit": QUERIES, "tsd.
 # Everything, in the ways that cost most: memory for points, for buckets, for the answer; time to merge and to print.
 LARGE = ("none:load.cpu", "sum:load.cpu", "none:1m-p99:load.cpu", "avg:1m-avg-zero:load.cpu{host=*}",
          "sum:rate:load.cpu{host=*}", "max:10s-max:load.cpu")
-
-
-class Checks:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def demand(self, holds, what):
-        if holds:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print("FAIL " + what)
 
 
 def post(connection, points):
@@ -250,27 +239,27 @@ def under_load(daemon, options, checks):
         thread.join()
 
     for worker in [*writers, *large]:
-        checks.demand(worker.error is None, f"{worker.error}")
+        checks.must(worker.error is None, f"{worker.error}")
     outcomes = sum((worker.outcomes for worker in large), collections.Counter())
     print(f"large questions: {dict(outcomes)}")
     wrong = [what for worker in large for what in worker.wrong]
-    checks.demand(not wrong, f"large questions answered wrongly: {wrong[:3]}")
-    checks.demand(outcomes[200] > 0, "no large question was answered")
+    checks.must(not wrong, f"large questions answered wrongly: {wrong[:3]}")
+    checks.must(outcomes[200] > 0, "no large question was answered")
 
     wrong = [what for _, found in small_found for what in found]
-    checks.demand(not wrong, f"small questions answered wrongly: {wrong[:3]}")
+    checks.must(not wrong, f"small questions answered wrongly: {wrong[:3]}")
     took = [ms for times, _ in small_found for ms in times]
-    checks.demand(len(took) > 0, "no small question was answered")
+    checks.must(len(took) > 0, "no small question was answered")
     if len(took) > 1:
         print(f"small questions: {len(took)}, median {statistics.median(took):.1f} ms, "
               f"95 % {statistics.quantiles(took, n=20)[-1]:.1f} ms, most {max(took):.1f} ms")
     if not options.short:
-        checks.demand(took and statistics.median(took) < MEDIAN_MAX_MS, "the median is above "
+        checks.must(took and statistics.median(took) < MEDIAN_MAX_MS, "the median is above "
                       f"{MEDIAN_MAX_MS} ms")
 
     budget = UNFLUSHED + QUERIES + ELSE
     print(f"memory: at most {memory.most // MIB} MiB of {budget // MIB}")
-    checks.demand(memory.most < budget, "the memory outgrew its budgets")
+    checks.must(memory.most < budget, "the memory outgrew its budgets")
     print(f"writes: {sum(w.acknowledged for w in writers) * 50} points acknowledged, "
           f"{sum(w.refused for w in writers)} requests refused")
     return writers
@@ -278,48 +267,48 @@ def under_load(daemon, options, checks):
 
 def check_written(daemon, writers, checks):
     for writer in writers:
-        checks.demand(writer.acknowledged > 0, f"writer {writer.number} wrote nothing")
+        checks.must(writer.acknowledged > 0, f"writer {writer.number} wrote nothing")
         for series in (0, 49):
             answer = daemon.query(START, f"sum:load.written{{writer=w{writer.number},series=s{series}}}",
                                   end=START + max(writer.acknowledged, 1))
             found = answer[0]["dps"] if answer else {}
             lost = [t for t in range(writer.acknowledged) if found.get(str(START + t)) != t]
-            checks.demand(not lost, f"writer {writer.number} series {series}: {len(lost)} points lost")
+            checks.must(not lost, f"writer {writer.number} series {series}: {len(lost)} points lost")
         count = daemon.query(START, f"sum:0all-count:load.written{{writer=w{writer.number}}}",
                              end=START + writer.acknowledged + 1)
         total = sum(count[0]["dps"].values()) if count else 0
         # A request whose answer never came may have been stored, too.
-        checks.demand(writer.acknowledged * 50 <= total <= (writer.acknowledged + 1) * 50,
+        checks.must(writer.acknowledged * 50 <= total <= (writer.acknowledged + 1) * 50,
                       f"writer {writer.number}: {writer.acknowledged * 50} acknowledged, {total} found")
 
 
 def check_endings(daemon, options, checks):
-    checks.demand(wait_until(lambda: not running(daemon)), "queries run though nobody asks")
-    checks.demand(wait_until(lambda: taken(daemon) == 0), "memory is taken though no query runs")
+    checks.must(wait_until(lambda: not running(daemon)), "queries run though nobody asks")
+    checks.must(wait_until(lambda: taken(daemon) == 0), "memory is taken though no query runs")
 
     # Clients that ask and go away, before the answer and in the middle of it.
     clients = [ask_and_leave(daemon, "sum:rate:load.cpu{host=*}") for _ in range(10)]
     clients += [ask_and_leave(daemon, "sum:rate:load.cpu{host=*}", read_bytes=1 << 10) for _ in range(3)]
     for client in clients:
         client.close()
-    checks.demand(wait_until(lambda: not running(daemon)), "queries run on for clients that have gone")
+    checks.must(wait_until(lambda: not running(daemon)), "queries run on for clients that have gone")
 
     # One that does not read: only a call ends it.
     client = ask_and_leave(daemon, "none:load.cpu" if options.short else "none:load.cpu{dc=d1}", read_bytes=1)
-    checks.demand(wait_until(lambda: any(q["phase"] == "answering" for q in running(daemon))),
+    checks.must(wait_until(lambda: any(q["phase"] == "answering" for q in running(daemon))),
                   "no query stands in its answer")
     for query in running(daemon):
         connection = daemon.connection()
         connection.request("DELETE", f"/api/stats/query?id={query['id']}")
-        checks.demand(connection.getresponse().status == 204, "a query could not be ended")
+        checks.must(connection.getresponse().status == 204, "a query could not be ended")
         connection.close()
-    checks.demand(wait_until(lambda: not running(daemon)), "a query runs on though it was ended")
+    checks.must(wait_until(lambda: not running(daemon)), "a query runs on though it was ended")
     client.close()
-    checks.demand(wait_until(lambda: taken(daemon) == 0), "an ended query keeps its memory")
+    checks.must(wait_until(lambda: taken(daemon) == 0), "an ended query keeps its memory")
     completed = daemon.get("/api/stats/query")["completed"]
-    checks.demand(any("administrator" in q["exception"] for q in completed), "the end is not listed")
+    checks.must(any("administrator" in q["exception"] for q in completed), "the end is not listed")
     log = (daemon.folder / "tsd.log").read_text(encoding="utf-8", errors="replace")
-    checks.demand("query ended early" in log and "m=" in log, "the log does not tell of the ended query")
+    checks.must("query ended early" in log and "m=" in log, "the log does not tell of the ended query")
 
 
 def main():
@@ -342,15 +331,14 @@ def main():
             writers = under_load(daemon, options, checks)
             check_written(daemon, writers, checks)
             check_endings(daemon, options, checks)
-            checks.demand(daemon.process.poll() is None, "the daemon died")
-            checks.demand(daemon.stop() == 0, "the daemon did not stop cleanly")
+            checks.must(daemon.process.poll() is None, "the daemon died")
+            checks.must(daemon.stop() == 0, "the daemon did not stop cleanly")
         finally:
             if daemon.process.poll() is None:
                 daemon.kill()
             if checks.failed:
                 print(daemon.log_tail())
-    print(f"{checks.passed} passed, {checks.failed} failed")
-    return 1 if checks.failed else 0
+    return checks.finish()
 
 
 if __name__ == "__main__":

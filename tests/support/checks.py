@@ -28,6 +28,10 @@ class Checks:
             print(f"FAIL {error}", flush=True)
         self.passed, self.failed = self.passed + (not errors), self.failed + bool(errors)
 
+    def must(self, holds, complaint):
+        """What holds is not told."""
+        self.nothing([] if holds else [complaint])
+
     def finish(self):
         """The exit status."""
         print(f"{self.passed} passed, {self.failed} failed")

@@ -1,6 +1,7 @@
 #include "tsd/manual/pages.h"
 
 #include "http/build_info.h"
+#include "storage/model/letter_case.h"
 #include "tsd/config.h"
 #include "tsd/program.h"
 
@@ -40,17 +41,11 @@ std::string Quoted(std::string_view text) {
 
 std::string PageName(std::string_view command) { return "tsdb-" + std::string(command); }
 
-std::string Upper(std::string text) {
-  for (char& c : text)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return text;
-}
-
 std::string Head(const std::string& page, std::string_view summary) {
   const std::string version(http::ThisBuild().product_version);
-  return ".\\\" Made of the program's own help texts.\n.TH " + Quoted(Upper(page)) + " 1 \"\" " +
-         Quoted("Hourglass " + version) + " \"Hourglass\"\n.SH NAME\n" + Plain(page) + " \\- " +
-         Plain(summary) + "\n";
+  return ".\\\" Made of the program's own help texts.\n.TH " + Quoted(UpperCase(page)) +
+         " 1 \"\" " + Quoted("Hourglass " + version) + " \"Hourglass\"\n.SH NAME\n" + Plain(page) +
+         " \\- " + Plain(summary) + "\n";
 }
 
 /// Lines as they are: many are tables.
