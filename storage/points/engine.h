@@ -5,8 +5,9 @@
 // Lock order: maintenance_ → register_ → write_ → those below, which are let go of before another
 // is taken: locks inside memory, log and registry; version_mutex_ and tables_mutex_, held for a
 // copy or a swap; background_mutex_, which threads sleep in. work_mutex_ is taken alone or in
-// maintenance_, with none of the others but version_mutex_ in it. The lock of IdleReaders is taken without any other; in it those of readers,
-// which read under them, are tried and never waited for. No I/O and no callback under write_.
+// maintenance_, with none of the others but version_mutex_ in it. The lock of IdleReaders is taken
+// without any other; in it those of readers, which read under them, are tried and never waited for.
+// No I/O and no callback under write_.
 
 #include <algorithm>
 #include <array>
