@@ -535,7 +535,7 @@ def main():
         folder.mkdir()
         defaults = Daemon(args.tsdb, folder, {"tsd.memory.limit": 2 << 30})
         begun = []
-        name = unfinished_requests_are_closed.__name__.replace("_", " ")
+        unfinished = unfinished_requests_are_closed.__name__.replace("_", " ")
         if args.only in unfinished_requests_are_closed.__name__ or any(args.only in f.__name__ for f in DEFAULT_CASES):
             checks.nothing(run("a start with defaults", lambda: (defaults.start(), begun.extend(begin_requests(defaults)))))
 
@@ -566,8 +566,8 @@ def main():
                     checks.nothing(run(function.__name__, lambda f=function: (f(defaults), serves(defaults))))
                     print(f"{function.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s)", flush=True)
             if begun and args.only in unfinished_requests_are_closed.__name__:
-                checks.nothing(run(name, lambda: unfinished_requests_are_closed(defaults, *begun)))
-                print(name)
+                checks.nothing(run(unfinished, lambda: unfinished_requests_are_closed(defaults, *begun)))
+                print(unfinished)
                 checks.nothing(run("a clean stop", lambda: check(defaults.stop() == 0, "another exit status")))
         finally:
             if defaults.process:
