@@ -77,9 +77,9 @@ class PointSink {
   /// What Commit must reach before the points may be acknowledged (points.h, LogPosition).
   using Position = uint64_t;
 
-  /// Appends all of them, or none: `known` false means that at least one spelling was never
-  /// accepted, and nothing was done (take the named way for the whole batch). Busy, Unavailable as
-  /// Points::Append. Never blocks on I/O.
+  /// Appends all of them. `known` false: at least one spelling was never accepted, and nothing was
+  /// done (take the named way for the whole batch). Busy, Unavailable as Points::Append, after
+  /// which some may be there. Never blocks on I/O.
   struct Appended {
     bool known = true;
     Position position = 0;

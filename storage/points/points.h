@@ -155,8 +155,8 @@ class Points {
   /// uses it.
   virtual Result<SeriesNumber> Register(ByteView tsuid) = 0;
 
-  /// Applies all entries or none (over cells: of each row all or none, so that after a failure
-  /// others may be there); they are visible when it returns. Busy over the memory budget,
+  /// Applies the entries; they are visible when it returns. After a failure some may be there: the
+  /// same batch once more is harmless, as a point takes its own place. Busy over the memory budget,
   /// Unavailable after a failed log write. The result is what Commit must reach before the points
   /// may be acknowledged. Never waits for a disk: may be called on a network loop.
   virtual Result<LogPosition> Append(std::span<const PointEntry> batch) = 0;
