@@ -151,7 +151,15 @@ Status RollupMaker::MarkOdd(const Bytes& metric, const OddHours& odd) {
       text += ", and where they cannot be made no points are deleted for their age from there on";
     Report(text + ". Such an hour is " + std::to_string(hour) + ": " + first.why);
   }
-  for (const auto& [hour, what] : odd) RETURN_IF_ERROR(state_.MarkOdd(metric, hour, what.odd));
+  for (const auto& [hour, what] : odd) {
+    const bool counted = state_.CountsAsOdd(metric, hour);
+    RETURN_IF_ERROR(state_.MarkOdd(metric, hour, what.odd));
+    if (counted || !state_.CountsAsOdd(metric, hour)) continue;
+    Report("metric " + ToHexUpper(metric) +
+           " has more such hours than can be told one by one: from the day of " +
+           std::to_string(hour) +
+           " on all are read as raw points, until all rollups are made anew");
+  }
   return {};
 }
 
@@ -219,7 +227,8 @@ Status RollupMaker::RepairDay(const std::vector<RollupState::Marked>& marks) {
   }
   RETURN_IF_ERROR(MarkOdd(metric, odd));
   for (const RollupState::Marked& mark : marks) {
-    if (const auto known = odd.find(mark.base); known != odd.end()) {
+    const auto known = odd.find(mark.base);
+    if (known != odd.end() && !state_.CountsAsOdd(metric, mark.base)) {
       state_.GiveUp(mark, known->second.odd);
       continue;
     }

@@ -7,6 +7,11 @@
 // Marks: which hours have changed since their rollups were made.
 
 namespace hg::tsd {
+namespace {
+
+constexpr uint32_t kDay = 86'400;
+
+}  // namespace
 
 void RollupState::Count(Mark* mark, bool counted) {
   if (counted && !mark->counted) --uncounted_marks_;
@@ -100,6 +105,39 @@ void RollupState::AfterChange(const ChangedRows& rows) {
   ++mark->second.changes;
 }
 
+// Those of a process before, too, which mostly are odd again.
+bool RollupState::HasTooManyOdd(const Bytes& metric) const {
+  if (uncounted_marks_ < marks_max_) return false;
+  size_t odd = 0;
+  for (auto at = marks_.lower_bound(MetricHour(metric, 0));
+       at != marks_.end() && at->first.first == metric && odd < kOddOfMetric; ++at)
+    odd += at->second.counted ? 0 : 1;
+  return odd == kOddOfMetric;
+}
+
+// Nobody else changes it but who forgets all.
+Status RollupState::CountAsOdd(std::unique_lock<std::mutex>* lock, const Bytes& metric,
+                               const OddFrom& odd) {
+  const auto known = odd_from_.find(metric);
+  const std::optional<OddFrom> old =
+      known != odd_from_.end() ? std::optional(known->second) : std::nullopt;
+  odd_from_[metric] = odd;
+  const uint64_t times_forgotten = times_forgotten_;
+  lock->unlock();
+  const Status put = Survive([&] { return table_.PutOddFrom(metric, odd); });
+  lock->lock();
+  if (put.ok() || times_forgotten_ != times_forgotten) return put;
+  odd_from_.erase(metric);
+  if (old) odd_from_.emplace(metric, *old);
+  return put;
+}
+
+bool RollupState::CountsAsOdd(const Bytes& metric, uint32_t base) const {
+  const std::lock_guard lock(mutex_);
+  const auto odd = odd_from_.find(metric);
+  return odd != odd_from_.end() && base >= odd->second.day;
+}
+
 Status RollupState::MarkOdd(const Bytes& metric, uint32_t base, Odd odd) {
   const MetricHour key(metric, base);
   std::unique_lock lock(mutex_);
@@ -107,7 +145,17 @@ Status RollupState::MarkOdd(const Bytes& metric, uint32_t base, Odd odd) {
   for (;;) {
     WaitWhileKeeping(&lock, key);
     if (times_forgotten_ != times_forgotten || base < KeptBeforeLocked(metric)) return {};
-    const bool is_new = !marks_.contains(key);
+    const uint32_t day = base - base % kDay;
+    const uint32_t unreadable_day = odd == Odd::kUnreadable ? day : OddFrom().unreadable_day;
+    if (const auto known = odd_from_.find(metric);
+        known != odd_from_.end() && base >= known->second.day) {
+      if (unreadable_day >= known->second.unreadable_day) return {};
+      return CountAsOdd(&lock, metric, {known->second.day, unreadable_day});
+    }
+    const auto of_before = marks_.find(key);
+    const bool is_new = of_before == marks_.end();
+    if ((is_new || of_before->second.counted) && HasTooManyOdd(metric))
+      return CountAsOdd(&lock, metric, {day, unreadable_day});
     ASSIGN_OR_RETURN(Mark* const mark, Leave(&lock, key, false));
     if (mark == nullptr) continue;
     const bool is_worse = mark->odd == Odd::kExtras && odd == Odd::kUnreadable;

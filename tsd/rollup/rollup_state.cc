@@ -35,6 +35,7 @@ Status RollupState::Load() {
   whole_ = std::move(stored.whole);
   filled_ = std::move(stored.filled);
   kept_ = std::move(stored.kept);
+  odd_from_ = std::move(stored.odd_from);
   for (const MetricHour& hour : stored.marks) {
     Mark& mark = marks_[hour];
     mark.state = Mark::State::kThere;
@@ -77,6 +78,7 @@ void RollupState::Forget() {
   horizon_ = 0;
   whole_.clear();
   filled_.clear();
+  odd_from_.clear();
   marks_.clear();
   uncounted_marks_ = 0;
   ++times_forgotten_;
@@ -100,6 +102,7 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
   out.kept_before_s = kept.before;
   out.times_forgotten = times_forgotten_;
   const bool filled = complete_ || filled_.contains(metric);
+  const auto odd = odd_from_.find(metric);
   for (const codec::RollupLevel* level : levels_) {
     // What is kept stands, whatever is made anew.
     const uint32_t kept_from = kept.BeginOf(Place(*level));
@@ -110,6 +113,7 @@ query::RolledHours RollupState::Of(ByteView metric, const RowRange& rows) {
     const auto whole = whole_.find(level->name);
     uint32_t end = whole != whole_.end() ? whole->second : 0;
     if (filled) end = std::max(end, kept.before);  // a clock that was back since
+    if (odd != odd_from_.end()) end = std::min(end, std::max(odd->second.day, kept.before));
     if (end > begin) out.levels.push_back({level, begin, end});
   }
   // What is kept is final from when it is begun to be said: marks below it are about to go.
@@ -214,6 +218,8 @@ Result<uint32_t> RollupState::KeepBefore(const Bytes& metric, uint32_t wanted) {
     bound = std::min(bound, whole_[level->name]);
     places.push_back(Place(*level));
   }
+  if (const auto odd = odd_from_.find(metric); odd != odd_from_.end())
+    bound = std::min(bound, odd->second.unreadable_day);
   for (auto at = marks_.lower_bound(MetricHour(metric, old.before));
        at != marks_.end() && at->first.first == metric && at->first.second < bound; ++at)
     if (KeepsPoints(at->second)) bound = at->first.second;

@@ -38,6 +38,9 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// Marks of changes since the process began at most, some hundred bytes each: with more, making
   /// all rollups anew is the shorter way, and what is known of them is forgotten.
   static constexpr size_t kMarksMax = 500'000;
+  /// Where there are as many of odd hours, a metric with so many of them leaves no more: all its
+  /// hours count as odd from the next one's day on.
+  static constexpr size_t kOddOfMetric = 96;
 
   /// Reads what the table holds, which exists. The store and the levels outlive it. Where the
   /// levels, or what their cells are made with, are not those that it tells of, all must be made
@@ -75,6 +78,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// Leaves a mark that no change asked for: rollups do not tell all of the hour (odd is not kNo),
   /// and trying again is of no use until it changes.
   Status MarkOdd(const Bytes& metric, uint32_t base, Odd odd);
+  /// The hour counts as odd without a mark, until all is made anew.
+  [[nodiscard]] bool CountsAsOdd(const Bytes& metric, uint32_t base) const;
 
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool Filled(const Bytes& metric) const;
@@ -139,6 +144,8 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   /// The mark is there when it returns. nullptr: it was waited, or all was forgotten, and anything
   /// may hold by now; to be tried again.
   Result<Mark*> Leave(std::unique_lock<std::mutex>* lock, const MetricHour& key, bool of_change);
+  [[nodiscard]] bool HasTooManyOdd(const Bytes& metric) const;
+  Status CountAsOdd(std::unique_lock<std::mutex>* lock, const Bytes& metric, const OddFrom& odd);
   void Count(Mark* mark, bool counted);
   void SetOdd(Mark* mark, Odd odd);
   void Erase(std::map<MetricHour, Mark>::iterator at);
@@ -165,6 +172,7 @@ class RollupState : public ChangeListener, public query::RolledHoursSource {
   std::map<std::string, uint32_t> whole_;  // by level's name
   std::set<Bytes, std::less<>> filled_;
   std::map<Bytes, KeptRollups, std::less<>> kept_;
+  std::map<Bytes, OddFrom, std::less<>> odd_from_;
   std::optional<MetricHour> keeping_;  // below it changes wait: whether they leave marks is open
   std::map<MetricHour, Mark> marks_;
   size_t uncounted_marks_ = 0;  // of them: of odd hours, and those of processes before

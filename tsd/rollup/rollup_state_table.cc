@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kDay = 86'400;
 constexpr std::string_view kComplete = "complete", kFilled = "filled", kLevel = "level",
                            kMark = "mark", kStart = "start", kKept = "kept", kMissed = "missed",
-                           kTable = "table";
+                           kTable = "table", kOdd = "odd";
 
 Bytes Number(uint32_t n) {
   Bytes out;
@@ -47,6 +47,15 @@ Status TakeKept(const Row& row, KeptRollups* kept) {
   return {};
 }
 
+Status TakeOdd(const Row& row, OddFrom* odd) {
+  for (const Cell& cell : row.cells) {
+    ASSIGN_OR_RETURN(const uint32_t day, ReadNumber(row, cell));
+    if (cell.qualifier == "f") odd->day = day;
+    if (cell.qualifier == "u") odd->unreadable_day = day;
+  }
+  return {};
+}
+
 Status Take(const Row& row, StoredRollupState* state) {
   if (row.cells.empty()) return {};
   if (row.key == kComplete) state->complete = true;
@@ -57,6 +66,8 @@ Status Take(const Row& row, StoredRollupState* state) {
     state->filled.emplace(*filled);
   } else if (const auto kept = Behind(row.key, kKept)) {
     return TakeKept(row, &state->kept[Bytes(*kept)]);
+  } else if (const auto odd = Behind(row.key, kOdd)) {
+    return TakeOdd(row, &state->odd_from[Bytes(*odd)]);
   } else if (const auto level = Behind(row.key, kLevel)) {
     return TakeLevel(row, std::string(*level), state);
   } else if (const auto table = Behind(row.key, kTable)) {
@@ -139,6 +150,13 @@ Status RollupStateRows::DropMark(const MetricHour& hour) {
   return store_.Mutate(name_, {{MarkKey(hour), {DeleteColumn("t", Number(hour.second))}}});
 }
 
+Status RollupStateRows::PutOddFrom(const Bytes& metric, const OddFrom& odd) {
+  return store_.Mutate(
+      name_,
+      {{Bytes(kOdd) + metric,
+        {PutCell("t", "f", Number(odd.day)), PutCell("t", "u", Number(odd.unreadable_day))}}});
+}
+
 Status RollupStateRows::PutKept(const Bytes& metric, const KeptRollups& old,
                                 const KeptRollups& kept) {
   RowMutation row{Bytes(kKept) + metric, {PutCell("t", "k", Number(kept.before))}};
@@ -156,7 +174,8 @@ Status RollupStateRows::Clean() {
   spec.table = name_;
   spec.keys_only = true;
   RETURN_IF_ERROR(ForEachRow(store_, spec, [&](const Row& row) {
-    if (Behind(row.key, kFilled) || Behind(row.key, kLevel) || Behind(row.key, kMark))
+    if (Behind(row.key, kFilled) || Behind(row.key, kLevel) || Behind(row.key, kMark) ||
+        Behind(row.key, kOdd))
       keys.push_back(row.key);
     return Status();
   }));

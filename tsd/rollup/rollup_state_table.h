@@ -5,12 +5,15 @@
 //   "level" ‖ name                   w → u32: whole up to there;  i → how its cells are made
 //   "table" ‖ name                   i → u32: rollups of this interval, of our own making
 //   "mark" ‖ metric ‖ day u32        hour u32 → 1
+//   "odd" ‖ metric                   f → u32: from this day on each hour counts as odd;  u → u32:
+//                                    and from this one on some cannot be read
 //   "start"                          s → u32: filled hour by hour from there on
 //   "kept" ‖ metric                  k → u32: before it raw points may be gone;  "l" ‖ where its
 //                                    cells stand → u32: a level that has them, from there on
 //   "missed"                         m → 1: the store was written to without this watching
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -37,6 +40,13 @@ struct KeptRollups {
   [[nodiscard]] KeptRollups UpTo(uint32_t later, const std::vector<Bytes>& places) const;
 };
 
+/// Of a metric with too many odd hours to have a mark for each: all from a day on count as such.
+struct OddFrom {
+  uint32_t day = 0;  // its begin
+  /// The first one with an hour that cannot be read.
+  uint32_t unreadable_day = std::numeric_limits<uint32_t>::max();
+};
+
 /// A metric (UID bytes) and a row's base.
 using MetricHour = std::pair<Bytes, uint32_t>;
 
@@ -49,6 +59,7 @@ struct StoredRollupState {
   std::map<std::string, uint32_t> tables;  // intervals, in seconds
   std::set<Bytes, std::less<>> filled;
   std::map<Bytes, KeptRollups, std::less<>> kept;
+  std::map<Bytes, OddFrom, std::less<>> odd_from;
   std::set<MetricHour> marks;  // but for those of points that may be gone
 };
 
@@ -72,6 +83,7 @@ class RollupStateRows {
   Status PutComplete();
   Status PutMark(const MetricHour& hour);
   Status DropMark(const MetricHour& hour);
+  Status PutOddFrom(const Bytes& metric, const OddFrom& odd);
   /// In place of `old`.
   Status PutKept(const Bytes& metric, const KeptRollups& old, const KeptRollups& kept);
   /// Deletes all but what is kept, whose the tables are, and what was missed.

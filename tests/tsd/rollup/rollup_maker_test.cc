@@ -537,6 +537,48 @@ TEST_CASE_FIXTURE(Opened, "odd hours of a process before are no reason to make a
   CHECK_FALSE(world.state->start());
 }
 
+TEST_CASE_FIXTURE(Opened,
+                  "of more odd hours than are told one by one answers stay those of raw points") {
+  constexpr int64_t kDays = 8, kEnd = kMidnight + kDays * kDayS;
+  world.marks_max = 2;
+  REQUIRE(world.Reopen().ok());
+  Round();
+  for (int64_t at = kMidnight; at < kEnd; at += kHourS) {
+    REQUIRE(world.PutInt("a", at, at % 1000).ok());
+    // An infinity, told before the hour is rolled up or after it.
+    const auto infinite = [&] {
+      return world.Put("m", "b", at, PointValue::Double(std::numeric_limits<double>::infinity()));
+    };
+    if (at % (2 * kHourS) == 0) REQUIRE(infinite().ok());
+    AdvanceTo(at + kHourS + 600);
+    Round();
+    if (at % (2 * kHourS) != 0) REQUIRE(infinite().ok());
+    AdvanceTo(at + kHourS + 700);
+    Round();
+  }
+  CHECK(world.state->marks() == RollupState::kOddOfMetric);
+  CHECK(world.state->start());
+  for (const bool next_process : {false, true}) {
+    CAPTURE(next_process);
+    if (next_process) REQUIRE(world.Reopen().ok());
+    for (const char* downsample : {"1h-min", "1d-min", "1h-count"}) {
+      Compare(downsample, kMidnight, kEnd - 1);
+      CHECK(Compare(downsample, kEnd - 2 * kDayS, kEnd - 1) == "raw");
+    }
+    REQUIRE(world.PutInt("a", kEnd - kHourS + 1, 1).ok());
+    CHECK(world.state->marks() == RollupState::kOddOfMetric + 1);
+    Round();
+    CHECK(world.state->marks() == RollupState::kOddOfMetric);
+  }
+  // Another metric has its rollups.
+  REQUIRE(world.Put("other", "a", kEnd, PointValue::Int(1)).ok());
+  AdvanceTo(kEnd + kDayS + 600);
+  Round();
+  query::SubQuery query = RollupWorld::Query("1h-sum", true);
+  query.metric = "other";
+  CHECK(world.Compare(query, kEnd, kEnd + kDayS - 1) == "1h");
+}
+
 /// A store that holds back the first mark, and knows whether a mark waited for a disk.
 class MarkStore : public ModelStore {
  public:

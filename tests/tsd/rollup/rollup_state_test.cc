@@ -82,6 +82,65 @@ TEST_CASE_FIXTURE(Known<ModelStore>, "an hour that can no longer be read keeps i
   CHECK(*state->KeepBefore("m", kSecondDay) == kFirstDay);
 }
 
+TEST_CASE("of more odd hours than there may be marks a metric's later ones all count") {
+  constexpr uint32_t kHours = 10 * 24;
+  constexpr uint32_t kEnd = kFirstDay + kHours * kHour, kOddDay = kFirstDay + 4 * 24 * kHour;
+  constexpr uint32_t kUnreadableDay = kFirstDay + 7 * 24 * kHour;
+  for (const bool some_unreadable : {false, true}) {
+    CAPTURE(some_unreadable);
+    ModelStore store;
+    for (const char* table : {"state", "tsdb-1h"})
+      REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
+    const codec::RollupTables tables = TestTables();
+    const auto open = [&] {
+      return *RollupState::Open(store, "state", {&tables.levels[2]}, {*RollupIds::Of(tables), {}},
+                                10);
+    };
+    auto state = open();
+    REQUIRE(state->Begin(kEnd).ok());
+    REQUIRE(state->SetComplete().ok());
+    for (uint32_t hour = kFirstDay; hour < kEnd; hour += kHour) {
+      const bool unreadable = some_unreadable && hour == kUnreadableDay + 5 * kHour;
+      REQUIRE(state->MarkOdd("m", hour, unreadable ? Odd::kUnreadable : Odd::kExtras).ok());
+    }
+    CHECK(state->marks() == RollupState::kOddOfMetric);
+    REQUIRE(state->MarkOdd("other", kFirstDay, Odd::kExtras).ok());  // it has few
+    CHECK(state->marks() == RollupState::kOddOfMetric + 1);
+    for (const bool next_process : {false, true}) {
+      CAPTURE(next_process);
+      if (next_process) state = open();
+      const query::RolledHours hours = state->Of("m", {kFirstDay, kEnd});
+      REQUIRE(hours.levels.size() == 1);
+      CHECK(hours.levels[0].end_s == kOddDay);
+      CHECK(hours.changed.size() == RollupState::kOddOfMetric);
+      CHECK(state->Of("other", {kFirstDay, kEnd}).levels[0].end_s == kEnd);
+      CHECK(state->CountsAsOdd("m", kOddDay));
+      CHECK_FALSE(state->CountsAsOdd("m", kOddDay - 1));
+      CHECK_FALSE(state->CountsAsOdd("other", kOddDay));
+    }
+    // A change leaves its mark, which goes when the cells were made.
+    const ChangedRows change{"m", kEnd - kHour};
+    REQUIRE(state->BeforeChange(change).ok());
+    state->AfterChange(change);
+    const auto mark = [&] {
+      for (const RollupState::Marked& each : state->Repairable(1000))
+        if (each.base == change.base) return each;
+      return RollupState::Marked{};
+    }();
+    REQUIRE(mark.base == change.base);
+    CHECK(*state->Unmark(mark));
+    // Who is of a process before is tried: it is odd again.
+    for (const RollupState::Marked& each : state->Repairable(1000))
+      state->GiveUp(each, Odd::kExtras);
+    CHECK(*state->KeepBefore("m", kEnd) == (some_unreadable ? kUnreadableDay : kEnd));
+    CHECK(state->Of("m", {kFirstDay, kEnd}).changed.empty());
+    CHECK(state->Of("m", {kFirstDay, kEnd}).levels[0].end_s ==
+          (some_unreadable ? kUnreadableDay : kEnd));
+    REQUIRE(state->Begin(kEnd).ok());
+    CHECK_FALSE(state->CountsAsOdd("m", kEnd));
+  }
+}
+
 /// A store at which something happens while a first mark goes, and which holds back the next one
 /// that comes.
 class TurnStore : public ModelStore {
