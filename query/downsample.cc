@@ -446,6 +446,22 @@ bool Downsampler::AddStatistics(int64_t base_ms, const RowStatistics& row, bool 
   return true;
 }
 
+size_t Downsampler::AddStatistics(std::span<const HourStatistics> hours, bool any_order) {
+  if (hours.empty()) return 0;
+  const DownsampleSpec& spec = grid_->spec();
+  if (!spec.run_all) {
+    const int64_t span_ms = int64_t{hours.back().base - hours.front().base} * 1000;
+    const auto buckets = static_cast<size_t>(span_ms / spec.interval_ms()) + 2;
+    MakeRoom(std::min(hours.size(), buckets) + 1);  // with the one that is open
+  }
+  size_t added = 0;
+  for (const HourStatistics& hour : hours) {
+    if (!AddStatistics(int64_t{hour.base} * 1000, hour.statistics, any_order)) break;
+    ++added;
+  }
+  return added;
+}
+
 // Must give what RunDouble gives for the whole bucket: same order, same treatment of NaN.
 template <typename T>
 void Downsampler::Accumulate(std::span<const T> values) {
@@ -493,13 +509,17 @@ void Downsampler::Close() {
   } else {
     value = ValueOf(function, running_);
   }
-  if (times_.size() == times_.capacity()) {
-    const size_t room = std::max(FirstRoom(grid_->spec()), 2 * times_.size());
-    times_.reserve(room);
-    bits_.reserve(room);
-  }
+  MakeRoom(1);
   times_.push_back(bucket_start_);
   bits_.push_back(std::bit_cast<uint64_t>(value));
+}
+
+void Downsampler::MakeRoom(size_t buckets) {
+  const size_t size = times_.size() + buckets, room = times_.capacity();
+  if (size <= room) return;
+  const size_t wanted = std::max({size, FirstRoom(grid_->spec()), 2 * room});
+  times_.reserve(wanted);
+  bits_.reserve(wanted);
 }
 
 int64_t Downsampler::MemoryBytes() const {

@@ -17,7 +17,7 @@
 #include "query/duration.h"
 #include "query/plan.h"
 #include "storage/base/status.h"
-#include "storage/points/points.h"
+#include "storage/points/hours_ahead.h"
 
 namespace hg::query {
 
@@ -100,6 +100,9 @@ class Downsampler {
   /// `any_order`: sums may be rounded as they come, and the row may be one of a rollup, which
   /// stands for its whole time.
   bool AddStatistics(int64_t base_ms, const RowStatistics& row, bool any_order = false);
+  /// The same of several row-hours, ascending, up to the first that it does not take: how many it
+  /// took.
+  size_t AddStatistics(std::span<const HourStatistics> hours, bool any_order);
   /// What it holds, and the most that it will hold after `points` more, or at Finish.
   [[nodiscard]] int64_t MemoryBytes() const;
   [[nodiscard]] int64_t MemoryBytesAfter(size_t points) const;
@@ -130,6 +133,7 @@ class Downsampler {
   void FoldShortRuns(int64_t base_ms, std::span<const uint32_t> offset_ms,
                      std::span<const T> values, Fold fold);
   void Close();
+  void MakeRoom(size_t buckets);
   Status Fill(PointColumns* out);
 
   const BucketGrid* grid_;

@@ -79,9 +79,14 @@ Result<Answer> Engine::Run(const ValidQuery& query, const RunOptions& run) {
   Answer answer;
   size_t groups = 0;
   for (SubQueryRun& r : runs) groups += r.groups().size();
-  answer.groups.reserve(groups);
+  if (runs.size() > 1) answer.groups.reserve(groups);
+  answer.queries.reserve(runs.size());
   for (SubQueryRun& r : runs) {
-    std::move(r.groups().begin(), r.groups().end(), std::back_inserter(answer.groups));
+    if (runs.size() == 1) {
+      answer.groups = std::move(r.groups());
+    } else {
+      std::move(r.groups().begin(), r.groups().end(), std::back_inserter(answer.groups));
+    }
     answer.queries.push_back(std::move(r.info()));
   }
   if (query.request.global_annotations) {

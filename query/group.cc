@@ -84,15 +84,24 @@ std::vector<SeriesGroup> FormGroups(const KeyLayout& layout, const std::vector<S
     return out;
   }
   // Mostly they come in order.
-  std::map<Bytes, SeriesGroup> by_id;
+  std::map<Bytes, size_t> places;  // in `out`, of all groups once one has come out of order
   for (const Series& s : series) {
-    const auto of = by_id.try_emplace(by_id.end(), GroupId(layout, s.tsuid, group_by));
-    Join(s, window, &of->second);
+    Bytes id = GroupId(layout, s.tsuid, group_by);
+    size_t place = out.size();
+    if (places.empty() && (out.empty() || out.back().id <= id)) {
+      if (!out.empty() && out.back().id == id) --place;
+    } else {
+      if (places.empty()) {
+        for (size_t i = 0; i < out.size(); ++i) places.emplace(out[i].id, i);
+      }
+      place = places.try_emplace(id, place).first->second;
+    }
+    if (place == out.size()) out.emplace_back().id = std::move(id);
+    Join(s, window, &out[place]);
   }
-  out.reserve(by_id.size());
-  for (auto& [id, group] : by_id) {
-    group.id = id;
-    out.push_back(std::move(group));
+  if (!places.empty()) {
+    std::sort(out.begin(), out.end(),
+              [](const SeriesGroup& a, const SeriesGroup& b) { return a.id < b.id; });
   }
   return out;
 }
@@ -112,6 +121,7 @@ Status Describe(const KeyLayout& layout, const SeriesGroup& group, NameMemo* nam
   out->metric = *metric_name;
 
   std::vector<Tag> tags;  // by key
+  tags.reserve(group.members[0]->tsuid.size() / static_cast<size_t>(layout.pair_width()));
   out->tsuids.reserve(group.members.size());
   for (const Series* s : group.members) {
     AddTags(layout, s->tsuid, &tags);

@@ -13,6 +13,7 @@ constexpr const char* kAdvice =
 constexpr int64_t kCellBytes = 2 + 8 + 8 + 1;
 // What a row costs beside its points, measured in points.
 constexpr uint64_t kRowSteps = 64;
+constexpr uint64_t kStatisticsSteps = 16;  // of one that is given by its statistics
 // The watch is one place for all threads of a query: it is told of so many steps at once.
 constexpr uint64_t kStepsAtOnce = 2048;
 
@@ -32,13 +33,19 @@ Result<Limits> LimitsFor(const Options& options, LimitsFile* file, std::string_v
 }
 
 Status LimitCounter::Count(const RowHour& row) {
-  const bool limited = limits_.bytes_max > 0 || limits_.cells_max > 0;
-  if (limited && rows_ % limits_.batch_rows == 0) RETURN_IF_ERROR(Check());
+  if (limited() && rows_ % limits_.batch_rows == 0) RETURN_IF_ERROR(Check());
   ++rows_;
   points_ += row.points();
   cells_ += row.stored_cells;
   bytes_ += row.stored_cells * (static_cast<int64_t>(row.key.size()) + kCellBytes);
-  steps_ += kRowSteps + row.value.size();  // statistics are no more than the row
+  steps_ += row.statistics != nullptr ? kStatisticsSteps : kRowSteps + row.value.size();
+  return steps_ < kStepsAtOnce ? Status() : watch_.Step(std::exchange(steps_, 0));
+}
+
+Status LimitCounter::CountHours(uint64_t rows, uint64_t points) {
+  rows_ += rows;
+  points_ += points;
+  steps_ += rows * kStatisticsSteps;
   return steps_ < kStepsAtOnce ? Status() : watch_.Step(std::exchange(steps_, 0));
 }
 

@@ -34,7 +34,10 @@ class LimitCounter {
 
   /// Before a row is used. LimitExceeded, or what the watch says.
   Status Count(const RowHour& row);
+  /// The same of rows that are given by their statistics. Where there is no limit.
+  Status CountHours(uint64_t rows, uint64_t points);
 
+  [[nodiscard]] bool limited() const { return limits_.bytes_max > 0 || limits_.cells_max > 0; }
   [[nodiscard]] uint64_t rows() const { return rows_; }
   [[nodiscard]] uint64_t points() const { return points_; }
 

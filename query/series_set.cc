@@ -80,6 +80,9 @@ void SortSeries(std::vector<Series>* series) {
 Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
   RowHour row;
   SeriesAgain* const again = fold_ != nullptr ? SeriesAgainOf(*scan) : nullptr;
+  const bool by_row = fold_ != nullptr || record_ != nullptr || values_ != nullptr ||
+                      refuses_stray_ || counter->limited();
+  HoursAhead* const ahead = by_row ? nullptr : HoursAheadOf(*scan);
   for (;;) {
     ASSIGN_OR_RETURN(bool more, scan->Next(&row));
     if (!more) return {};
@@ -112,6 +115,7 @@ Status SeriesSet::Read(PointScan* scan, LimitCounter* counter) {
     }
     if (row.statistics != nullptr && !histograms_) {
       ASSIGN_OR_RETURN(const bool added, AddStatistics(row, index));
+      if (added && ahead != nullptr) RETURN_IF_ERROR(AddHours(ahead, counter, index));
       if (added) continue;
       RETURN_IF_ERROR(memory_.Step(row.points()));
       RETURN_IF_ERROR(scan->Load(&row));
@@ -199,13 +203,13 @@ ByteView SeriesSet::HourPart(const RowHour& row) const {
 // Scans of an index give series in rising order: then the list is all it takes.
 size_t SeriesSet::PositionOf(ByteView identity) {
   if (rising_) {
-    if (seen_.empty() || seen_.back().identity < identity) return seen_.size();
+    if (seen_.empty() || IdentityOf(seen_.back()) < identity) return seen_.size();
     const auto found =
         std::lower_bound(seen_.begin(), seen_.end(), identity,
-                         [](const Seen& seen, ByteView id) { return seen.identity < id; });
-    if (found->identity == identity) return static_cast<size_t>(found - seen_.begin());
+                         [this](const Seen& seen, ByteView id) { return IdentityOf(seen) < id; });
+    if (IdentityOf(*found) == identity) return static_cast<size_t>(found - seen_.begin());
     rising_ = false;
-    for (size_t i = 0; i < seen_.size(); ++i) positions_.emplace(seen_[i].identity, i);
+    for (size_t i = 0; i < seen_.size(); ++i) positions_.emplace(IdentityOf(seen_[i]), i);
     return seen_.size();
   }
   const auto known = positions_.find(Bytes(identity));
@@ -221,10 +225,10 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
     identity_.assign(row.tsuid).append(hour_part);
     identity = identity_;
   }
-  if (position_ < seen_.size() && seen_[position_].identity == identity)
+  if (position_ < seen_.size() && IdentityOf(seen_[position_]) == identity)
     return seen_[position_].index;
   size_t next = position_ + 1 < seen_.size() ? position_ + 1 : 0;
-  if (next < seen_.size() && seen_[next].identity == identity) {
+  if (next < seen_.size() && IdentityOf(seen_[next]) == identity) {
     position_ = next;
     return seen_[position_].index;
   }
@@ -240,7 +244,9 @@ Result<size_t> SeriesSet::IndexOf(const RowHour& row) {
   const auto name_bytes = static_cast<int64_t>(identity.size()) + kPieceBytes;
   RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(sizeof(Seen)) + kEntryBytes + name_bytes));
   position_ = seen_.size();
-  seen_.push_back({Bytes(identity), index});
+  if (seen_.empty()) seen_.reserve(kFirstSeries);
+  const bool by_series = index != kRefused && hour_part.empty();
+  seen_.push_back({by_series ? Bytes() : Bytes(identity), index});
   if (!rising_) positions_.emplace(identity, position_);
   if (index == kRefused) return index;
   // Vectors of these grow by doubling.
@@ -342,6 +348,31 @@ Result<bool> SeriesSet::AddStatistics(const RowHour& row, size_t index) {
   if (!added) return false;
   NoteRow(row, &series_[index]);
   return true;
+}
+
+Status SeriesSet::AddHours(HoursAhead* ahead, LimitCounter* counter, size_t index) {
+  Downsampler& downsampler = downsamplers_[index];
+  for (;;) {
+    const std::span<const HourStatistics> hours = ahead->StatisticsAhead();
+    if (hours.empty()) return {};
+    const int64_t before = downsampler.MemoryBytes();
+    const int64_t most = downsampler.MemoryBytesAfter(hours.size() + 1);
+    RETURN_IF_ERROR(memory_.Add(most - before));
+    const size_t added = downsampler.AddStatistics(hours, any_order_);
+    memory_.Remove(most - downsampler.MemoryBytes());
+    uint64_t points = 0;
+    for (const HourStatistics& hour : hours.first(added)) {
+      const int64_t base_ms = int64_t{hour.base} * 1000;
+      NotePoints(base_ms + hour.statistics.first_offset_ms,
+                 base_ms + hour.statistics.last_offset_ms, hour.statistics.count, &series_[index]);
+      points += hour.statistics.count;
+    }
+    rows_admitted_ += added;
+    points_admitted_ += points;
+    ahead->Pass(added);
+    RETURN_IF_ERROR(counter->CountHours(added, points));
+    if (added < hours.size()) return {};
+  }
 }
 
 Status SeriesSet::AddPoints(const RowHour& row, size_t index) {

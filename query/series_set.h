@@ -83,9 +83,12 @@ class SeriesSet {
   static constexpr size_t kRefused = SIZE_MAX;  // a series the filter does not admit
 
   struct Seen {
-    Bytes identity;           // TSUID ‖ HourPart
+    Bytes identity;           // TSUID ‖ HourPart; empty: the TSUID of the series
     size_t index = kRefused;  // in series_
   };
+  [[nodiscard]] ByteView IdentityOf(const Seen& seen) const {
+    return seen.identity.empty() ? series_[seen.index].tsuid : seen.identity;
+  }
 
   /// The series at hand, where there is a fold.
   struct Folding {
@@ -116,6 +119,8 @@ class SeriesSet {
   bool FoldNoMore(SeriesAgain* again);
   /// False: its points are needed.
   Result<bool> AddStatistics(const RowHour& row, size_t index);
+  /// The hours that follow such a row, as far as their statistics do.
+  Status AddHours(HoursAhead* ahead, LimitCounter* counter, size_t index);
   Status AddPoints(const RowHour& row, size_t index);
   Status Downsample(const RowHour& row, Downsampler* downsampler);
   Status MakeRoom(size_t points, PointColumns* columns);

@@ -1,6 +1,7 @@
 // The second half of a sub-query: groups of the series that were read, merged and named.
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "query/merge.h"
@@ -76,13 +77,17 @@ Status SubQueryRun::Evaluate() {
   } else {
     make(0);
   }
-  groups_.reserve(groups.size());
+  if (parts.size() > 1) groups_.reserve(groups.size());
   for (GroupsPart& part : parts) {
-    for (Group& group : part.groups) {
+    for (const Group& group : part.groups) {
       info_.stats.emitted_points += group.points.size();
       info_.stats.aggregate_ns += group.aggregate_ns;
       info_.stats.names_ns += group.names_ns;
-      groups_.push_back(std::move(group));
+    }
+    if (parts.size() == 1) {
+      groups_ = std::move(part.groups);
+    } else {
+      std::move(part.groups.begin(), part.groups.end(), std::back_inserter(groups_));
     }
     RETURN_IF_ERROR(part.status);
   }
@@ -118,6 +123,7 @@ Status SubQueryRun::MakeGroups(std::span<const SeriesGroup> groups, NameMemo* na
     Group out;
     out.query_index = index_;
     columns.clear();
+    columns.reserve(group.members.size() + 1);
     for (const Series* s : group.members) columns.push_back(&s->points);
     // Rows that are deleted meanwhile may leave a group without any.
     if (!group.members.empty()) AddFolded(&columns);

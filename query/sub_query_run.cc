@@ -17,6 +17,8 @@ namespace {
 // would be given up half done (README.md).
 constexpr uint64_t kRowsInParts = 256;
 constexpr size_t kPartsPerThread = 2;
+// Rows read by their statistics in the time of one that is read by its points.
+constexpr uint64_t kStatisticsInRow = 4;
 
 Result<Bytes> MetricOf(const ValidSubQuery& query, const KeyLayout& layout, NameMemo* names) {
   if (query.tsuids.empty()) return names->Find(UidKind::kMetric, *query.text.metric);
@@ -149,7 +151,11 @@ Status SubQueryRun::OpenRawScan(bool shorter) {
     ASSIGN_OR_RETURN(scan_, context_.points.Scan(spec, context_.options.reconcile));
   }
   // The other sub-queries mostly ask for other metrics of the same series.
-  if (scan_->RowsExpected() * context_.query.queries.size() >= kRowsInParts)
+  const uint64_t rows = scan_->RowsExpected() * context_.query.queries.size();
+  const HoursAhead* const ahead = HoursAheadOf(*scan_);
+  const bool statistics =
+      spec_.statistics && !sub_.values && ahead != nullptr && ahead->ExpectsStatistics();
+  if (rows >= kRowsInParts * (statistics ? kStatisticsInRow : 1))
     RETURN_IF_ERROR(NoWait::MayWait());
   return {};
 }

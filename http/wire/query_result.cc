@@ -1,8 +1,11 @@
 #include "http/wire/query_result.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -15,6 +18,7 @@
 #include "query/rollup.h"
 #include "storage/model/java_hash.h"
 #include "storage/model/number_text.h"
+#include "storage/model/plain_double.h"
 #include "storage/model/timestamp.h"
 
 namespace hg::http {
@@ -94,7 +98,59 @@ void WriteValue(const query::PointColumns& points, size_t i, const PointFormat& 
   json->Double(value);
 }
 
-void WritePoints(const query::PointColumns& points, const PointFormat& format, JsonWriter* json) {
+/// Points in the form `"time":number`, some of them at once. Times of neighbouring groups are
+/// mostly the same: their texts are kept.
+class PointTexts {
+ public:
+  /// The i-th point of a group. False, with nothing done: the number is printed in another form.
+  bool Add(size_t i, int64_t time, double value, JsonWriter* json) {
+    if (text_.size() - size_ < kPointBytesMax) Finish(json);
+    const Key& key = KeyOf(i, time);
+    char* to = text_.data() + size_;
+    if (size_ > 0) *to++ = ',';
+    std::memcpy(to, key.text.data(), key.text.size());
+    const char* const end = PutPlainDouble(value, to + key.size);
+    if (end == nullptr) return false;
+    size_ = static_cast<size_t>(end - text_.data());
+    return true;
+  }
+  /// Writes what was added, before anything else is written.
+  void Finish(JsonWriter* json) {
+    if (size_ > 0) json->Raw({text_.data(), std::exchange(size_, 0)});
+  }
+
+ private:
+  static constexpr size_t kKeyBytesMax = 23;  // quotes, sign, 19 digits, colon
+  static constexpr size_t kPointBytesMax = 1 + kKeyBytesMax + kPlainDoubleBytesMax;
+  static constexpr size_t kKeysMax = 1024;
+  struct Key {
+    int64_t time = 0;
+    uint8_t size = 0;
+    std::array<char, kKeyBytesMax> text{};
+  };
+
+  const Key& KeyOf(size_t i, int64_t time) {
+    if (i < keys_.size() && keys_[i].time == time) return keys_[i];
+    i = std::min({i, keys_.size(), kKeysMax});
+    if (i == keys_.size()) keys_.emplace_back();
+    Key& key = keys_[i];
+    key.time = time;
+    char* to = key.text.data();
+    *to++ = '"';
+    to = std::to_chars(to, key.text.data() + kKeyBytesMax, time).ptr;
+    *to++ = '"';
+    *to++ = ':';
+    key.size = static_cast<uint8_t>(to - key.text.data());
+    return key;
+  }
+
+  std::vector<Key> keys_;
+  std::array<char, 2048> text_;
+  size_t size_ = 0;  // of it
+};
+
+void WritePoints(const query::PointColumns& points, const PointFormat& format, PointTexts* texts,
+                 JsonWriter* json) {
   json->Key("dps");
   format.form.arrays ? json->BeginArray() : json->BeginObject();
   for (size_t i = 0; i < points.size() && json->alive(); ++i) {
@@ -107,11 +163,14 @@ void WritePoints(const query::PointColumns& points, const PointFormat& format, J
       json->Int(time);
       WriteValue(points, i, format, json);
       json->EndArray();
-    } else {
+    } else if (!points.double_at(i) ||
+               !texts->Add(i, time, std::bit_cast<double>(points.bits[i]), json)) {
+      texts->Finish(json);
       json->Key(time);
       WriteValue(points, i, format, json);
     }
   }
+  texts->Finish(json);
   format.form.arrays ? json->EndArray() : json->EndObject();
 }
 
@@ -124,7 +183,7 @@ struct Printing {
 };
 
 /// How long it took is the result.
-int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags,
+int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags, PointTexts* texts,
                    JsonWriter* json) {
   const auto& [query, answer, form, clock] = printing;
   const int64_t began_ns = clock.MonotonicNs();
@@ -162,7 +221,7 @@ int64_t WriteGroup(const Printing& printing, const Group& group, TagWriter* tags
     }
   }
   bool nulls = sub.downsample && sub.downsample->fill == query::FillPolicy::kNull;
-  WritePoints(group.points, {form, request.ms_resolution, nulls}, json);
+  WritePoints(group.points, {form, request.ms_resolution, nulls}, texts, json);
   const int64_t print_ns = clock.MonotonicNs() - began_ns;
   if (request.show_stats) {
     json->Key("stats");
@@ -203,11 +262,12 @@ void WriteAnswer(const ValidQuery& query, const Answer& answer, const AnswerForm
   groups.points = [&](size_t i) { return answer.groups[i].points.size(); };
   groups.print = [&](size_t begin, size_t end, JsonWriter* part) {
     TagWriter tags(HashQCapacity);
+    PointTexts texts;
     std::vector<int64_t> print_ns(stats->queries.size());
     for (size_t i = begin; i < end && part->alive(); ++i) {
       const Group& group = answer.groups[i];
       const size_t of = group.query_index == query::kComputedGroup ? 0 : group.query_index;
-      print_ns[of] += WriteGroup(printing, group, &tags, part);
+      print_ns[of] += WriteGroup(printing, group, &tags, &texts, part);
     }
     std::lock_guard lock(stats_mutex);
     for (size_t i = 0; i < print_ns.size(); ++i) stats->queries[i].print_ns += print_ns[i];

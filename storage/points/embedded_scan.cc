@@ -26,7 +26,7 @@ constexpr size_t kSeriesAhead = 16;
 constexpr uint64_t kRowsBetweenSteps = 4096;
 // The watch is one place for all threads of a query: it is told of so many steps at once.
 constexpr uint64_t kStepsAtOnce = 512;
-constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64;
+constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64, kExpectedStatisticsSteps = 16;
 
 bool IsObject(ByteView qualifier) {
   const auto kind = codec::ClassifyQualifier(qualifier);
@@ -109,7 +109,11 @@ EmbeddedScan::EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> 
       oldest_ms_(OldestPointMs(engine, render_options_.now_ms)),
       version_(std::move(version)),
       series_(std::move(series)),
-      memory_(spec_.watch) {}
+      memory_(spec_.watch) {
+  const uint64_t hours = ExpectedRows(1, spec_.rows);
+  bases_.reserve(hours);
+  file_rows_.reserve(hours);
+}
 
 Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
                                                          const PointScanSpec& spec,
@@ -126,7 +130,8 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
   // What waits for its turn should do so now: from here on the scan keeps memory that the store
   // has flushed.
   if (spec.watch != nullptr) {
-    RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.size(), seen.rows) * kExpectedRowSteps));
+    const uint64_t each = spec.statistics ? kExpectedStatisticsSteps : kExpectedRowSteps;
+    RETURN_IF_ERROR(spec.watch->Step(ExpectedRows(series.size(), seen.rows) * each));
   }
   std::unique_ptr<EmbeddedScan> scan(new EmbeddedScan(
       engine, engine.Pin(), std::move(series), std::move(seen), options, std::move(listener)));
@@ -137,6 +142,20 @@ Result<std::unique_ptr<EmbeddedScan>> EmbeddedScan::Open(const Engine& engine,
 }
 
 uint64_t EmbeddedScan::RowsExpected() const { return ExpectedRows(series_.size(), spec_.rows); }
+
+// Rows that are in memory have none; the hours that are there are mostly those of all series.
+bool EmbeddedScan::ExpectsStatistics() const {
+  constexpr int kRowsLookedAt = 8;
+  if (!spec_.statistics || series_.empty()) return false;
+  for (const auto& generation : version_->generations) {
+    const RowHourMemory* row = generation->rows.Newest(series_.front());
+    for (int i = 0; row != nullptr && row->base() >= spec_.rows.end; row = row->older()) {
+      if (++i == kRowsLookedAt) return false;
+    }
+    if (row != nullptr && row->base() >= spec_.rows.begin) return false;
+  }
+  return true;
+}
 
 // What the cells take stays charged to this scan.
 std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
@@ -294,6 +313,7 @@ Status EmbeddedScan::LookAhead() {
       if (walked >= kRowsBetweenSteps) RETURN_IF_ERROR(memory_.Step(std::exchange(walked, 0)));
     }
   }
+  ahead_ends_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     std::stable_sort(found[i].begin(), found[i].end(), ByBase<MemoryRow>);
     ahead_.insert(ahead_.end(), found[i].begin(), found[i].end());
@@ -310,7 +330,8 @@ Status EmbeddedScan::Step(uint64_t steps) {
 Status EmbeddedScan::StartSeries(uint32_t series) {
   RETURN_IF_ERROR(Step(kSeriesSteps));
   bases_.clear();
-  next_base_ = 0;
+  hours_.clear();
+  next_base_ = hours_begin_ = 0;
   file_at_ = memory_at_ = 0;
   size_t place = next_series_ - 1 - ahead_series_;
   if (ahead_ends_.empty() || place >= ahead_ends_.size()) {
@@ -328,8 +349,10 @@ Status EmbeddedScan::StartSeries(uint32_t series) {
       bases_.push_back(it->first.second);
     }
   }
+  in_files_alone_ = bases_.size() == file_rows_.size();
   if (!std::is_sorted(bases_.begin(), bases_.end())) std::sort(bases_.begin(), bases_.end());
   bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
+  in_files_alone_ = in_files_alone_ && bases_.size() == file_rows_.size();
   return {};
 }
 
@@ -358,16 +381,24 @@ Status EmbeddedScan::ReadFileRows(ByteView tsuid) {
 Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
                                  const RowRange& bases) {
   if (run.points() == nullptr) return {};
-  const Bytes first = RowFileKey(engine_.layout(), tsuid, bases.begin);
-  const ByteView series = ByteView(first).substr(0, first.size() - 4);
+  first_key_ = RowFileKey(engine_.layout(), tsuid, bases.begin);
+  const ByteView series = ByteView(first_key_).substr(0, first_key_.size() - 4);
+  const auto base_of = [&](ByteView key) { return ReadBig32(key.data() + series.size()); };
   auto [at, first_time] = cursors_.try_emplace(&run);
-  std::optional<lsm::BlockFileScan>& cursor = at->second;
-  if (first_time && run.points()->MayHoldTime(TimesOf(spec_.rows))) {
-    cursor.emplace(run.points(), first, "");
+  std::optional<lsm::BlockFileScan>& cursor = at->second.scan;
+  bool there = false;  // at an entry that was not looked at
+  if (first_time) {
+    if (run.points()->MayHoldTime(TimesOf(spec_.rows)))
+      cursor.emplace(run.points(), first_key_, "");
   } else if (cursor) {
-    cursor->Seek(first);
+    // Mostly the series is the one behind the last: its first entry was met where that one ended.
+    const Bytes& key = cursor->key();
+    there = at->second.beyond && key.size() == first_key_.size() && key.starts_with(series) &&
+            base_of(key) >= bases.begin;
+    if (!there) cursor->Seek(first_key_);
   }
   if (!cursor) return {};
+  at->second.beyond = false;
   const size_t before = file_rows_.size();
   size_t charged = before;
   const auto charge = [&](size_t more) -> Status {
@@ -379,11 +410,16 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
     return {};
   };
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, cursor->Next());
-    if (!more) break;
+    if (!there) {
+      ASSIGN_OR_RETURN(const bool more, cursor->Next());
+      if (!more) break;
+    }
+    there = false;
     const Bytes& key = cursor->key();
-    if (key.size() != first.size() || !key.starts_with(series)) break;
-    const uint32_t base = ReadBig32(key.data() + series.size());
+    const bool same = key.size() == first_key_.size() && key.starts_with(series);
+    at->second.beyond = !same;
+    if (!same) break;
+    const uint32_t base = base_of(key);
     if (base >= bases.end) break;
     if (const auto& block = cursor->block(); file_blocks_.empty() || file_blocks_.back() != block) {
       RETURN_IF_ERROR(charge(block->capacity()));
@@ -444,12 +480,11 @@ Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
   const auto [file, end_file] = RowsOf(file_rows_, base, &file_at_);
   if (end_file - file != 1) return false;
   if (const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_); first != end) return false;
-  const auto statistics = ReadRowStatistics(file->encoded);
-  if (!statistics.ok()) return Prepend(statistics.status(), "row " + ToHexUpper(key_));
-  if (!*statistics) return false;
-  const uint8_t head = ByteAt(file->encoded, 0);
-  if ((head & (kRowDups | kRowHasRaw)) != 0) return false;
-  statistics_ = **statistics;
+  if (!ReadSettledStatistics(file->encoded, &statistics_)) {
+    const Status status = ReadRowStatistics(file->encoded).status();
+    if (!status.ok()) return Prepend(status, "row " + ToHexUpper(key_));
+    return false;
+  }
   unloaded_ = file->encoded;
   *row = {};
   row->key = key_;
@@ -457,9 +492,29 @@ Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
   row->base = base;
   row->statistics = &statistics_;
   row->all_double = statistics_.all_double;
-  const auto form = static_cast<RowForm>(head & kRowFormMask);
+  const auto form = static_cast<RowForm>(ByteAt(unloaded_, 0) & kRowFormMask);
   row->stored_cells = WantsOne(form, base, render_options_) ? 1 : statistics_.count;
   return true;
+}
+
+// What is wrong with a row Next will say.
+std::span<const HourStatistics> EmbeddedScan::StatisticsAhead() {
+  constexpr size_t kHoursAhead = 64;
+  if (!in_files_alone_) return {};
+  if (next_base_ < hours_begin_ || next_base_ >= hours_begin_ + hours_.size()) {
+    hours_begin_ = next_base_;
+    hours_.resize(std::min(kHoursAhead, file_rows_.size() - next_base_));
+    size_t count = 0;
+    for (; count < hours_.size(); ++count) {
+      const FileRow& row = file_rows_[next_base_ + count];
+      hours_[count].base = row.base;
+      if (int64_t{row.base} * 1000 < oldest_ms_ ||
+          !ReadSettledStatistics(row.encoded, &hours_[count].statistics))
+        break;
+    }
+    hours_.resize(count);
+  }
+  return std::span(hours_).subspan(next_base_ - hours_begin_);
 }
 
 Status EmbeddedScan::Load(RowHour* row) {

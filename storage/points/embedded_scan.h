@@ -12,6 +12,7 @@
 
 #include "storage/base/work_watch.h"
 #include "storage/points/engine.h"
+#include "storage/points/hours_ahead.h"
 #include "storage/points/points.h"
 #include "storage/points/row_codec.h"
 #include "storage/points/series_again.h"
@@ -20,7 +21,7 @@ namespace hg::points {
 
 /// One thread at a time. The engine outlives it. Unsettled rows are told to `listener` if it is
 /// set.
-class EmbeddedScan : public PointScan, public SeriesAgain {
+class EmbeddedScan : public PointScan, public SeriesAgain, public HoursAhead {
  public:
   static Result<std::unique_ptr<EmbeddedScan>> Open(const Engine& engine, const PointScanSpec& spec,
                                                     const ReconcileOptions& options,
@@ -28,10 +29,13 @@ class EmbeddedScan : public PointScan, public SeriesAgain {
 
   Result<bool> Next(RowHour* row) override;
   Status Load(RowHour* row) override;
+  std::span<const HourStatistics> StatisticsAhead() override;
+  void Pass(size_t rows) override { next_base_ += rows; }
   [[nodiscard]] bool GivesSeriesAgain() const override;
   void GiveSeriesAgain() override;
   [[nodiscard]] uint32_t StepMs() const override;
   [[nodiscard]] uint64_t RowsExpected() const override;
+  [[nodiscard]] bool ExpectsStatistics() const override;
   std::vector<std::unique_ptr<PointScan>> Cut(size_t parts) override;
 
   /// The key of the next row that matches, points or not, or false at the end; instead of Next.
@@ -111,15 +115,23 @@ class EmbeddedScan : public PointScan, public SeriesAgain {
   std::vector<size_t> ahead_ends_;  // of each series of the batch, in ahead_
   size_t ahead_series_ = 0;         // place in series_ of the first of them
   size_t prefetched_ = 0;           // rows of ahead_ that were
-  // Of each run that was met; none where it holds other times than are asked for.
-  std::map<const Run*, std::optional<lsm::BlockFileScan>> cursors_;
+  struct RunCursor {
+    std::optional<lsm::BlockFileScan> scan;  // none: the run holds other times than are asked for
+    bool beyond = false;  // the scan stands at an entry behind those of the series read last
+  };
+  std::map<const Run*, RunCursor> cursors_;  // of each run that was met
   std::vector<region::SeriesSlice> slices_;  // of the current series
   RowColumns columns_;
-  RowStatistics statistics_;  // of the row given last, and
-  ByteView unloaded_;         // its encoding, in file_rows_
+  RowStatistics statistics_;     // of the row given last, and
+  ByteView unloaded_;            // its encoding, in file_rows_
+  bool in_files_alone_ = false;  // the rows of the current series, each in one
+  // Of file_rows_ from hours_begin_ on, as far as they were looked at together.
+  std::vector<HourStatistics> hours_;
+  size_t hours_begin_ = 0;
 
   Bytes key_;
   Bytes tsuid_;
+  Bytes first_key_;  // scratch
   std::vector<uint32_t> offsets_;
   std::vector<uint64_t> values_;
   std::vector<uint8_t> is_double_;

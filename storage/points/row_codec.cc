@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "storage/base/invariant.h"
+#include "storage/points/ample_reader.h"
 #include "storage/points/number_stream.h"
 #include "storage/points/row_layout.h"
 #include "storage/points/row_statistics.h"
@@ -152,7 +153,8 @@ struct Head {
   size_t count = 0;
 };
 
-bool TakeHead(ByteReader* in, Head* head) {
+template <typename Reader>
+bool TakeHead(Reader* in, Head* head) {
   const uint8_t bits = in->U8();
   head->traits.form = static_cast<RowForm>(bits & kRowFormMask);
   head->traits.dups = (bits & kRowDups) != 0;
@@ -212,7 +214,8 @@ bool TakeTimes(ByteReader* in, size_t n, uint32_t* offset_ms, bool* millis, Byte
 }
 
 // Passes over the times; tells the first.
-bool PassTimes(ByteReader* in, size_t n, uint64_t* first_ms) {
+template <typename Reader>
+bool PassTimes(Reader* in, size_t n, uint64_t* first_ms) {
   const uint8_t kind = in->U8();
   if (!in->ok() || kind > kBoth) return false;
   *first_ms = in->Varint() * (kind >= kMillisGrid ? 1 : 1000);
@@ -223,6 +226,20 @@ bool PassTimes(ByteReader* in, size_t n, uint64_t* first_ms) {
   if (kind == kBoth) in->Take(PackedBytes(n, 1));
   return in->ok();
 }
+
+// What stands behind the head of a row with statistics. nullptr, or what cannot be read.
+template <typename Reader>
+const char* TakeRowStatistics(Reader* in, const Head& head, RowStatistics* statistics) {
+  uint64_t first_ms = 0;
+  if (!PassTimes(in, head.count, &first_ms)) return "times";
+  if (!TakeStatistics(in, head.how == kFloats, statistics) || first_ms > statistics->last_offset_ms)
+    return "statistics";
+  statistics->count = static_cast<uint32_t>(head.count);
+  statistics->first_offset_ms = static_cast<uint32_t>(first_ms);
+  return nullptr;
+}
+
+bool Settled(const Head& head) { return !head.traits.dups && !head.traits.has_raw; }
 
 bool PassStatistics(ByteReader* in, const Head& head) {
   RowStatistics statistics;
@@ -356,13 +373,23 @@ Result<std::optional<RowStatistics>> ReadRowStatistics(ByteView encoded) {
   if (!TakeHead(&in, &head)) return Damaged("head");
   if (!head.statistics) return std::optional<RowStatistics>();
   RowStatistics found;
-  uint64_t first_ms = 0;
-  if (!PassTimes(&in, head.count, &first_ms)) return Damaged("times");
-  if (!TakeStatistics(&in, head.how == kFloats, &found) || first_ms > found.last_offset_ms)
-    return Damaged("statistics");
-  found.count = static_cast<uint32_t>(head.count);
-  found.first_offset_ms = static_cast<uint32_t>(first_ms);
+  if (const char* wrong = TakeRowStatistics(&in, head, &found)) return Damaged(wrong);
   return std::optional(found);
+}
+
+bool ReadSettledStatistics(ByteView encoded, RowStatistics* statistics) {
+  // Two bytes of head, kinds of times and numbers, eight numbers.
+  constexpr size_t kBytesMax = 4 + 8 * kVarint64Max;
+  Head head;
+  if (encoded.size() >= kBytesMax) {
+    AmpleReader in(encoded);
+    if (TakeHead(&in, &head) && head.statistics && Settled(head) &&
+        TakeRowStatistics(&in, head, statistics) == nullptr)
+      return true;
+  }
+  ByteReader in(encoded);
+  return TakeHead(&in, &head) && head.statistics && Settled(head) &&
+         TakeRowStatistics(&in, head, statistics) == nullptr;
 }
 
 Result<RowTraits> DecodeRow(ByteView encoded, uint32_t generation, std::vector<PartPoint>* points) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "storage/model/exact_integers.h"
+#include "storage/points/ample_reader.h"
 #include "storage/points/row_layout.h"
 
 namespace hg::points {
@@ -61,7 +62,8 @@ std::optional<int64_t> Scaled(double v, int exponent) {
 
 void AppendDouble(Bytes* out, double v) { AppendBig(out, std::bit_cast<uint64_t>(v), 8); }
 
-bool TakeDouble(ByteReader* in, double* v) {
+template <typename Reader>
+bool TakeDouble(Reader* in, double* v) {
   const ByteView bytes = in->Take(8);
   if (!in->ok()) return false;
   *v = std::bit_cast<double>(ReadBig64(bytes.data()));
@@ -89,7 +91,8 @@ void AppendDoubles(const RowStatistics& statistics, Bytes* out) {
   for (const double v : {statistics.least, statistics.most, statistics.sum}) AppendDouble(out, v);
 }
 
-bool TakeDoubles(ByteReader* in, RowStatistics* statistics) {
+template <typename Reader>
+bool TakeDoubles(Reader* in, RowStatistics* statistics) {
   const uint8_t exponent = in->U8();
   if (exponent == kStatisticsAsTheyAre) {
     return TakeDouble(in, &statistics->least) && TakeDouble(in, &statistics->most) &&
@@ -152,7 +155,8 @@ void AppendStatistics(const RowStatistics& statistics, Bytes* out) {
   AppendVarint(out, ZigZag(static_cast<int64_t>(statistics.sum)));
 }
 
-bool TakeStatistics(ByteReader* in, bool doubles, RowStatistics* statistics) {
+template <typename Reader>
+bool TakeStatistics(Reader* in, bool doubles, RowStatistics* statistics) {
   const uint64_t last = in->Varint();
   if (!in->ok() || last >= uint64_t{kRowSpan} * 1000) return false;
   statistics->last_offset_ms = static_cast<uint32_t>(last);
@@ -168,5 +172,8 @@ bool TakeStatistics(ByteReader* in, bool doubles, RowStatistics* statistics) {
   statistics->sum = static_cast<double>(sum);
   return true;
 }
+
+template bool TakeStatistics(ByteReader*, bool, RowStatistics*);
+template bool TakeStatistics(AmpleReader*, bool, RowStatistics*);
 
 }  // namespace hg::points

@@ -25,9 +25,14 @@ bool StatisticsHold(ByteView encoded_row);
 /// bytes are no row, 0.
 uint32_t GridStepMs(ByteView encoded_row);
 
+/// Fills the statistics of a row with nothing to settle. False: it has none, or more beside its
+/// points, or it cannot be read.
+bool ReadSettledStatistics(ByteView encoded_row, RowStatistics* statistics);
+
 /// Appends the part of them that times and head of the row do not tell.
 void AppendStatistics(const RowStatistics& statistics, Bytes* out);
-/// Reads that part. False: the bytes cannot be statistics.
-bool TakeStatistics(ByteReader* in, bool doubles, RowStatistics* statistics);
+/// Reads that part, by a ByteReader or an AmpleReader. False: the bytes cannot be statistics.
+template <typename Reader>
+bool TakeStatistics(Reader* in, bool doubles, RowStatistics* statistics);
 
 }  // namespace hg::points

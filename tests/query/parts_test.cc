@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -17,6 +19,7 @@
 #include "storage/codec/annotation.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/embedded.h"
+#include "storage/points/hours_ahead.h"
 #include "tests/query/same_answers.h"
 #include "tests/storage/points/embedded/temp_folder.h"
 
@@ -156,7 +159,8 @@ class Fixture {
     request.end = std::to_string(kStart + kHours * 3600 - 1);
     for (size_t i = 1; i <= times; ++i) {
       request.queries.push_back(query);  // as others of it: the same one would be asked once
-      if (i > 1) request.queries.back().downsample = std::to_string(i) + "m-sum";
+      const size_t minutes = query.downsample ? 60 + i : i;  // of an hour or more, if they were
+      if (i > 1) request.queries.back().downsample = std::to_string(minutes) + "m-sum";
     }
     ASSIGN_OR_RETURN(ValidQuery valid, engine.Validate(request));
     return engine.Run(valid, {});
@@ -247,6 +251,16 @@ TEST_CASE_FIXTURE(Fixture, "a query whose parts will read many rows does not beg
   CHECK_FALSE(refused(few, 4));
   CHECK(refused(few, 20));
   CHECK(refused(many, 1));
+
+  // By their statistics rows are read in no time.
+  SubQuery by_hours = few;
+  by_hours.downsample = "1h-sum";
+  CHECK(refused(by_hours, 20));
+  REQUIRE(store->cells().Flush().ok());
+  REQUIRE(store->cells().Compact().ok());
+  REQUIRE(Run(*in_parts, many).ok());
+  CHECK_FALSE(refused(by_hours, 20));
+  CHECK(refused(by_hours, 40));
 }
 
 TEST_CASE_FIXTURE(Fixture, "statistics of rows answer as their points do, bit for bit") {
@@ -278,6 +292,55 @@ TEST_CASE_FIXTURE(Fixture, "statistics of rows answer as their points do, bit fo
       }
     }
   }
+}
+
+TEST_CASE_FIXTURE(Fixture, "statistics that are given ahead are those that rows have one by one") {
+  REQUIRE(store->cells().Flush().ok());
+  REQUIRE(store->cells().Compact().ok());
+  Put(11, 3 * 3600, PointValue::Int(1));  // one of its rows is in memory, too
+  struct Row {
+    Bytes tsuid;
+    uint32_t base;
+    std::optional<RowStatistics> statistics;
+    bool operator==(const Row&) const = default;
+  };
+  PointScanSpec spec;
+  spec.metric = Id(UidKind::kMetric, "m");
+  spec.statistics = spec.objects = true;
+  size_t ahead = 0;
+  const auto read = [&](bool at_once) {
+    std::vector<Row> rows;
+    const auto scan = store->points().Scan(spec, {});
+    REQUIRE(scan.ok());
+    for (RowHour row; *(*scan)->Next(&row);) {
+      rows.push_back({Bytes(row.tsuid), row.base, {}});
+      if (row.statistics == nullptr) continue;
+      rows.back().statistics = *row.statistics;
+      if (!at_once) continue;
+      const Bytes tsuid(row.tsuid);
+      const auto hours = HoursAheadOf(**scan)->StatisticsAhead();
+      const auto taken = hours.first(random() % (hours.size() + 1));
+      for (const HourStatistics& hour : taken) rows.push_back({tsuid, hour.base, hour.statistics});
+      HoursAheadOf(**scan)->Pass(taken.size());
+      ahead += taken.size();
+    }
+    return rows;
+  };
+  const std::vector<Bytes> some = {tsuids[9], tsuids[11], tsuids[12], tsuids[51]};
+  constexpr auto kBegin = static_cast<uint32_t>(kStart), kCount = static_cast<uint32_t>(kHours);
+  for (uint32_t from = 0; from < kCount; ++from) {
+    for (uint32_t until = from + 1; until <= kCount; ++until) {
+      spec.rows = {kBegin + from * kRowSpan, kBegin + until * kRowSpan};
+      for (const bool all : {false, true}) {
+        spec.matcher.tsuids = all ? std::vector<Bytes>() : some;
+        std::sort(spec.matcher.tsuids.begin(), spec.matcher.tsuids.end());
+        const std::vector<Row> expected = read(false);
+        CHECK(expected.size() >= until - from);
+        CHECK(read(true) == expected);
+      }
+    }
+  }
+  CHECK(ahead > 100);
 }
 
 TEST_CASE_FIXTURE(Fixture, "points filtered by value are the same with statistics of rows") {
