@@ -4,10 +4,12 @@
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <exception>
+#include <memory>
 
 #include "http/connection.h"
 #include "http/errors.h"
 #include "http/influx_target.h"
+#include "http/left_work.h"
 #include "http/loop.h"
 #include "http/put_target.h"
 #include "http/request.h"
@@ -377,6 +379,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     WorkerPool::Turn* turn = nullptr;  // while it runs
     std::unique_ptr<Request> request;
     BodyForm form;
+    std::unique_ptr<LeftWork::Work> left;
     std::string unpacked;  // owns the body if the loop unpacked it
     Reply reply;
   };
@@ -385,7 +388,11 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   if (!escapes_good) {
     return ReplyInline(*request, Status::InvalidArgument("Bad percent escape in the query string"));
   }
-  if (form.plain() && TryOnLoop(*request)) return;
+  std::unique_ptr<LeftWork::Work> left;
+  if (form.plain()) {
+    LeftWork leaving(&left);
+    if (TryOnLoop(*request)) return;
+  }
   const bool write = request->method == Method::kPost &&
                      (IsPutPath(head_.target) || IsInfluxWritePath(head_.target));
   auto replies = std::make_shared<ReplyQueue>([self = weak_from_this(), &io = loop_.io()] {
@@ -396,6 +403,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   auto job = std::make_shared<Job>(ReplyForm::Of(head_), replies);
   job->request = std::move(request);
   job->form = std::move(form);
+  job->left = std::move(left);
   if (body.data() == loop_.unpacked.data()) {
     job->unpacked = std::move(loop_.unpacked);
     job->request->body = job->unpacked;
@@ -404,6 +412,7 @@ void Connection::Handle(std::string_view body, BodyForm form) {
   auto run = [job, replies, self = shared_from_this(),
               &edge = edge_](WorkerPool::Turn& turn) mutable {
     job->turn = &turn;
+    LeftWork found(&job->left);
     replies->End(Answer(*job->request, job->form, edge, job->reply));
     // The last reference must be dropped on the loop's thread.
     boost::asio::io_context& io = self->loop_.io();

@@ -1,7 +1,9 @@
 #include "http/api/query.h"
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "http/api/arguments.h"
 #include "http/api/asked_query.h"
@@ -10,6 +12,7 @@
 #include "http/api/query_gexp.h"
 #include "http/api/query_last.h"
 #include "http/errors.h"
+#include "http/left_work.h"
 #include "http/replies.h"
 #include "http/router.h"
 #include "http/wire/json_writer.h"
@@ -62,29 +65,45 @@ std::optional<query::Request> FromParameters(const Request& request, Services& s
   return std::move(*parsed);
 }
 
-void Answer(const query::Request& asked, const Request& request, Services& services,
-            ResponseWriter& out) {
+/// A query that was read and checked; its times are those of the first call.
+struct CheckedQuery : LeftWork::Work {
+  explicit CheckedQuery(query::ValidQuery checked) : query(std::move(checked)) {}
+  query::ValidQuery query;
+};
+
+// None: an error was sent, or nobody may wait.
+std::optional<query::ValidQuery> Check(const query::Request& asked, const Request& request,
+                                       Services& services, ResponseWriter& out) {
   query::ValidationTrace trace;
-  const NoWait* const no_wait = NoWait::Current();
   Result<query::ValidQuery> query = services.queries.Validate(asked, &trace);
-  if (no_wait != nullptr && no_wait->refused()) return;
-  if (!query.ok()) {
-    if (query.status().code() != StatusCode::kInvalidArgument) {
-      return SendQueryFailure(request, services, query.status(), out);
-    }
-    services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
-    return SendError(out, request, 400, query.status().message(), QueryDump(asked, trace));
+  if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
+    return {};
+  if (query.ok()) return std::move(*query);
+  if (query.status().code() != StatusCode::kInvalidArgument) {
+    SendQueryFailure(request, services, query.status(), out);
+    return {};
   }
+  services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
+  SendError(out, request, 400, query.status().message(), QueryDump(asked, trace));
+  return {};
+}
+
+void Answer(query::ValidQuery query, const Request& request, Services& services,
+            ResponseWriter& out) {
   query::QueryClient client = ClientOf(request, out);
   client.refuse_repeats = true;
-  auto running = services.queries.running().Begin(query->request, std::move(client));
+  auto running = services.queries.running().Begin(query.request, std::move(client));
   if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);
+  const NoWait* const no_wait = NoWait::Current();
   if (no_wait != nullptr) (*running)->StayBelow(kStepsOnLoop);
   Result<query::Answer> answer =
-      services.queries.Run(*query, {.trim = true, .query = running->get()});
-  if (no_wait != nullptr && no_wait->refused()) return (*running)->Withdraw();
+      services.queries.Run(query, {.trim = true, .query = running->get()});
+  if (no_wait != nullptr && no_wait->refused()) {
+    (*running)->Withdraw();
+    return LeftWork::Leave(std::make_unique<CheckedQuery>(std::move(query)));
+  }
   if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
-  SendGroups(request, services, *query, *answer, **running, out);
+  SendGroups(request, services, query, *answer, **running, out);
 }
 
 }  // namespace
@@ -104,6 +123,9 @@ void SendGroups(const Request& request, Services& services, const query::ValidQu
 }
 
 void HandleQuery(const Request& request, Services& services, ResponseWriter& out) {
+  if (const std::unique_ptr<LeftWork::Work> left = LeftWork::Take()) {
+    return Answer(std::move(static_cast<CheckedQuery&>(*left).query), request, services, out);
+  }
   bool delete_allowed = services.queries.options().delete_allowed;
   if (request.method == Method::kDelete && !delete_allowed) {
     return SendError(out, request, 400, "Bad request",
@@ -128,7 +150,9 @@ void HandleQuery(const Request& request, Services& services, ResponseWriter& out
   } else {
     asked = FromParameters(request, services, delete_rows, out);
   }
-  if (asked) Answer(*asked, request, services, out);
+  if (!asked) return;
+  std::optional<query::ValidQuery> query = Check(*asked, request, services, out);
+  if (query) Answer(std::move(*query), request, services, out);
 }
 
 }  // namespace hg::http

@@ -3,9 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <memory>
 #include <thread>
 
+#include "http/left_work.h"
+#include "http/router.h"
 #include "http/wire/body_coding.h"
+#include "storage/base/no_wait.h"
 #include "storage/model/utf8.h"
 #include "tests/http/running_server.h"
 
@@ -210,6 +214,36 @@ TEST_CASE("a small query is answered on the loop, one that has to wait on the po
   CHECK(client.ReadResponse().status() == 200);
   CHECK(edge.points.scans_without_waiting == 2);
   CHECK(ask().find("1700000002") == std::string::npos);
+}
+
+TEST_CASE("a query that was given up on a loop is not read and checked again") {
+  EdgeFixture edge;
+  REQUIRE(edge.Post("/api/put", Points(3)).status == 204);
+  const std::string_view asked =
+      R"({"start":"3h-ago","queries":[{"aggregator":"sum","metric":"m"}]})";
+  const BufferResponse expected = edge.Post("/api/query", asked);
+  REQUIRE(expected.body.find("1700000002") != std::string::npos);
+
+  edge.points.heeds_no_wait = edge.points.scans_wait = true;
+  std::string body(asked);
+  const Request request = MakeRequest("POST", "/api/query", body);
+  std::unique_ptr<LeftWork::Work> left;
+  LeftWork again(&left);
+  {
+    BufferResponse nowhere;
+    NoWait no_wait;
+    Dispatch(request, edge.services, nowhere);
+    REQUIRE(no_wait.refused());
+  }
+  REQUIRE(left != nullptr);
+  body.assign(body.size(), ' ');
+  BufferResponse answer;
+  Dispatch(request, edge.services, answer);
+  CHECK(answer.status == 200);
+  CHECK(answer.body == expected.body);
+  CHECK(left == nullptr);
+  REQUIRE(edge.queries.running().Completed().size() == 1);
+  CHECK(edge.queries.running().Completed()[0]->executed == 2);
 }
 
 TEST_CASE("small queries of PromQL are answered on the loop, others on the pool, each once") {
