@@ -4,30 +4,163 @@
     grafana.py build/release/tsdb
 
 Older Grafana asks from the browser, newer from its server, which decodes every value as a number: the text "NaN" loses the
-whole panel there, and null counts as 0. docs/grafana.md names the two settings that keep it healthy; here a daemon has
-them, and another one shows what is lost without. The last line reads "N passed, N failed".
+whole panel there, and null counts as 0. docs/grafana.md names the two settings that keep it healthy, and the one for Access
+"Browser"; here a daemon has them, and another one shows what is lost without. SERVERS and BROWSERS are the forms, a row for
+each range of Grafana's releases. The last line reads "N passed, N failed".
 """
 import contextlib
+import gzip
 import json
 import sys
 import tempfile
 import urllib.parse
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.dont_write_bytecode = True
 from daemon import Daemon, Refused  # noqa: E402
 
-HEALTHY = {"tsd.http.query.omit_nan": "true", "tsd.http.lookup.distinct_first": "true"}
+GRAFANA = "https://grafana.example:3000"  # its address, which is the origin of what a browser asks
+HEALTHY = {"tsd.http.query.omit_nan": "true", "tsd.http.lookup.distinct_first": "true",
+           "tsd.http.request.cors_domains": GRAFANA}
 START = 1700000000
 STEP_S = 10
 POINTS = 60
+END = START + POINTS * STEP_S
 LOOKUP_LIMIT = 1000  # the data source's own default
 HOSTS = 1500         # more series than that, those of the second place last
 
 
+# ---- The forms. A version is what the data source's settings call the daemon: 1 is 2.1 and before, 2 is 2.2, 3 is 2.3,
+# ---- 4 is 2.4. Where a form begins is known from Grafana's history, to a release or so.
+
+@dataclass(frozen=True)
+class Server:
+    """What Grafana's server asks: for alerts from the beginning, for panels from 12.4 on."""
+    releases: str
+    arrays: tuple = ()  # the versions for which points are asked for as pairs
+    # A request for each query, not one for all of a panel; with explicitTags; without the dash of a fill that nobody chose; and
+    # with numbers as they were typed, which were 0 before.
+    current: bool = False
+    unit_s: float = 0.001  # of start and end
+
+
+SERVERS = (
+    Server("4.0 to 11.1"),
+    Server("11.2 to 11.5", arrays=(1, 2, 3, 4)),
+    Server("11.6 to 12.3", arrays=(4,)),
+    Server("12.4 to 13.1", arrays=(4,), current=True),
+    Server("the plug-in of its own", arrays=(4,), current=True, unit_s=1),
+)
+
+
+@dataclass(frozen=True)
+class Browser:
+    """What Grafana's page asks, through its server (Access "Server") or by itself ("Browser")."""
+    releases: str
+    versions: tuple
+    most: int | None          # of suggestions
+    values_limit: int | None  # of the look-up for tag_values(); none: OpenTSDB's own, 25
+    keys_limit: int | None    # of that for tag_names()
+    settings: bool = True     # it has versions and a resolution, and annotations
+    index: tuple = ()         # the versions that find a query again by its index
+    whole: bool = False       # a query is sent with all that the dashboard keeps of it
+
+
+BROWSERS = (
+    Browser("1.8 to 2.1", (1,), most=None, values_limit=None, keys_limit=None, settings=False),
+    Browser("2.2 to 2.6", (1,), most=1000, values_limit=3000, keys_limit=1000, settings=False),
+    Browser("3.0 to 3.1", (1, 2), most=1000, values_limit=3000, keys_limit=1000),
+    Browser("4.0 to 6.5", (1, 2, 3), most=1000, values_limit=3000, keys_limit=1000, index=(3,)),
+    Browser("6.6 to 11.5", (1, 2, 3), most=LOOKUP_LIMIT, values_limit=LOOKUP_LIMIT, keys_limit=1000, index=(3,)),
+    Browser("11.6 to 12.3", (1, 2, 3, 4), most=LOOKUP_LIMIT, values_limit=LOOKUP_LIMIT, keys_limit=1000, index=(3,)),
+    Browser("12.4 to 13.1", (1, 2, 3, 4), most=LOOKUP_LIMIT, values_limit=LOOKUP_LIMIT, keys_limit=1000, index=(3,),
+            whole=True),
+)
+
+
+def number(text):
+    """As Go and JavaScript print it: 65536, not 65536.0."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+def server_rate(form, target):
+    options = {"counter": target.get("isCounter", False)}
+    typed = {key: target[key] for key in ("counterMax", "counterResetValue") if key in target}
+    # What is typed into a field is kept as text, which older ones take for no number.
+    numbers = {key: number(text) if form.current else 0 for key, text in typed.items()}
+    if "counterMax" in numbers:
+        options["counterMax"] = numbers["counterMax"]
+    if "counterResetValue" in numbers:
+        options["resetValue"] = numbers["counterResetValue"]
+    if "counterMax" not in numbers and numbers.get("counterResetValue", 0) == 0:
+        options["dropResets"] = True
+    return options
+
+
+def server_form(form, target):
+    """A query of a dashboard as it is sent."""
+    query = {"metric": target["metric"], "aggregator": target["aggregator"]}
+    if not target.get("disableDownsampling"):
+        policy = target.get("downsampleFillPolicy", "" if not form.current else "none")
+        query["downsample"] = (target.get("downsampleInterval", "1m") + "-" + target["downsampleAggregator"] +
+                               ("" if policy == "none" else "-" + policy))
+    if target.get("shouldComputeRate"):
+        query.update(rate=True, rateOptions=server_rate(form, target))
+    for key in ("tags", "filters"):
+        if target.get(key):
+            query[key] = target[key]
+    if form.current and target.get("explicitTags"):
+        query["explicitTags"] = True
+    return query
+
+
+def browser_form(form, version, target):
+    query = dict(target) if form.whole else {"metric": target["metric"], "aggregator": target["aggregator"]}
+    if target.get("shouldComputeRate"):
+        options = {"counter": target.get("isCounter", False)}
+        for key, name in (("counterMax", "counterMax"), ("counterResetValue", "resetValue")):
+            if target.get(key):
+                options[name] = int(target[key])
+        if form.settings and version >= 2:
+            options["dropResets"] = "counterMax" not in options  # whatever the reset value is
+        query.update(rate=True, rateOptions=options)
+    if not target.get("disableDownsampling"):
+        policy = target.get("downsampleFillPolicy", "none")
+        query["downsample"] = (target.get("downsampleInterval", "1m") + "-" + target["downsampleAggregator"] +
+                               ("" if policy == "none" else "-" + policy))
+    if target.get("filters"):
+        query["filters"] = target["filters"]
+    elif "tags" in target:
+        query["tags"] = target["tags"]
+    if form.settings and target.get("explicitTags"):
+        query["explicitTags"] = True
+    return query
+
+
 class Undecodable(AssertionError):
     pass
+
+
+def cpu(i):
+    """What cpu.user has above its base, in the middle nothing."""
+    return None if 20 <= i < 50 else i / 4
+
+
+def net(i):
+    return (i % 40) * 1000
+
+
+def minutes(value_at):
+    """[(second, mean)] of the minutes that begin within the range; value_at gives the value of a step, or None."""
+    found = {}
+    for i in range(POINTS):
+        at = START + i * STEP_S
+        if value_at(i) is not None and at - at % 60 >= START:
+            found.setdefault(at - at % 60, []).append(value_at(i))
+    return [(at, sum(values) / len(values)) for at, values in sorted(found.items())]
 
 
 def fill(daemon):
@@ -42,9 +175,9 @@ def fill(daemon):
             raise RuntimeError(f"put: {answer.status} {words!r}")
 
     for host, dc, base in (("web1", "lga", 10), ("web2", "fra", 20)):
-        put([{"metric": "cpu.user", "timestamp": START + i * STEP_S, "value": base + i / 4, "tags": {"host": host, "dc": dc}}
-             for i in range(POINTS) if not 20 <= i < 50])
-        put([{"metric": "net.bytes", "timestamp": START + i * STEP_S, "value": (i % 40) * 1000,
+        put([{"metric": "cpu.user", "timestamp": START + i * STEP_S, "value": base + cpu(i), "tags": {"host": host, "dc": dc}}
+             for i in range(POINTS) if cpu(i) is not None])
+        put([{"metric": "net.bytes", "timestamp": START + i * STEP_S, "value": net(i),
               "tags": {"host": host, "dc": dc}} for i in range(POINTS)])
     for first in range(0, HOSTS, 500):
         put([{"metric": "many.series", "timestamp": START, "value": i,
@@ -55,7 +188,28 @@ def fill(daemon):
         connection.getresponse().read()
 
 
-# ---- As its server reads (versions of the data source: 1 up to 2.1, 2 for 2.2, 3 for 2.3, 4 for 2.4) ----
+def sent(daemon, method, path, document=None, headers=None):
+    """Status, fields and text of an answer, which may come packed: Go and browsers ask for that."""
+    connection = daemon.connection()
+    try:
+        connection.request(method, path, None if document is None else json.dumps(document),
+                           {"Accept-Encoding": "gzip", **(headers or {})})
+        answer = connection.getresponse()
+        body = answer.read()
+    finally:
+        connection.close()
+    fields = {name.lower(): value for name, value in answer.getheaders()}
+    return answer.status, fields, gzip.decompress(body) if fields.get("content-encoding") == "gzip" else body
+
+
+def asked(daemon, path, document):
+    status, _, body = sent(daemon, "POST", path, document, {"Content-Type": "application/json"})
+    if status != 200:
+        raise Refused("POST", path, status, body)
+    return json.loads(body)
+
+
+# ---- As its server reads ----
 
 def decoded(value):
     """A number as Go's decoder takes it into a float."""
@@ -66,36 +220,78 @@ def decoded(value):
     return float(value)
 
 
-def server_query(daemon, query, version=3, end=START + POINTS * STEP_S):
-    """Frames of one panel's query: [(metric, tags, aggregated tags, [(second, value)])]."""
-    path = "/api/query" + ("?arrays=true" if version == 4 else "")
-    body = {"start": START * 1000, "end": end * 1000, "queries": [query]}
+def frames_of(daemon, form, version, queries):
+    """Frames of one request: [(metric, tags, aggregated tags, [(second, value)])]."""
+    arrays = version in form.arrays
+    body = {"start": int(START / form.unit_s), "end": int(END / form.unit_s), "queries": queries}
     frames = []
-    for series in daemon.post(path, body):
-        points = series["dps"] if version == 4 else sorted((int(at), value) for at, value in series["dps"].items())
+    for series in asked(daemon, "/api/query" + ("?arrays=true" if arrays else ""), body):
+        points = series["dps"] if arrays else sorted((int(at), value) for at, value in series["dps"].items())
         frames.append((series["metric"], series["tags"], series["aggregateTags"],
                        [(int(decoded(at)), decoded(value)) for at, value in points]))
     return frames
 
 
+def server_query(daemon, query, version=3):
+    """The same of one query."""
+    return frames_of(daemon, SERVERS[-2], version, [query])
+
+
+def server_panel(daemon, form, version, targets):
+    """The same of a panel's queries."""
+    queries = [server_form(form, target) for target in targets]
+    if not form.current:
+        return frames_of(daemon, form, version, queries)
+    return [frame for query in queries for frame in frames_of(daemon, form, version, [query])]
+
+
 # ---- As the browser asks and reads ----
 
-def browser_query(daemon, queries, version, milliseconds=False, relative=False):
-    body = {"start": START * 1000, "queries": queries, "msResolution": milliseconds, "globalAnnotations": True}
-    if version == 3:
+def browser_body(form, version, queries, milliseconds=False, relative=False):
+    body = {"start": START * 1000, "queries": queries}
+    if form.settings:
+        body.update(msResolution=milliseconds, globalAnnotations=True)
+    if version in form.index:
         body["showQuery"] = True
     if not relative:
-        body["end"] = (START + POINTS * STEP_S) * 1000
-    return daemon.post("/api/query", body)
+        body["end"] = END * 1000
+    return body
 
 
-def lookup(daemon, expression):
-    words = urllib.parse.urlencode({"m": expression, "limit": LOOKUP_LIMIT})
-    return [series["tags"] for series in daemon.get("/api/search/lookup?" + words)["results"]]
+def browser_query(daemon, queries, version, milliseconds=False, relative=False, form=BROWSERS[-2]):
+    return asked(daemon, "/api/query", browser_body(form, version, queries, milliseconds, relative))
 
 
-def suggest(daemon, kind, text):
-    return daemon.get("/api/suggest?" + urllib.parse.urlencode({"type": kind, "q": text, "max": LOOKUP_LIMIT}))
+def owner(series, form, version, targets):
+    """The place among a panel's queries to which a result is given."""
+    if version in form.index:
+        return series["query"]["index"]
+    for i, target in enumerate(targets):
+        wanted = {} if target.get("filters") else target.get("tags", {})
+        if target["metric"] == series["metric"] and all(
+                value == "*" or series["tags"].get(key) in value.split("|") for key, value in wanted.items()):
+            return i
+    return 0
+
+
+def browser_panel(daemon, form, version, targets):
+    """[(place of the query, metric, tags, [(second, value)])]"""
+    answer = browser_query(daemon, [browser_form(form, version, target) for target in targets], version, form=form)
+    return [(owner(series, form, version, targets), series["metric"], series["tags"],
+             sorted((int(at), decoded(value)) for at, value in series["dps"].items())) for series in answer]
+
+
+def words_of(path, **words):
+    """A path with those of the parameters that are given."""
+    return path + "?" + urllib.parse.urlencode({key: value for key, value in words.items() if value is not None})
+
+
+def lookup(daemon, expression, limit=LOOKUP_LIMIT):
+    return [series["tags"] for series in daemon.get(words_of("/api/search/lookup", m=expression, limit=limit))["results"]]
+
+
+def suggest(daemon, kind, text, most=LOOKUP_LIMIT):
+    return daemon.get(words_of("/api/suggest", type=kind, q=text, max=most))
 
 
 # ---- Facts ----
@@ -108,15 +304,175 @@ def fact(function):
     return function
 
 
-def equal(got, expected):
+def equal(got, expected, of=None):
     if got != expected:
-        raise AssertionError(f"{str(got)[:500]}, expected {str(expected)[:500]}")
+        raise AssertionError(("" if of is None else f"{of}: ") + f"{str(got)[:500]}, expected {str(expected)[:500]}")
+
+
+def server_rows():
+    return [(form, version, f"server {form.releases}, version {version}") for form in SERVERS for version in (1, 2, 3, 4)]
+
+
+def browser_rows():
+    return [(form, version, f"browser {form.releases}, version {version}") for form in BROWSERS for version in form.versions]
+
+
+def in_order(rows):
+    return sorted(rows, key=str)
 
 
 @fact
 def health_is_asked_by_a_suggestion(daemon, _):
     equal(daemon.get("/api/suggest?q=cpu&type=metrics"), ["cpu.user"])
-    equal(daemon.get("/api/suggest?type=metrics&q=cpu&max=1000"), ["cpu.user"])
+    for form in BROWSERS:
+        equal(suggest(daemon, "metrics", "cpu", form.most), ["cpu.user"], form.releases)
+
+
+# Two queries of a panel as a dashboard keeps them; the fill of the second was never chosen.
+NET = {"refId": "A", "datasource": {"type": "opentsdb", "uid": "d1"}, "metric": "net.bytes", "aggregator": "sum",
+       "downsampleInterval": "1m", "downsampleAggregator": "avg", "downsampleFillPolicy": "none", "alias": "net",
+       "currentTagKey": "", "hide": False}
+CPU = {"refId": "B", "metric": "cpu.user", "aggregator": "avg", "downsampleAggregator": "avg",
+       "tags": {"host": "web1|web2"}, "isCounter": False}
+PANEL = (NET, CPU)
+
+
+def of_cpu(base):
+    return minutes(lambda i: None if cpu(i) is None else base + cpu(i))
+
+
+@fact
+def a_panel_is_the_same_in_all_forms_of_the_server(daemon, _):
+    wanted = in_order([("net.bytes", {}, ["dc", "host"], minutes(lambda i: 2 * net(i))),
+                       ("cpu.user", {"host": "web1", "dc": "lga"}, [], of_cpu(10)),
+                       ("cpu.user", {"host": "web2", "dc": "fra"}, [], of_cpu(20))])
+    for form, version, row in server_rows():
+        frames = [(metric, tags, sorted(aggregated), points)
+                  for metric, tags, aggregated, points in server_panel(daemon, form, version, PANEL)]
+        equal(in_order(frames), wanted, row)
+
+
+@fact
+def a_panel_is_the_same_in_all_forms_of_the_browser(daemon, _):
+    wanted = in_order([(0, "net.bytes", {}, minutes(lambda i: 2 * net(i))),
+                       (1, "cpu.user", {"host": "web1", "dc": "lga"}, of_cpu(10)),
+                       (1, "cpu.user", {"host": "web2", "dc": "fra"}, of_cpu(20))])
+    for form, version, row in browser_rows():
+        equal(in_order(browser_panel(daemon, form, version, PANEL)), wanted, row)
+
+
+@fact
+def a_fill_that_nobody_chose_is_none_though_older_servers_leave_its_dash(daemon, _):
+    equal([server_form(form, CPU)["downsample"] for form in SERVERS],
+          ["1m-avg-", "1m-avg-", "1m-avg-", "1m-avg", "1m-avg"])
+    equal(server_query(daemon, {"metric": "cpu.user", "aggregator": "sum", "downsample": "1m-avg-", "tags": {"host": "web1"}}),
+          server_query(daemon, {"metric": "cpu.user", "aggregator": "sum", "downsample": "1m-avg", "tags": {"host": "web1"}}))
+
+
+@fact
+def queries_with_filters_and_explicit_tags_in_all_forms(daemon, _):
+    """Older servers do not send explicitTags, and are given the series all the same, as they name all its keys."""
+    target = {**CPU, "explicitTags": True, "tags": {}, "filters": [
+        {"type": "literal_or", "tagk": "host", "filter": "web1|web2", "groupBy": True},
+        {"type": "wildcard", "tagk": "dc", "filter": "*", "groupBy": False}]}
+    wanted = in_order([("web1", of_cpu(10)), ("web2", of_cpu(20))])
+    one_key = {**target, "filters": target["filters"][:1]}
+    for form, version, row in server_rows():
+        equal(in_order([(tags["host"], points) for _, tags, _, points in server_panel(daemon, form, version, [target])]),
+              wanted, row)
+        equal(len(server_panel(daemon, form, version, [one_key])), 0 if form.current else 2, row)
+    for form, version, row in browser_rows():
+        equal(in_order([(tags["host"], points) for _, _, tags, points in browser_panel(daemon, form, version, [target])]),
+              wanted, row)
+        equal(len(browser_panel(daemon, form, version, [one_key])), 0 if form.settings else 2, row)
+
+
+# What is ticked and typed for the rate of a counter that begins anew after 39000, and what is shown of that step of 10 s: by
+# those that send the numbers that were typed, and by older servers, which send 0 for them.
+RATES = (
+    ({}, -3900.0, -3900.0),
+    ({"isCounter": True}, None, None),
+    ({"isCounter": True, "counterMax": "65536"}, 2653.6, -3900.0),
+    ({"isCounter": True, "counterMax": "65536", "counterResetValue": "1"}, 0.0, -3900.0),
+    ({"isCounter": True, "counterMax": "65536", "counterResetValue": "5000"}, 2653.6, -3900.0),
+    ({"isCounter": True, "counterResetValue": "0"}, None, None),
+)
+RATE = {"metric": "net.bytes", "aggregator": "sum", "downsampleInterval": "10s", "downsampleAggregator": "sum",
+        "tags": {"host": "web1"}, "shouldComputeRate": True}
+
+
+def rates(at_reset):
+    return [(START + i * STEP_S, 100.0 if i != 40 else at_reset) for i in range(1, POINTS) if i != 40 or at_reset is not None]
+
+
+@fact
+def what_is_sent_for_a_rate_that_was_ticked(*_):
+    equal([server_form(form, {**RATE, **ticked})["rateOptions"] for form in SERVERS[2:4] for ticked, _, _ in RATES], [
+        {"counter": False, "dropResets": True},
+        {"counter": True, "dropResets": True},
+        {"counter": True, "counterMax": 0},
+        {"counter": True, "counterMax": 0, "resetValue": 0},
+        {"counter": True, "counterMax": 0, "resetValue": 0},
+        {"counter": True, "resetValue": 0, "dropResets": True},
+        {"counter": False, "dropResets": True},
+        {"counter": True, "dropResets": True},
+        {"counter": True, "counterMax": 65536},
+        {"counter": True, "counterMax": 65536, "resetValue": 1},
+        {"counter": True, "counterMax": 65536, "resetValue": 5000},
+        {"counter": True, "resetValue": 0, "dropResets": True}])
+    equal([browser_form(BROWSERS[4], version, {**RATE, **ticked})["rateOptions"]
+           for version in (1, 2) for ticked, _, _ in RATES[:4]], [
+        {"counter": False},
+        {"counter": True},
+        {"counter": True, "counterMax": 65536},
+        {"counter": True, "counterMax": 65536, "resetValue": 1},
+        {"counter": False, "dropResets": True},
+        {"counter": True, "dropResets": True},
+        {"counter": True, "counterMax": 65536, "dropResets": False},
+        {"counter": True, "counterMax": 65536, "resetValue": 1, "dropResets": False}])
+
+
+@fact
+def rates_in_all_forms_of_the_server(daemon, _):
+    for form, version, row in server_rows():
+        for ticked, current, older in RATES:
+            equal([points for *_, points in server_panel(daemon, form, version, [{**RATE, **ticked}])],
+                  [rates(current if form.current else older)], f"{row}, {ticked}")
+
+
+@fact
+def rates_in_all_forms_of_the_browser(daemon, _):
+    # Without dropResets, and without a greatest value: that of the longest integers.
+    rollover = (2**63 - 1 - 39000) / 10
+    for form, version, row in browser_rows():
+        for ticked, wanted, _ in RATES:
+            if wanted is None and (not form.settings or version == 1):
+                wanted = rollover
+            equal([points for *_, points in browser_panel(daemon, form, version, [{**RATE, **ticked}])],
+                  [rates(wanted)], f"{row}, {ticked}")
+    # It asks for no resets to be shown although a reset value was typed, which then has nothing to do.
+    typed = {**RATE, "isCounter": True, "counterResetValue": "1"}
+    equal(browser_form(BROWSERS[4], 2, typed)["rateOptions"], {"counter": True, "resetValue": 1, "dropResets": True})
+    equal([points for *_, points in browser_panel(daemon, BROWSERS[4], 2, [typed])], [rates(None)])
+
+
+@fact
+def two_queries_of_one_metric_are_told_apart_by_their_index_only(daemon, _):
+    """Which of the versions is 2.3; 2.4 is asked without."""
+    twice = ({**CPU, "downsampleAggregator": "max"}, CPU)
+    for form, version, row in browser_rows():
+        places = sorted(place for place, *_ in browser_panel(daemon, form, version, twice))
+        equal(places, [0, 0, 1, 1] if version == 3 else [0, 0, 0, 0], row)
+
+
+@fact
+def pairs_and_the_name_of_the_query_go_together(daemon, _):
+    """No release is known to ask for both at once; what stands between it and the daemon may."""
+    body = browser_body(BROWSERS[3], 3, [browser_form(BROWSERS[3], 3, target) for target in PANEL])
+    answer = asked(daemon, "/api/query?arrays=true", body)
+    equal(in_order([(series["query"]["index"], series["metric"], [tuple(pair) for pair in series["dps"]])
+                    for series in answer]),
+          in_order([(0, "net.bytes", minutes(lambda i: 2 * net(i))), (1, "cpu.user", of_cpu(10)), (1, "cpu.user", of_cpu(20))]))
 
 
 @fact
@@ -146,6 +502,26 @@ def a_variable_has_every_value_though_its_metric_has_more_series_than_the_limit(
 
 
 @fact
+def variables_in_all_forms_of_the_browser(daemon, plain):
+    for form in BROWSERS:
+        for each in (daemon, plain):
+            equal({key for tags in lookup(each, "cpu.user", form.keys_limit) for key in tags}, {"host", "dc"}, form.releases)
+            equal({tags["host"] for tags in lookup(each, "cpu.user{host=*,dc=lga}", form.values_limit)}, {"web1"},
+                  form.releases)
+            found = lookup(each, "many.series{dc=*}", form.values_limit)
+            equal(len(found), min(HOSTS, form.values_limit or 25), form.releases)
+            # 3000 are more than there are; of fewer the first ones are of one place, but for the setting.
+            whole = each is daemon or form.values_limit == 3000
+            equal({tags["dc"] for tags in found}, {"lga", "fra"} if whole else {"lga"}, form.releases)
+
+
+@fact
+def a_server_whose_settings_name_no_limit_asks_for_0_which_is_none(daemon, plain):
+    for each in (daemon, plain):
+        equal(len(lookup(each, "many.series{dc=*}", 0)), HOSTS)
+
+
+@fact
 def an_unknown_metric_is_an_error_not_an_empty_list(daemon, _):
     try:
         lookup(daemon, "no.such")
@@ -159,6 +535,7 @@ def server_side_queries_of_all_versions_read_the_same(daemon, _):
     query = {"metric": "cpu.user", "aggregator": "avg", "downsample": "1m-avg", "tags": {"host": "*"}}
     frames = server_query(daemon, query, version=1)
     equal([(tags["host"], len(points)) for _, tags, _, points in frames], [("web1", 6), ("web2", 6)])
+    equal(frames[0][3], of_cpu(10))
     equal(frames[0][3][0], (START + 40, 11.625))
     for version in (2, 3, 4):
         equal(server_query(daemon, query, version), frames)
@@ -249,6 +626,71 @@ def an_error_is_told_where_grafana_looks_for_it(daemon, _):
         equal(refused.status, 400)
         return equal("No such name for" in str(refused), True)
     raise AssertionError("nothing was refused")
+
+
+# ---- Access "Browser": the page asks the daemon itself, and the browser tells the page what CORS lets it tell ----
+
+def let_in(daemon, origin, method, fields, credentials=False):
+    """Whether a browser sends the request, after the answer to its question."""
+    status, answer, body = sent(daemon, "OPTIONS", "/api/query", None, {
+        "Origin": origin, "Access-Control-Request-Method": method,
+        "Access-Control-Request-Headers": ",".join(sorted(field.lower() for field in fields))})
+
+    def listed(name):
+        return [word.strip().lower() for word in answer.get(name, "").split(",")]
+
+    return (200 <= status < 300 and answer.get("access-control-allow-origin") == origin
+            and method.lower() in listed("access-control-allow-methods")
+            and all(field.lower() in listed("access-control-allow-headers") for field in fields)
+            and (not credentials or answer.get("access-control-allow-credentials") == "true")), status, body
+
+
+def shown(daemon, origin, method, path, document=None, fields=None):
+    """Status and answer as the page gets them; none: the browser keeps the answer from it."""
+    status, answer, body = sent(daemon, method, path, document, {"Origin": origin, **(fields or {})})
+    return (status, json.loads(body)) if answer.get("access-control-allow-origin") in (origin, "*") else None
+
+
+QUERY_FIELDS = {"Content-Type": "application/json;charset=utf-8"}
+
+
+@fact
+def a_page_asks_by_itself_where_grafana_s_address_is_named(daemon, _):
+    equal(let_in(daemon, GRAFANA, "POST", QUERY_FIELDS), (True, 200, b""))
+    for form, version, row in browser_rows():
+        body = browser_body(form, version, [browser_form(form, version, CPU)])
+        status, answer = shown(daemon, GRAFANA, "POST", "/api/query", body, QUERY_FIELDS)
+        equal(status, 200, row)
+        equal(in_order([sorted((int(at), value) for at, value in series["dps"].items()) for series in answer]),
+              in_order([of_cpu(10), of_cpu(20)]), row)
+        lookups = words_of("/api/search/lookup", m="cpu.user{host=*}", limit=form.values_limit)
+        equal({series["tags"]["host"] for series in shown(daemon, GRAFANA, "GET", lookups)[1]["results"]}, {"web1", "web2"}, row)
+        equal(shown(daemon, GRAFANA, "GET", words_of("/api/suggest", type="metrics", q="cpu", max=form.most)),
+              (200, ["cpu.user"]), row)
+    for path in ("/api/aggregators", "/api/config/filters"):
+        equal(shown(daemon, GRAFANA, "GET", path)[0], 200)
+    # What is wrong is told, too, not only that something is.
+    status, answer = shown(daemon, GRAFANA, "POST", "/api/query",
+                           browser_body(BROWSERS[5], 3, [{"metric": "no.such", "aggregator": "sum"}]), QUERY_FIELDS)
+    equal((status, answer["error"]["message"]), (400, "No such name for 'metrics': 'no.such'"))
+
+
+@fact
+def a_page_gets_nothing_where_its_address_is_not_named(daemon, plain):
+    equal(let_in(plain, GRAFANA, "POST", QUERY_FIELDS)[:2], (False, 405))
+    equal(shown(plain, GRAFANA, "GET", "/api/aggregators"), None)
+    stranger = "https://elsewhere.example"
+    equal(let_in(daemon, stranger, "POST", QUERY_FIELDS)[:2], (False, 200))
+    status, fields, body = sent(daemon, "GET", "/api/suggest?type=metrics&q=cpu", None, {"Origin": stranger})
+    equal((status, [name for name in fields if name.startswith("access-control")], json.loads(body)["error"]["message"]),
+          (200, [], "CORS domain not allowed"))
+
+
+@fact
+def a_page_does_not_send_a_password_by_itself(daemon, _):
+    """Basic auth with Access "Browser" is not let in: the daemon never says that it takes credentials of other pages."""
+    equal(let_in(daemon, GRAFANA, "POST", {**QUERY_FIELDS, "Authorization": "Basic eDp5"})[0], True)
+    equal(let_in(daemon, GRAFANA, "POST", {**QUERY_FIELDS, "Authorization": "Basic eDp5"}, credentials=True)[0], False)
 
 
 @contextlib.contextmanager
