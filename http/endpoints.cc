@@ -88,6 +88,8 @@ std::span<const Endpoint> Endpoints() {
       {"version", Place::kRoot, kGetPost, kAllModes, ForUsers, HandleVersion, Where::kLoop},
       {"write", Place::kApi, kPost, kWrites, ForWriters, HandleRemoteWrite},
 
+      {"/api/v1/alerts", Place::kPath, kGet, kReads, ForReaders, HandlePromAlerts},
+      {"/api/v1/rules", Place::kPath, kGet, kReads, ForReaders, HandlePromRules},
       {"/api/v1/status/buildinfo", Place::kPath, kGet, kReads, ForReaders, HandlePromBuildInfo},
       {"/api/v2/write", Place::kPath, kPost, kWrites, ForWriters, HandleInfluxWrite},
       {"/health", Place::kPath, kGet, kAllModes, ForUsers, HandleInfluxHealth},

@@ -20,6 +20,14 @@ void SendData(std::string_view data, ResponseWriter& out) {
 
 void HandlePromMetadata(const Request&, Services&, ResponseWriter& out) { SendData("{}", out); }
 
+void HandlePromAlerts(const Request&, Services&, ResponseWriter& out) {
+  SendData(R"({"alerts":[]})", out);
+}
+
+void HandlePromRules(const Request&, Services&, ResponseWriter& out) {
+  SendData(R"({"groups":[]})", out);
+}
+
 void HandlePromBuildInfo(const Request&, Services&, ResponseWriter& out) {
   const BuildInfo& build = ThisBuild();
   std::string data;

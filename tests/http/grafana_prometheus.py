@@ -381,12 +381,19 @@ def an_error_is_told_where_grafana_looks_for_it(daemon):
     equal(failure(sent(daemon, "GET", "/api/v1/labels", [("match[]", "{")]))[:2], (400, "bad_data"))
 
 
-# What Grafana asks and is not there: the ways it is asked, the newer ones by POST first. With 404 Grafana has no rules to
-# expand, no exemplars to offer, and shows the rest; the page of alert rules names the data source as one that failed.
+@fact
+def there_are_no_rules_and_no_alerts(daemon):
+    """The newer forms try POST first, and GET where that is refused. An empty list is no failure on the page of alert rules."""
+    for path, words, data in (("/api/v1/rules", (), {"groups": []}), ("/api/v1/rules", (("type", "alert"),), {"groups": []}),
+                              ("/api/v1/alerts", (), {"alerts": []})):
+        status, _, body = sent(daemon, "GET", path, words)
+        equal((status, json.loads(body)), (200, {"status": "success", "data": data}), path)
+        equal(sent(daemon, "POST", path, words)[0], 405, path)
+
+
+# What Grafana asks and is not there: the ways it is asked, the newer ones by POST first. With 404 Grafana has no exemplars to
+# offer, and shows the rest.
 NOT_THERE = (
-    ("/api/v1/rules", ("GET", "POST"), ()),
-    ("/api/v1/rules", ("GET",), (("type", "alert"),)),
-    ("/api/v1/alerts", ("GET", "POST"), ()),
     ("/api/v1/query_exemplars", ("GET", "POST"), (("query", "test"), ("start", START * 1000), ("end", END * 1000))),
     ("/api/v1/query_exemplars", ("GET", "POST"), (("query", "node_load1"), ("start", START), ("end", END))),
     ("/api/v1/targets", ("GET", "POST"), ()),
@@ -402,7 +409,7 @@ NOT_THERE = (
 
 
 @fact
-def rules_alerts_and_exemplars_are_not_there_and_no_other_answer_says_they_are(daemon):
+def exemplars_and_targets_are_not_there_and_no_other_answer_says_they_are(daemon):
     """The error is the one of OpenTSDB's API for a path that it has not: its "error" is an object where Prometheus has a text,
     so that Grafana tells the status, and not the words."""
     for path, methods, words in NOT_THERE:

@@ -78,6 +78,8 @@ const Case kCases[] = {
     {"GET", "/api/v1/labels", Role::kRead},
     {"GET", "/api/v1/metadata", Role::kRead},
     {"POST", "/api/v1/series", Role::kRead},
+    {"GET", "/api/v1/rules", Role::kRead},
+    {"GET", "/api/v1/alerts", Role::kRead},
     {"GET", "/api/v1/status/buildinfo", Role::kRead},
     {"POST", "/write?db=x", Role::kWrite},
     {"POST", "/api/v2/write?bucket=x", Role::kWrite},

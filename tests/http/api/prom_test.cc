@@ -230,6 +230,13 @@ TEST_CASE("clients learn whom they talk to") {
   CHECK(build.find(R"("application":"Hourglass")") != std::string::npos);
 }
 
+TEST_CASE("there are no rules and no alerts") {
+  PromFixture f;
+  CHECK(f.Get("/api/v1/rules") == Success(R"({"groups":[]})"));
+  CHECK(f.Get("/api/v1/rules?type=alert") == Success(R"({"groups":[]})"));
+  CHECK(f.Get("/api/v1/alerts") == Success(R"({"alerts":[]})"));
+}
+
 TEST_CASE("what else lies below status is missing as OpenTSDB says it") {
   PromFixture f;
   for (const char* path : {"/api/status", "/api/status/buildinfo", "/api/v1/status",
