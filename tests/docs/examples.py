@@ -7,11 +7,12 @@
 A request is a fenced block `http` that begins with a method; the next `http` block is its answer: "HTTP/1.1", the status,
 fields that must be there, an empty line, the body. A block `telnet` is lines; the `text` block behind it is all that they are
 answered. "…" stands for what may be anything (pages.py). Blank lines in JSON do not count. A first block `properties` has
-the daemon's settings. The last line reads "N passed, N failed".
+the daemon's settings, a block `users` is the file of that name where it runs. The last line reads "N passed, N failed".
 """
 import http.client
 import sys
 import tempfile
+from pathlib import Path
 
 import pages
 
@@ -59,6 +60,12 @@ def settings(text):
     return {}
 
 
+def write_users(text, folder):
+    for language, block, _ in pages.blocks(text):
+        if language == "users":
+            (Path(folder) / "users").write_text(block)
+
+
 def ask_http(daemon, block):
     """(status, fields, body)"""
     first, fields, body = split(block)
@@ -104,6 +111,7 @@ def run(tsdb, page):
         return 0, []
     faults = []
     with tempfile.TemporaryDirectory(prefix="examples-") as folder:
+        write_users(text, folder)
         daemon = Daemon(tsdb, folder, settings(text))
         daemon.start()
         try:

@@ -55,6 +55,8 @@ class Daemon:
                 self.get("/api/version", timeout=5)
                 return time.monotonic() - began
             except Refused as refused:
+                if refused.status == 401:  # it is there, and has users
+                    return time.monotonic() - began
                 if refused.status != 503:  # it is starting
                     raise
                 time.sleep(0.02)
