@@ -34,7 +34,7 @@ class ClientLimits::Client : public Writer {
     if (points_) points_->Take(count, clock_.MonotonicNs());
   }
   Status AskForSeries() override {
-    if (!series_ || series_->Open(clock_.MonotonicNs())) return {};
+    if (!series_ || series_->HasRoom(clock_.MonotonicNs())) return {};
     counts_->series.fetch_add(1, std::memory_order_relaxed);
     return Status::InvalidArgument(name_ + " may make " + std::to_string(series_->per_period()) +
                                    " new series an hour");

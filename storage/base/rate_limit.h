@@ -22,15 +22,18 @@ class RateLimit {
   [[nodiscard]] bool Open(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) <= now_ns + period_ns_;
   }
+  /// Whether one more is within what a period may have: for things that come one by one.
+  [[nodiscard]] bool HasRoom(int64_t now_ns) const {
+    const int64_t until = std::max(paid_until_ns_.load(std::memory_order_relaxed), now_ns);
+    return until + CostOf(1) <= now_ns + period_ns_;
+  }
   /// Whether something that came is not paid for yet.
   [[nodiscard]] bool Owes(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) > now_ns;
   }
   /// It came: `count` of them.
   void Take(uint64_t count, int64_t now_ns) {
-    const auto cost_ns =
-        static_cast<int64_t>(static_cast<double>(count) * static_cast<double>(period_ns_) /
-                             static_cast<double>(per_period_));
+    const int64_t cost_ns = CostOf(count);
     int64_t until = paid_until_ns_.load(std::memory_order_relaxed);
     while (!paid_until_ns_.compare_exchange_weak(until, std::max(until, now_ns) + cost_ns,
                                                  std::memory_order_relaxed)) {
@@ -38,6 +41,11 @@ class RateLimit {
   }
 
  private:
+  [[nodiscard]] int64_t CostOf(uint64_t count) const {
+    return static_cast<int64_t>(static_cast<double>(count) * static_cast<double>(period_ns_) /
+                                static_cast<double>(per_period_));
+  }
+
   const uint64_t per_period_;
   const int64_t period_ns_;
   std::atomic<int64_t> paid_until_ns_{0};

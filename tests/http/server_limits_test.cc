@@ -118,17 +118,17 @@ TEST_CASE("a stranger where users are asked for is no client") {
 }
 
 TEST_CASE("new series beyond an hour's are refused, points of old ones are stored") {
-  LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 2});
+  LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 3});
   ClientSocket client(edge.server.port());
   const auto put = [&client](const std::string& body) {
     client.Send(Post("/api/put?details", body));
     return client.ReadResponse();
   };
   CHECK(put("[" + PointAt(1700000000, "a") + "," + PointAt(1700000000, "b") + "]").status() == 200);
-  CHECK(put(PointAt(1700000000, "c")).status() == 200);  // an hour's worth beforehand
+  CHECK(put(PointAt(1700000000, "c")).status() == 200);
   const auto refused = put("[" + PointAt(1700000001, "a") + "," + PointAt(1700000001, "d") + "]");
   CHECK(refused.status() == 400);
-  CHECK(refused.body.find("address 127.0.0.1 may make 2 new series an hour") != std::string::npos);
+  CHECK(refused.body.find("address 127.0.0.1 may make 3 new series an hour") != std::string::npos);
   CHECK(edge.Cells().size() == 4);
   for (const std::string& line : edge.Ids()) CHECK(line.find(ToHex("d")) != 0);
   ClientSocket lines(edge.server.port());
