@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/statistics.md names what a daemon shows, and nothing else; what it calls always 0 is 0 after some work.
-The last line reads "N passed, N failed"."""
+"""docs/statistics.md names what a daemon shows, and nothing else; what it calls always 0 is 0 after some work. All that the page's view
+of the server reads (http/page/stats.js) is shown. The last line reads "N passed, N failed"."""
 import re
 import sys
 import tempfile
@@ -12,6 +12,10 @@ sys.dont_write_bytecode = True
 import daemon  # noqa: E402
 
 NAME = re.compile(r"`([a-z]+\.[a-z0-9_.-]+|stopping)`")
+# As readStats of stats.js spells them, which the page's view leaves out without a word where they are not known.
+READ_BY_PAGE = re.compile(r"'([a-z]+(?:\.[a-z0-9_-]+)+(?: [a-z]+=[a-z0-9_]+)*)'")
+PAGE_READS_MIN = 35
+NOT_ITS_OWN = ("host", "fqdn", "port", "class")
 
 
 def told(text):
@@ -25,7 +29,7 @@ def told(text):
 
 
 def shown(tsdb):
-    """{name: the greatest value it has} of a daemon that has written and answered something."""
+    """/api/stats of a daemon that has written and answered something."""
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(tsdb, folder)
         server.start()
@@ -34,14 +38,32 @@ def shown(tsdb):
             connection.request("POST", "/api/put", '{"metric":"m","timestamp":1,"value":1,"tags":{"a":"b"}}')
             connection.getresponse().read()
             server.query(1, "sum:m", 2)
-            points = server.get("/api/stats")
+            return server.get("/api/stats")
         finally:
             server.stop()
+
+
+def greatest(points):
+    """{name: the greatest value it has}"""
     out = {}
     for point in points:
         name = point["metric"].removeprefix("tsd.")
         out[name] = max(out.get(name, 0), int(point["value"]))
     return out
+
+
+def spelled(points):
+    """The names with their own tags: "rpc.received type=http"."""
+    return {" ".join([point["metric"].removeprefix("tsd."), *(f"{key}={value}" for key, value in point["tags"].items()
+                                                            if key not in NOT_ITS_OWN)]) for point in points}
+
+
+def page_faults(script, spellings):
+    read = READ_BY_PAGE.findall(script)
+    if len(read) < PAGE_READS_MIN:
+        yield f"only {len(read)} names were found in stats.js"
+    for name in sorted(set(read) - spellings):
+        yield f"the page reads {name}, which is not shown"
 
 
 def faults(listed, seen):
@@ -57,11 +79,16 @@ def faults(listed, seen):
 
 def main():
     listed = told((ROOT / "docs/statistics.md").read_text())
-    seen = shown(sys.argv[1])
-    wrong = list(faults(listed, seen))
+    points = shown(sys.argv[1])
+    seen, spellings = greatest(points), spelled(points)
+    script = (ROOT / "http/page/stats.js").read_text()
+    wrong = [*faults(listed, seen), *page_faults(script, spellings)]
     # The test itself: a name too many on either side, and a zero that is none.
     canary = list(faults({"a.b": "", "c.d": "always 0"}, {"c.d": 1, "e.f": 0}))
-    if len(canary) != 3:
+    # And a name, a tag that changed; too few names.
+    canary += page_faults(script, spellings - {"storage.files", "rpc.received type=http"})
+    canary += page_faults("const A = 'jvm.ramused';", spellings)
+    if len(canary) != 6:
         wrong.append("the canaries live")
     for fault in wrong:
         print("FAIL", fault)
