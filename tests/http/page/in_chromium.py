@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 import everyday_cases  # noqa: E402, F401
 import awkward_cases  # noqa: E402, F401
 import note_cases  # noqa: E402, F401
+import server_cases  # noqa: E402, F401
 from looking import looking  # noqa: E402
 from visit import CASES, Visit, equal  # noqa: E402
 
