@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A daemon's life as a service manager and a load balancer see it: what it answers while it starts, readiness told over NOTIFY_SOCKET, a reload, a stop that
-first says no at /readyz and serves on, what a stop leaves for the next start.
+first says no at /readyz and serves on, what a stop leaves for the next start; and where it listens that was not told.
     lifecycle_check.py build/release/tsdb
 The last line reads "N passed, N failed"."""
 import os
@@ -16,6 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
+
+# As /proc/net/tcp has them: the state, and 127.0.0.1 as a number of this machine's order of bytes.
+LISTENS = "0A"
+LOOPBACK = f"{int.from_bytes(socket.inet_aton('127.0.0.1'), sys.byteorder):08X}"
 
 checks = [0, 0]
 
@@ -148,9 +152,41 @@ def recalled(tsdb, folder):
     server.stop()
 
 
+def listens_on(process):
+    """{(address as the kernel writes it, port)} of the sockets of a process that listen, by IPv4 and by IPv6."""
+    own = set()
+    for name in os.listdir(f"/proc/{process.pid}/fd"):
+        try:
+            own.add(os.readlink(f"/proc/{process.pid}/fd/{name}"))
+        except FileNotFoundError:  # closed meanwhile
+            pass
+    out = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            cells = line.split()
+            if cells[3] == LISTENS and f"socket:[{cells[9]}]" in own:
+                address, port = cells[1].split(":")
+                out.add((address, int(port, 16)))
+    return out
+
+
+def is_reached_from_here_alone(tsdb, folder):
+    """No address is set: all that the sockets of this process listen at is 127.0.0.1, Graphite's ports among it."""
+    settings = {f"tsd.graphite.{name}": daemon.free_port() for name in ("port", "pickle.port")}
+    for bind, address in ((None, LOOPBACK), ("0.0.0.0", "00000000")):
+        server = daemon.Daemon(tsdb, folder, settings)
+        del server.settings["tsd.network.bind"]
+        if bind:
+            server.settings["tsd.network.bind"] = bind
+        server.start()
+        found = listens_on(server.process)
+        check(found == {(address, port) for port in (server.port, *settings.values())}, f"told {bind} it listens at {found}")
+        check(server.stop() == 0, "it stops")
+
+
 def main():
     tsdb = sys.argv[1]
-    for run in (answers_while_it_starts, told_and_drained, recalled,
+    for run in (is_reached_from_here_alone, answers_while_it_starts, told_and_drained, recalled,
                 lambda tsdb, folder: check(replayed(tsdb, folder, "true") == 0, "a stop leaves nothing to replay"),
                 lambda tsdb, folder: check(replayed(tsdb, folder, "false") > 0, "a quick stop leaves the log")):
         with tempfile.TemporaryDirectory() as folder:
