@@ -24,6 +24,7 @@ PATIENCE_S = 30
 IDLE_TIMEOUT_S = 2
 BODY_MAX = 1 << 20
 OPEN_FILES_FEW = 200
+OPEN_FILE, SECRET = "open.txt", "secret"
 CASES, DEFAULT_CASES = [], []
 
 
@@ -215,6 +216,45 @@ def lengths_that_lie_are_refused_or_close(daemon):
 
 
 @case
+def no_request_hides_in_what_another_may_take_for_a_body(daemon):
+    """Where a body ends must not be a matter of opinion, or what a proxy lets by as a body is a request here."""
+    hidden = post("/api/put", point(metric="hidden"))
+    for fields in (b"Content-Length: 5\r\nTransfer-Encoding: chunked", b"Transfer-Encoding: chunked\r\nContent-Length: 5",
+                   b"Content-Length: 0\r\nTransfer-Encoding: chunked", b"Content-Length: 5\r\nContent-Length: 6",
+                   b"Content-Length: 5\r\nA: b\r\ncontent-length: 0", b"Content-Length: 5, 6", b"Content-Length: +5", b"Content-Length : 5",
+                   b"Content-Length:", b"Transfer-Encoding : chunked", b"Transfer-Encoding:\x0bchunked",
+                   b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", b"A: b\rTransfer-Encoding: chunked"):
+        with Client(daemon.port) as client:
+            client.send(b"POST /api/put HTTP/1.1\r\n" + fields + b"\r\n\r\n0\r\n\r\n" + hidden)
+            check(client.rest() == b"", f"an answer behind {fields!r}: {client.received[:100]!r}")
+    check("hidden" not in daemon.get("/api/suggest?type=metrics&q=hidden"), "a hidden request was heard")
+    # What nobody can read in two ways: a length said twice, and chunks, each with a request behind it.
+    for fields in (b"Content-Length: 5\r\nContent-Length: 5", b"TRANSFER-ENCODING: Chunked"):
+        with Client(daemon.port) as client:
+            client.send(b"POST /api/put HTTP/1.1\r\n" + fields + b"\r\n\r\n0\r\n\r\n" + hidden)
+            check([client.reply()[0], client.reply()[0]] == [400, 204], f"{fields!r} is no body and the next request")
+
+
+@case
+def no_path_leads_out_of_the_folder_of_files(daemon):
+    def asked(path):
+        with Client(daemon.port) as client:
+            client.send(b"GET /s/" + path.encode("latin-1") + b" HTTP/1.1\r\nConnection: close\r\n\r\n")
+            head, _, body = client.rest().partition(b"\r\n\r\n")
+            return int(head.split()[1]) if head else None, body
+
+    secret = daemon.folder / SECRET
+    check(asked(OPEN_FILE) == (200, b"open"), "a file in the folder")
+    for path in (f"../{SECRET}", f"{OPEN_FILE}/../../{SECRET}", f"..%2f{SECRET}", f"..%5c{SECRET}", f"..\\{SECRET}", f"..;/{SECRET}", "..",
+                 f"%00/../{SECRET}"):
+        check(asked(path)[0] == 400, f"{path}: {asked(path)}")
+    for path in (f"%2e%2e/{SECRET}", f"%2E%2E%2F{SECRET}", f".%2e/{SECRET}", f"%2e./{SECRET}", f"%252e%252e/{SECRET}", f"x/%2e%2e/%2e%2e/{SECRET}",
+                 f"%c0%ae%c0%ae/{SECRET}", str(secret), f"/{secret}", str(secret).replace("/", "%2f"), f"{OPEN_FILE}%00", "%2e%2e", ""):
+        status, body = asked(path)
+        check(status == 404 and b"hidden" not in body, f"{path}: {status} {body[:100]!r}")
+
+
+@case
 def chunks_that_lie_are_refused_or_close(daemon):
     def send(chunks):
         return exchange(daemon, b"POST /api/put HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks)
@@ -247,6 +287,20 @@ def bodies_that_unpack_to_too_much_are_refused_without_their_memory(daemon):
     check(peak_kb(daemon) - before < 64 << 10, f"{peak_kb(daemon) - before} kB for bodies that were refused")
     check(exchange(daemon, post("/api/put", bomb[:1000], "Content-Encoding: gzip")) is None, "half a body")
     check(exchange(daemon, post("/api/put", b"\0" * 100, "Content-Encoding: deflate")) is None, "no body")
+
+
+@case
+def documents_nested_without_end_are_refused(daemon):
+    """None of the readers of documents and expressions ends its stack by them; exchange() would be None."""
+    deep = 100000
+    for path in ("/api/put", "/api/query", "/api/query/exp", "/api/query/last", "/api/annotation", "/api/tree", "/api/uid/assign",
+                 "/api/search/lookup", "/api/uid/tsmeta", "/api/rollup", "/api/suggest", "/v1/metrics"):
+        for opened in (b"[", b'{"a":'):
+            got = exchange(daemon, post(path, opened * deep, "Content-Type: application/json"))
+            check(got in (400, 500), f"{opened!r} on {path}: {got}")
+    for expression in (b"(" * deep + b"1" + b")" * deep, b"-" * deep + b"1", b"abs(" * deep + b"1" + b")" * deep):
+        got = exchange(daemon, post("/api/v1/query", b"time=1&query=" + expression, "Content-Type: application/x-www-form-urlencoded"))
+        check(got == 400, f"{expression[:4]!r}: {got}")
 
 
 # Not text.
@@ -541,7 +595,10 @@ def main():
 
         folder = Path(scratch, "cases")
         folder.mkdir()
-        daemon = Daemon(args.tsdb, folder, {"tsd.core.socket.timeout": IDLE_TIMEOUT_S,
+        (folder / "static").mkdir()
+        (folder / "static" / OPEN_FILE).write_text("open")
+        (folder / SECRET).write_text("hidden")
+        daemon = Daemon(args.tsdb, folder, {"tsd.core.socket.timeout": IDLE_TIMEOUT_S, "tsd.http.staticroot": folder / "static",
                                             "tsd.http.request.max_chunk": BODY_MAX})
         try:
             daemon.start()
