@@ -1,9 +1,12 @@
 """What people do on the page on a good day: they look, click, drag, type and share."""
+import gzip
 import json
 import time
 import urllib.parse
 
-from visit import DATA, HOSTS, MANY, case, check, equal
+from visit import DATA, HOSTS, MANY, MANY_SECONDS, case, check, equal
+
+PACKED_MAX = 80 << 10
 
 
 @case
@@ -78,13 +81,17 @@ def the_right_axis_has_a_scale_of_its_own(visit):
 
 
 @case
-def five_hundred_series_of_a_thousand_points(visit):
+def five_hundred_series_of_a_thousand_stored_points(visit):
     browser = visit.browser
-    visit.open("#start=1000000000&end=1000000999&m=none:1s-avg-zero:many")
-    visit.series(MANY)
-    equal(browser.run(f"{DATA}.reduce((sum, column) => sum + column.length, 0)"), 1000 * (MANY + 1))
-    equal(browser.run("document.querySelectorAll('#legend tbody tr').length"), MANY)
-    equal(browser.run("document.querySelector('#facts').firstChild.textContent").split(" ms")[0].rsplit(",", 1)[0], f"{MANY} series, {MANY * 1000} points")
+    visit.open("#start=1000000000&end=1000000999&m=none:many{host=*}")
+    series = visit.series(MANY)
+    equal(browser.run(f"[{DATA}[0].length, {DATA}[0][0], {DATA}[0].at(-1)]"), [MANY_SECONDS, 1000000000, 1000000999])
+    names = browser.run("[...document.querySelectorAll('button.series')].map((e) => e.textContent)")
+    equal(sorted(names), [f"host=h{host:03}" for host in range(MANY)])
+    for name, values in zip(names, series):
+        equal(values, [visit.one_of_many(int(name[-3:]), at) for at in range(MANY_SECONDS)])
+    equal(browser.run("document.querySelector('#facts').firstChild.textContent").split(" ms")[0].rsplit(",", 1)[0],
+          f"{MANY} series, {MANY * MANY_SECONDS} points")
     browser.drag("#chart .u-over", 0.4, 0.6)
     browser.wait(f"{DATA}[0].length < 300")
     visit.series(MANY)
@@ -283,6 +290,45 @@ def the_keyboard_is_enough(visit):
     browser.key("t")
     check(browser.run("document.documentElement.dataset.theme") != theme, "t changes the theme")
     browser.key("t")
+
+
+@case
+def the_range_is_moved_and_a_sub_query_added_by_keys(visit):
+    browser = visit.browser
+    # Later ends with now: half an hour that ends before, so that there is room on both sides.
+    start, end = (visit.now - 3000) * 1000, (visit.now - 1200) * 1000
+    visit.open(f"#start={start}&end={end}&m=sum:1m-avg:room.temp")
+    visit.series(1)
+    half = (end - start) // 2
+    for key, range_ in (("[", (start - half, end - half)), ("]", (start, end)), ("]", (start + half, end + half)), ("[", (start, end)),
+                        ("+", (start + half // 2, end - half // 2)), ("-", (start, end))):
+        browser.key(key)
+        browser.wait(f"location.hash.startsWith('#start={range_[0]}&end={range_[1]}&')")
+    visit.series(1)
+    browser.key("+")
+    browser.wait(f"{DATA}[0].length < 31")
+    equal(browser.run(f"[{DATA}[0][0], {DATA}[0].at(-1)]"), [visit.now - 2520, visit.now - 1680])
+    equal(browser.run("document.querySelectorAll('.sub').length"), 1)
+    browser.key("a")
+    browser.wait("document.querySelectorAll('.sub').length === 2")
+    equal(browser.run("document.activeElement.closest('.sub') === document.querySelector('.sub:nth-child(2)')"), True)
+    # Where text is typed, keys are text.
+    browser.run("document.querySelector('#search').focus()")
+    for key in "[]+a":
+        browser.key(key)
+    equal(browser.run("document.querySelector('#search').value"), "[]+a")
+    equal(browser.run("document.querySelectorAll('.sub').length"), 2)
+
+
+@case
+def the_files_of_the_page_are_few_and_small(visit):
+    """Packed, as a proxy sends them; a page opens over a slow line, too."""
+    visit.open()
+    paths = {urllib.parse.urlsplit(url).path for url in visit.browser.requests}
+    files = {path for path in paths if not path.startswith("/api/")} - {"blank"}
+    check({path.rpartition("/")[2] for path in files} >= {"", "main.js", "server_view.js", "page.css", "uPlot.iife.min.js"}, files)
+    packed = {path: len(gzip.compress(visit.daemon.ask("GET", path, None, 60))) for path in files}
+    check(sum(packed.values()) <= PACKED_MAX, f"the page has {sum(packed.values())} bytes: {packed}")
 
 
 @case

@@ -6,7 +6,7 @@ import urllib.parse
 HOSTS = 4
 MINUTES = 60
 WIDE = 4
-MANY = 500
+MANY, MANY_SECONDS = 500, 1000
 DATA = "document.querySelector('#chart').chart.data"
 
 
@@ -28,7 +28,7 @@ def equal(one, other):
 
 
 class Visit:
-    """fill() writes an hour of points, and two metrics that have many: by their series, by their times."""
+    """fill() writes an hour of points, and two metrics that have many: stored ones, and such as only a query makes."""
 
     def __init__(self, daemon, browser):
         self.daemon, self.browser = daemon, browser
@@ -48,12 +48,25 @@ class Visit:
                   for i in range(MINUTES) for host in range(HOSTS)]
         points += [{"metric": "net.bytes", "timestamp": self.now - 60 * i, "value": 6000 * (MINUTES - i), "tags": {"host": "s0"}}
                    for i in range(MINUTES)]
-        points += [{"metric": "many", "timestamp": 1000000000 + at, "value": host, "tags": {"host": f"h{host:03}"}}
-                   for host in range(MANY) for at in (0, 999)]
         points += [{"metric": "wide", "timestamp": 1000000000 + at, "value": 1, "tags": {"host": str(host)}}
                    for host in range(WIDE) for at in (0, 600000)]
         equal(self.send("POST", "/api/put", points), 204)
+        self.fill_many()
         equal(self.send("POST", "/api/annotation", {"startTime": self.now - 600, "description": "deploy <b>9</b>"}), 200)
+
+    def fill_many(self):
+        """A point each second of each series, as lines: half a million of them are soon written."""
+        with self.daemon.raw() as client:
+            for host in range(MANY):
+                client.sendall("".join(f"put many {1000000000 + at} {self.one_of_many(host, at)} host=h{host:03}\n"
+                                       for at in range(MANY_SECONDS)).encode())
+            client.sendall(b"version\n")
+            said = client.recv(1 << 16)
+        check(said.startswith(b"net.opentsdb"), f"a line was refused: {said[:200]!r}")
+
+    @staticmethod
+    def one_of_many(host, at):
+        return host + at * 7 % 100
 
     @staticmethod
     def temperature(host, minutes_ago):
