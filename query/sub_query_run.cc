@@ -188,9 +188,11 @@ Status SubQueryRun::Read() {
 
 Status SubQueryRun::ReadRows() {
   const std::unique_ptr<PointScan> scan = std::move(scan_);
-  // Where limits count they do so in order; and verdicts about names are one thread's.
-  const bool in_parts = limits_.bytes_max == 0 && limits_.cells_max == 0 &&
-                        (chosen_ || !filter_->decides()) && scan->RowsExpected() >= kRowsInParts;
+  // Where limits count they do so in order; verdicts about names are one thread's; and a loop does
+  // not wait for other threads, however few rows' points it is to read.
+  const bool in_parts = NoWait::Current() == nullptr && limits_.bytes_max == 0 &&
+                        limits_.cells_max == 0 && (chosen_ || !filter_->decides()) &&
+                        scan->RowsExpected() >= kRowsInParts;
   std::vector<std::unique_ptr<PointScan>> parts;
   if (in_parts) parts = scan->Cut(kPartsPerThread * (context_.helper_count + 1));
   return parts.empty() ? ReadInto(scan.get(), &AddSet()) : ReadParts(parts);

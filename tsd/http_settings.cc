@@ -161,9 +161,10 @@ Result<http::Options> ReadHttpOptions(const Config& config) {
   RETURN_IF_ERROR(
       ReadInt(config, "tsd.http.request.max_chunk", 1, kLongMax, &options.body_bytes_max));
   ASSIGN_OR_RETURN(const uint64_t memory_bytes, ReadMemoryLimit(config));
-  // At least for two bodies of the largest size, each beside a copy of it.
+  // Half of it, which one request may have, has room for the largest body unpacked beside two
+  // copies of it.
   options.request_memory_bytes_max =
-      std::max(memory_bytes / 8, 4 * std::min(options.body_bytes_max, memory_bytes));
+      std::max(memory_bytes / 8, 6 * std::min(options.body_bytes_max, memory_bytes));
   options.telnet_return_errors = config.Bool("tsd.rpc.telnet.return_errors");
   options.mode = ReadMode(config);
   // These three are literal in OpenTSDB: only the very text counts (spec schema.md §19.2).

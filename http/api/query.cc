@@ -27,6 +27,10 @@
 namespace hg::http {
 namespace {
 
+/// A query of a longer text is checked again on the pool: what its parts take, some fifty times
+/// that, would wait there and be counted by nobody.
+constexpr size_t kLeftBytesMax = 4096;
+
 // None: an error was sent.
 std::optional<query::Request> FromBody(const Request& request, Services& services,
                                        ResponseWriter& out) {
@@ -100,7 +104,9 @@ void Answer(query::ValidQuery query, const Request& request, Services& services,
       services.queries.Run(query, {.trim = true, .query = running->get()});
   if (no_wait != nullptr && no_wait->refused()) {
     (*running)->Withdraw();
-    return LeftWork::Leave(std::make_unique<CheckedQuery>(std::move(query)));
+    if (request.target.size() + request.body.size() <= kLeftBytesMax)
+      LeftWork::Leave(std::make_unique<CheckedQuery>(std::move(query)));
+    return;
   }
   if (!answer.ok()) return FailQuery(request, services, answer.status(), **running, out);
   SendGroups(request, services, query, *answer, **running, out);

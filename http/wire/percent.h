@@ -14,7 +14,8 @@ namespace hg::http {
 bool DecodePercent(std::string_view text, std::string* out);
 
 /// Adds the pairs of `query` (without '?') to *parameters. A pair without '=' has an empty value;
-/// empty names are left out; bytes that are no UTF-8 become U+FFFD. False at a bad escape.
+/// empty names are left out; bytes that are no UTF-8 become U+FFFD. False at a bad escape, and
+/// where the share of the request's memory refuses more (request_memory.h).
 bool ParseQueryString(std::string_view query, Parameters* parameters);
 
 }  // namespace hg::http

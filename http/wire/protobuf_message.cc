@@ -7,6 +7,7 @@
 
 #include <climits>
 
+#include "http/wire/request_memory.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
@@ -16,6 +17,9 @@ namespace {
 void KeepQuiet() {
   [[maybe_unused]] static auto* const before = google::protobuf::SetLogHandler(nullptr);
 }
+
+/// Three bytes, "{},", are a message, which takes a hundred.
+constexpr uint64_t kBytesPerJsonByte = 32;
 
 }  // namespace
 
@@ -31,6 +35,8 @@ bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message
 
 Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message) {
   KeepQuiet();
+  RequestMemory::Share* const share = RequestMemory::Share::Current();
+  if (share != nullptr && !share->Take(kBytesPerJsonByte * text.size())) return share->refusal();
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   const auto parsed =

@@ -19,6 +19,7 @@ bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message
 
 /// The same of protobuf's JSON form; members that are not known are skipped. InvalidArgument says
 /// what is wrong.
+/// What it makes is asked for first (request_memory.h): then as the share refuses it.
 Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message);
 
 std::string JsonOf(const google::protobuf::Message& message);

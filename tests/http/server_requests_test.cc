@@ -244,6 +244,20 @@ TEST_CASE("a query that was given up on a loop is not read and checked again") {
   CHECK(left == nullptr);
   REQUIRE(edge.queries.running().Completed().size() == 1);
   CHECK(edge.queries.running().Completed()[0]->executed == 2);
+
+  // What is checked of a large one takes more room than its text, and would wait with it.
+  const std::string padded = std::string(asked) + std::string(4096, ' ');
+  const Request large = MakeRequest("POST", "/api/query", padded);
+  {
+    BufferResponse nowhere;
+    NoWait no_wait;
+    Dispatch(large, edge.services, nowhere);
+    REQUIRE(no_wait.refused());
+  }
+  CHECK(left == nullptr);
+  BufferResponse whole;
+  Dispatch(large, edge.services, whole);
+  CHECK(whole.body == expected.body);
 }
 
 TEST_CASE("small queries of PromQL are answered on the loop, others on the pool, each once") {

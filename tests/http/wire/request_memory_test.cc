@@ -1,10 +1,13 @@
 #include "http/wire/request_memory.h"
 
 #include <doctest/doctest.h>
+#include <google/protobuf/struct.pb.h>
 
 #include <string>
 
 #include "http/wire/json_value.h"
+#include "http/wire/percent.h"
+#include "http/wire/protobuf_message.h"
 #include "http/wire/put_document.h"
 
 namespace hg::http {
@@ -70,6 +73,25 @@ TEST_CASE("a document asks for its tree before it has it") {
     CHECK(parsed.status().code() == StatusCode::kLimitExceeded);
     CHECK(memory.taken() <= 2 * kMiB);
   }
+}
+
+TEST_CASE("messages and parameters that a body names in few bytes are asked for") {
+  RequestMemory memory(kMiB);
+  RequestMemory::Share share(memory, 0);
+  const RequestMemory::Share::Used used(&share);
+  google::protobuf::ListValue list;
+  CHECK(ParseJsonMessage(ArrayOf("{}", 1000), &list).ok());
+  CHECK(ParseJsonMessage(ArrayOf("{}", 10000), &list).code() == StatusCode::kLimitExceeded);
+  share.GiveAll();
+  RequestMemory::Share form(memory, 0);
+  const RequestMemory::Share::Used of_form(&form);
+  std::string pairs;
+  for (int i = 0; i < 1000; ++i) pairs += "a&";
+  Parameters few, many;
+  CHECK(ParseQueryString(pairs, &few));
+  for (int i = 0; i < 4; ++i) pairs += pairs;
+  CHECK_FALSE(ParseQueryString(pairs, &many));
+  CHECK(form.refusal().code() == StatusCode::kLimitExceeded);
 }
 
 TEST_CASE("numbers that are put back are asked for, too") {
