@@ -38,10 +38,18 @@ def fill(daemon, now):
             points.append({"metric": metric, "timestamp": now - 60 * i, "value": value, "tags": {"host": "web0"}})
     post(daemon, "/api/put", points)
     post(daemon, "/api/annotation", {"startTime": now - 3600, "endTime": now - 3000, "description": "release 9 goes out"})
+    post(daemon, "/api/annotation", {"startTime": now - 7500, "description": "web2 got a new disk"})
 
 
 def write_for_a_while(daemon, until):
+    """With files that were written and merged, and queries that read them."""
     now = int(time.time())
+    for call in ("flush", "flush", "compact"):
+        post(daemon, "/api/put", [{"metric": "load.test", "timestamp": now - 9000 + i, "value": i, "tags": {"host": f"h{host}"}}
+                                  for i in range(1000) for host in range(20)])
+        post(daemon, f"/api/admin/{call}", None)
+    for metric in ("cpu.user", "load.test"):
+        daemon.query("3h-ago", f"sum:1m-avg:{metric}")
     while time.monotonic() < until:
         post(daemon, "/api/put", [{"metric": "load.test", "timestamp": now + i, "value": i, "tags": {"host": f"h{host}"}}
                                   for i in range(50) for host in range(20)])
@@ -54,14 +62,15 @@ def main():
     parser.add_argument("--tsdb", default="build/release/tsdb")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[3] / "docs")
     arguments = parser.parse_args()
-    with looking(arguments.tsdb, width=1180, height=1000) as (daemon, browser):
+    with looking(arguments.tsdb, width=1180, height=1220) as (daemon, browser):
         fill(daemon, int(time.time()) // 60 * 60)
         base = f"http://127.0.0.1:{daemon.port}/"
         browser.open(base + "#start=3h-ago&m=avg:1m-avg:cpu.user{host=*}{dc=ams}&m=sum:1m-avg:rate{counter}:net.bytes&o=&o=axis%20x1y2")
-        browser.wait("document.querySelector('#chart').chart?.data.length === 5 && document.querySelector('.tags details') !== null")
+        browser.wait("document.querySelector('#chart').chart?.data.length === 5"
+                     " && document.querySelector('.tags details') !== null && document.querySelectorAll('#notes li').length === 2")
         browser.screenshot(arguments.out / "page-graph.png")
         browser.prefer("dark")
-        browser.call("Emulation.setDeviceMetricsOverride", width=1180, height=780, deviceScaleFactor=1, mobile=False)
+        browser.call("Emulation.setDeviceMetricsOverride", width=1180, height=820, deviceScaleFactor=1, mobile=False)
         browser.open(base + "#view=server")
         write_for_a_while(daemon, time.monotonic() + WRITING_S)
         browser.screenshot(arguments.out / "page-server.png")
