@@ -146,6 +146,16 @@ void ReadFields(RequestHead* head) {
   }
 }
 
+// Where a body ends that is coded otherwise nobody here knows: what follows it would be taken for
+// the next request (RFC 9112, 6.1).
+bool HasKnownFraming(const RequestHead& head) {
+  return std::none_of(head.fields.begin(), head.fields.end(), [](const auto& field) {
+    return EqualIgnoringCase(field.first, "transfer-encoding") &&
+           !EqualIgnoringCase(field.second, "chunked") &&
+           !EqualIgnoringCase(field.second, "identity");
+  });
+}
+
 }  // namespace
 
 std::string_view RequestHead::Find(std::string_view name) const {
@@ -183,6 +193,7 @@ HeadResult ParseRequestHead(std::string_view bytes, size_t* scanned, RequestHead
   if (!head->chunked && parser.content_length()) head->content_length = *parser.content_length();
   head->http11 = parser.http11();
   ReadFields(head);
+  if (!HasKnownFraming(*head)) return HeadResult::kRefused;
   *consumed = end;
   return HeadResult::kDone;
 }

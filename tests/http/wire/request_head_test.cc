@@ -115,6 +115,9 @@ TEST_CASE("what is no HTTP is refused") {
   for (const char* bytes : {"GET /\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n", "GET / HTTP/9\r\n\r\n",
                             "G@T / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
                             "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+                            "POST / HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n\r\n",
+                            "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+                            "POST / HTTP/1.1\r\nTransfer-Encoding: \r\n\r\n",
                             "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"}) {
     CAPTURE(bytes);
     CHECK(Outcome(bytes) == HeadResult::kRefused);
