@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "http/wire/body_coding.h"
@@ -124,12 +125,21 @@ TEST_CASE("bodies that lie half sent do not take all memory: others are told to 
   };
   CHECK(answer(large).status() == 204);
   {
-    ClientSocket first(edge.server.port()), second(edge.server.port());
-    first.Send(Begun(4'000'000, 3'900'000));
-    second.Send(Begun(4'000'000, 3'900'000));
-    // They are read beside this one.
+    // Where the whole one comes first, one of these is refused instead: they are begun again.
+    std::optional<ClientSocket> first, second;
+    const auto begin = [&] {
+      for (std::optional<ClientSocket>* client : {&first, &second}) {
+        client->emplace(edge.server.port());
+        (*client)->Send(Begun(4'000'000, 3'900'000));
+      }
+    };
+    begin();
     ClientSocket::Response refused;
-    CHECK(AgeUntil(edge, 0, [&] { return (refused = answer(large)).status() == 503; }));
+    CHECK(AgeUntil(edge, 0, [&] {
+      refused = answer(large);
+      if (refused.status() != 503) begin();
+      return refused.status() == 503;
+    }));
     CHECK(refused.head.find("Retry-After: 1\r\n") != std::string::npos);
     CHECK(refused.body.find("tsd.memory.limit") != std::string::npos);
     CHECK(answer(Post("/api/put?summary", Points(500))).status() == 200);  // small ones go on
