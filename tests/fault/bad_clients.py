@@ -421,7 +421,7 @@ def bodies_that_lie_half_sent_take_their_share_and_no_more(daemon):
     before = peak_kb(daemon)
     size = 60 << 20
     head = f"POST /api/put HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode()
-    clients = [Client(daemon.port) for _ in range(6)]
+    clients = [Client(daemon.port) for _ in range(8)]  # six of the largest have room
     refused = 0
     for client in clients:
         client.send(head + b"[" + b" " * (size - 2))
@@ -431,10 +431,10 @@ def bodies_that_lie_half_sent_take_their_share_and_no_more(daemon):
             refused += client.socket.recv(12) == b"HTTP/1.1 503"
         except (socket.timeout, ConnectionResetError):
             pass
-    check(refused >= 1, "none of 6 was refused")
+    check(refused >= 1, "none of 8 was refused")
     check(exchange(daemon, post("/api/put", point())) == 204, "a small body beside them")
     peak = peak_kb(daemon) - before
-    check(peak < 400 << 10, f"{peak} kB for bodies that do not come")
+    check(peak < 450 << 10, f"{peak} kB for bodies that do not come")
     for client in clients:
         client.socket.close()
     began = time.monotonic()
