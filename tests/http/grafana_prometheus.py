@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 sys.dont_write_bytecode = True
 from daemon import Daemon  # noqa: E402
+from facts import equal, fact, told  # noqa: E402
 
 START = 1700000040  # a whole minute
 STEP_S = 10
@@ -188,18 +189,6 @@ def named(name, **pairs):
 
 
 # ---- Facts ----
-
-FACTS = []
-
-
-def fact(function):
-    FACTS.append(function)
-    return function
-
-
-def equal(got, expected, of=None):
-    if got != expected:
-        raise AssertionError(("" if of is None else f"{of}: ") + f"{str(got)[:500]}, expected {str(expected)[:500]}")
 
 
 @fact
@@ -440,16 +429,8 @@ def running(tsdb):
 
 
 def main():
-    failed = 0
     with running(sys.argv[1]) as daemon:
-        for each in FACTS:
-            try:
-                each(daemon)
-            except (AssertionError, RuntimeError, KeyError, IndexError, TypeError, ValueError) as error:
-                failed += 1
-                print(f"FAIL {each.__name__}: {type(error).__name__} {error}")
-    print(f"{len(FACTS) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+        return told(daemon)
 
 
 if __name__ == "__main__":
