@@ -18,7 +18,7 @@ bool RequestMemory::Share::Ask(uint64_t bytes) {
   if (all != 0 && held_ - free_bytes_ > one) {
     refusal_ = Status::LimitExceeded(
         "The request takes more than the " + Megabytes(one) +
-        " of memory that one may take to be read (a sixteenth of tsd.memory.limit, or twice "
+        " of memory that one may take to be read (a sixteenth of tsd.memory.limit, or three times "
         "tsd.http.request.max_chunk)");
     held_ -= bytes;
     return false;
