@@ -1,5 +1,5 @@
-// migrate --from URI --to URI: all tables of one store into another one, while the first one is
-// written to if it is HBase (migrate_run.h).
+// migrate --from URI --to URI: all tables of one store into another one, while either is written to
+// if it is HBase or a daemon's (migrate_run.h).
 
 #include <charconv>
 #include <filesystem>
@@ -58,8 +58,6 @@ class Migration {
     RETURN_IF_ERROR(CheckSourceDirectory());
     RETURN_IF_ERROR(Prepend(from_.Open(StoreUse::kLook), "--from"));
     RETURN_IF_ERROR(Prepend(to_.Open(verify_ ? StoreUse::kLook : StoreUse::kWork), "--to"));
-    RETURN_IF_ERROR(Prepend(CheckAlone(from_), "--from"));
-    RETURN_IF_ERROR(Prepend(CheckAlone(to_), "--to"));
     MigrateRun run(
         from_, to_, call_.clock, options_,
         [this](const MigrateState& state) { return Save(state); }, call_.err);
@@ -100,13 +98,6 @@ class Migration {
       return Status::InvalidArgument("--verify writes nothing: neither --delete nor --follow");
     }
     return {};
-  }
-
-  /// What a daemon writes meanwhile would be missed, or mixed with what is copied.
-  static Status CheckAlone(Session& session) {
-    if (!session.backend().beside_daemon()) return {};
-    return Status::Busy(session.config().String("tsd.storage.path") +
-                        " is in use by a daemon; stop it first, or migrate a backup of it");
   }
 
   /// One that is not there would be made, and be an empty source.
@@ -200,8 +191,13 @@ const Command kMigrateCommand{
     "compared, written where they differ, read back and compared again. Run again after it was\n"
     "interrupted it goes on where it was; run again after its end it brings over what has "
     "changed.\n"
-    "HBase may be written to meanwhile; a data directory is this command's alone. Exit status 1:\n"
-    "it failed, or --verify has found rows that are missing or differ (docs/hbase.md).",
+    "HBase may be written to meanwhile, and so may a directory that a daemon has, which is read "
+    "and\n"
+    "written by way of it. What clients write there stays, but for points that the source has, "
+    "too;\n"
+    "what the call went past comes with the next one, when they have stopped. Into a daemon that\n"
+    "has other ids for the source's names no points are written, and --delete is refused. Exit\n"
+    "status 1: it failed, or --verify has found rows that are missing or differ (docs/hbase.md).",
     kOptions,
     "",
     RunMigrate};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tsd/rollup/automatic_rollups.h"
 #include "tsd/tables.h"
 #include "tsd/tools/migrate_run.h"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr int64_t kOverlapMs = 5 * 60 * 1000;
 
 bool TimesTellChanges(Session& session) {
-  return session.backend().remote() && !session.backend().native_points() &&
+  return session.backend().remote() && !HoldsPoints(session.backend()) &&
          !session.config().Bool("tsd.storage.use_otsdb_timestamp");
 }
 
@@ -27,19 +28,36 @@ Status MigrateRun::Prepare() {
         "a namespace in the word of one side makes its rollup tables others than those that "
         "tsd.rollups.config names: leave it out, and name the tables with it in the settings");
   }
+  if (writes_beside() && options_.remove_extra) {
+    return Status::InvalidArgument("--delete: what the clients of the daemon that has " +
+                                   to_.config().String("tsd.storage.path") +
+                                   " write would be removed; stop it first");
+  }
+  const bool daemon = from_.backend().beside_daemon() || to_.backend().beside_daemon();
   for (size_t i = 0; i < here.size(); ++i) {
+    const bool ids = here[i].name == from_.uid_table();
     RowRules rules;
     rules.points = here[i].points;
-    rules.native = here[i].points && to_.backend().native_points();
+    rules.native = here[i].points && HoldsPoints(to_.backend());
     rules.remove_extra = options_.remove_extra;
-    const bool needed = here[i].points || here[i].name == from_.uid_table();
-    tables_.push_back({here[i].name, there[i].name, rules, needed, false});
+    rules.ids_stay = ids && writes_beside();
+    rules.counters_lead = ids && to_.backend().beside_daemon();
+    // What a daemon knows of its rollups is about to change, and it alone knows how.
+    const bool apart = daemon && here[i].name == RollupStateTable(from_.data_table());
+    tables_.push_back({here[i].name, there[i].name, rules, here[i].points || ids, false, apart});
+    if (!writes_beside()) continue;
+    const Status known = to_.cells().DescribeTable(there[i].name).status();
+    if (known.ok()) continue;
+    if (known.code() != StatusCode::kNotFound) return known;
+    RETURN_IF_ERROR(Prepend(to_.cells().CreateTable(there[i]), "table " + there[i].name));
   }
   return {};
 }
 
 Status MigrateRun::CheckEmptyThere() {
-  for (const Table& table : tables_) RETURN_IF_ERROR(CheckTableEmpty(to_.cells(), table.there));
+  for (const Table& table : tables_) {
+    if (!table.apart) RETURN_IF_ERROR(CheckTableEmpty(to_.cells(), table.there));
+  }
   return {};
 }
 
@@ -56,6 +74,7 @@ Result<ExpiryRules> MigrateRun::ExpiryOf(const Table& table) {
 }
 
 Status MigrateRun::PlanTable(Table* table, MigrateState* state) {
+  if (table->apart) return {};
   std::set<Bytes> starts = {""};
   const auto here = from_.cells().Regions(table->name);
   table->missing = here.status().code() == StatusCode::kNotFound;
@@ -131,7 +150,7 @@ Status MigrateRun::Count(MigratePart* part) {
   spec.fill_cache = false;
   const Table* const table = TableOf(part->table);
   uint64_t rows = 0;
-  if (table != nullptr && !table->missing) {
+  if (table != nullptr && !table->missing && !table->apart) {
     ASSIGN_OR_RETURN(const auto cursor, from_.cells().Scan(spec));
     std::vector<Row> some;
     do {

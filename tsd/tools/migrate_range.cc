@@ -1,5 +1,8 @@
 #include "tsd/tools/migrate_range.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "storage/for_each_row.h"
@@ -9,6 +12,8 @@ namespace hg::tsd {
 namespace {
 
 constexpr int kBusyRetries = 10;
+/// Of a row that others change each time before it is.
+constexpr int kRowTries = 1000;
 
 }  // namespace
 
@@ -23,7 +28,7 @@ void RangeReport::Add(const RangeReport& other) {
 }
 
 struct RangeWriter::Found {
-  explicit Found(const SourceRows& source) : source(source) {}
+  Found(const SourceRows& source, RangeWork work) : source(source), work(work) {}
 
   /// A row of both sides, or of the source alone: then it has no cells here.
   void Compare(size_t i, const Row& row, const RowRules& rules) {
@@ -34,19 +39,25 @@ struct RangeWriter::Found {
     if (report.rows_different++ == 0) report.first_different = source.rows[i].key;
     report.rows_missing += row.empty() ? 1 : 0;
     changed.push_back(i);
-    mutations.push_back({source.rows[i].key, difference.changes});
+    if (work == RangeWork::kWriteBeside) {
+      there.push_back(row);
+    } else {
+      mutations.push_back({source.rows[i].key, difference.changes});
+    }
   }
 
   const SourceRows& source;
+  const RangeWork work;
   RangeReport report;
   std::vector<size_t> changed;  // places in source.rows
   std::vector<RowMutation> mutations;
+  std::vector<Row> there;       // instead, where rows are changed as they were
   std::vector<Bytes> unwanted;  // rows to be removed
 };
 
 Result<RangeReport> RangeWriter::Range(const SourceRows& source, const Bytes& start,
                                        const Bytes& stop) const {
-  Found found(source);
+  Found found(source, work_);
   size_t next = 0;
   const auto missing_until = [&](const Bytes* key) {
     for (; next < source.rows.size() && (key == nullptr || source.rows[next].key < *key); ++next) {
@@ -78,7 +89,7 @@ Result<RangeReport> RangeWriter::Range(const SourceRows& source, const Bytes& st
 }
 
 Result<RangeReport> RangeWriter::Rows(const SourceRows& source) const {
-  Found found(source);
+  Found found(source, work_);
   std::vector<Bytes> keys;
   for (const Row& row : source.rows) keys.push_back(row.key);
   ASSIGN_OR_RETURN(const std::vector<Row> rows, GetWholeRows(there_, table_, keys));
@@ -100,7 +111,13 @@ Status RangeWriter::WithRoom(const std::function<Status()>& write) const {
 }
 
 Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
-  if (only_compare_) return {};
+  if (work_ == RangeWork::kCompare) return {};
+  if (work_ == RangeWork::kWriteBeside) {
+    for (size_t i = 0; i < found->changed.size(); ++i) {
+      RETURN_IF_ERROR(SettleBeside(source.rows[found->changed[i]], std::move(found->there[i])));
+    }
+    return {};
+  }
   for (const Bytes& key : found->unwanted) {
     RETURN_IF_ERROR(WithRoom([&] { return there_.DeleteRow(table_, key); }));
   }
@@ -123,6 +140,44 @@ Status RangeWriter::Settle(const SourceRows& source, Found* found) const {
   if (different.empty()) return {};
   return Status::Corruption("row " + ToHex(source.rows[different[0]].key) + " of table " + table_ +
                             " is not what was written to it");
+}
+
+Status RangeWriter::SettleBeside(const Row& source, Row there) const {
+  RowRules rules = rules_;
+  for (int i = 0; i < kRowTries; ++i) {
+    const RowDifference difference = CompareRows(source, there, rules);
+    if (difference.changes.empty()) return {};
+    ASSIGN_OR_RETURN(const bool changed, ChangeAsItWas(there, difference.changes));
+    // What differs in spite of it was hidden by a later delete, as in Settle.
+    if (changed) rules.keep_times = false;
+    ASSIGN_OR_RETURN(there, there_.GetCells(table_, source.key, {}));
+    there.key = source.key;
+  }
+  return Status::Busy("row " + ToHex(source.key) + " of table " + table_ +
+                      " is changed by others all the time");
+}
+
+/// False: it is not as it was; of another family it may have been changed.
+Result<bool> RangeWriter::ChangeAsItWas(const Row& there,
+                                        const std::vector<CellChange>& changes) const {
+  std::map<Bytes, RowMutation> of_family;
+  for (const CellChange& change : changes) {
+    RowMutation& mutation = of_family[change.family];
+    mutation.key = there.key;
+    mutation.changes.push_back(change);
+  }
+  for (const auto& [family, mutation] : of_family) {
+    std::vector<Cell> cells;
+    std::copy_if(there.cells.begin(), there.cells.end(), std::back_inserter(cells),
+                 [&wanted = family](const Cell& cell) { return cell.family == wanted; });
+    bool unchanged = false;
+    RETURN_IF_ERROR(WithRoom([&, &family = family, &mutation = mutation]() -> Status {
+      ASSIGN_OR_RETURN(unchanged, there_.MutateIfUnchanged(family, cells, table_, mutation));
+      return {};
+    }));
+    if (!unchanged) return false;
+  }
+  return true;
 }
 
 Result<std::vector<size_t>> RangeWriter::StillDifferent(const SourceRows& source,

@@ -7,6 +7,7 @@
 
 #include "storage/base/crc32c.h"
 #include "storage/codec/compacted.h"
+#include "tsd/tools/names_first.h"
 
 namespace hg::tsd {
 namespace {
@@ -170,6 +171,22 @@ class Comparison {
   uint64_t extra_ = 0;
 };
 
+/// The row with those names, ids and counters that are not to be told from the other side's.
+Row WithIdsOf(const Row& there, Row source, const RowRules& rules) {
+  std::erase_if(source.cells, [&](Cell& cell) {
+    if (!IsOfIds(cell)) return false;
+    const auto own = std::find_if(there.cells.begin(), there.cells.end(), [&](const Cell& other) {
+      return ColumnOf(other) == ColumnOf(cell);
+    });
+    const bool here = own != there.cells.end();
+    const bool leads = here && source.key == kCounterRow && own->value >= cell.value;
+    if (!rules.ids_stay && !leads) return false;
+    if (here) cell.value = own->value;
+    return !here;
+  });
+  return source;
+}
+
 }  // namespace
 
 std::vector<codec::StoredPoint> PointsOfCell(const Cell& cell) {
@@ -223,7 +240,8 @@ RowDifference CompareRows(const Row& source, const Row& there, const RowRules& r
                  same)) {
     return {};
   }
-  return Comparison(source, there, rules).Run();
+  if (!rules.ids_stay && !rules.counters_lead) return Comparison(source, there, rules).Run();
+  return Comparison(WithIdsOf(there, source, rules), there, rules).Run();
 }
 
 }  // namespace hg::tsd

@@ -8,6 +8,7 @@
 
 #include "tsd/settings.h"
 #include "tsd/tools/migrate_reader.h"
+#include "tsd/tools/names_first.h"
 
 namespace hg::tsd {
 namespace {
@@ -44,6 +45,11 @@ Status MigrateRun::Pass(MigrateState* state) {
   if (options_.bytes_per_s_max != UINT64_MAX) pacer_.emplace(options_.bytes_per_s_max);
   // A pass that is killed from here on must find its state: what is there is its own.
   if (!options_.only_compare) RETURN_IF_ERROR(Save(*state));
+  if (writes_beside()) {
+    RETURN_IF_ERROR(
+        Prepend(BringNames(from_.cells(), from_.uid_table(), to_.cells(), to_.uid_table()).status(),
+                "--to: two databases would be mixed"));
+  }
   const MigrateState& pass = *state;
   Status done = RunWorkers(state, [&](MigratePart* part) { return Bring(pass, part); });
   const Status saved = options_.only_compare ? Status() : Save(*state);
@@ -103,7 +109,15 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
   const Table* const found = TableOf(part->table);
   if (found == nullptr) return Status::Corruption("no table " + part->table + " is migrated");
   const Table& table = *found;
-  const RangeWriter writer(to_.cells(), table.there, table.rules, options_.only_compare);
+  if (table.apart) {  // in the state of a call while no daemon ran
+    const std::lock_guard lock(mutex_);
+    part->done = true;
+    return {};
+  }
+  const RangeWork work = options_.only_compare ? RangeWork::kCompare
+                         : writes_beside()     ? RangeWork::kWriteBeside
+                                               : RangeWork::kWrite;
+  const RangeWriter writer(to_.cells(), table.there, table.rules, work);
   const auto since_ms = part->all_rows ? std::nullopt : state.since_ms;
   MigrateReader reader(from_.cells(), *part, since_ms);
   if (!table.missing) RETURN_IF_ERROR(reader.Open());
@@ -120,7 +134,7 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
     std::erase_if(source.rows, [](const Row& row) { return row.empty(); });
     ASSIGN_OR_RETURN(const ExpiryRules expiry, ExpiryOf(table));
     SourceRules rules{table.rules.points, ReadReconcileOptions(from_.config())};
-    if (from_.backend().native_points()) rules.time_max_ms = clock_.NowMs();
+    if (HoldsPoints(from_.backend())) rules.time_max_ms = clock_.NowMs();
     uint64_t expired = 0;
     for (Row& row : source.rows) {
       source.bytes += BytesOf(row);

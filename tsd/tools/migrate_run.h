@@ -27,6 +27,11 @@
 
 namespace hg::tsd {
 
+/// Points have no cells' times of their own there: an engine's, or that of a daemon's.
+inline bool HoldsPoints(const Backend& backend) {
+  return backend.native_points() || backend.beside_daemon();
+}
+
 struct MigrateOptions {
   bool only_compare = false;
   bool remove_extra = false;
@@ -42,7 +47,9 @@ class MigrateRun {
   MigrateRun(Session& from, Session& to, const Clock& clock, MigrateOptions options,
              std::function<Status(const MigrateState&)> save, std::ostream& err);
 
-  /// Before all else. InvalidArgument: the sides have different numbers of tables.
+  /// Before all else. InvalidArgument: the sides have different numbers of tables; what only the
+  /// other side has is to be removed, and a daemon's clients write there. Tables that a daemon
+  /// which is written to has not are made.
   Status Prepare();
   /// Ok where every table of the other side is empty. Conflict names one that is not.
   Status CheckEmptyThere();
@@ -55,7 +62,8 @@ class MigrateRun {
   /// are brought over whole.
   Status PlanNext(MigrateState* state);
   /// Goes on with the state's pass to its end; the state is saved before the first write. What
-  /// differed and what is extra is in report().
+  /// differed and what is extra is in report(). Conflict: a daemon that is written to has other
+  /// names or ids (names_first.h); no row of points was written then.
   Status Pass(MigrateState* state);
 
   [[nodiscard]] const RangeReport& report() const { return report_; }
@@ -70,8 +78,13 @@ class MigrateRun {
     RowRules rules;
     bool needed = false;   // no source is without it
     bool missing = false;  // on the source
+    bool apart = false;    // each side keeps its own
   };
 
+  /// Others write to the other side by way of its daemon.
+  [[nodiscard]] bool writes_beside() const {
+    return to_.backend().beside_daemon() && !options_.only_compare;
+  }
   Result<ExpiryRules> ExpiryOf(const Table& table);
   Status PlanTable(Table* table, MigrateState* state);
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -195,14 +196,77 @@ def copies(server, tools):
     tools.refused("no backup", "backup", server.folder)
 
 
+class Writer(threading.Thread):
+    """A client that puts points of its own, each in the second that its value says, until it is stopped."""
+
+    def __init__(self, server, metric, host="w", begin=0):
+        super().__init__()
+        self.server, self.metric, self.host, self.begin = server, metric, host, begin
+        self.end, self.stopped = begin, threading.Event()
+
+    def run(self):
+        connection = self.server.connection()
+        while not self.stopped.is_set() and self.end < 7200:
+            point = {"metric": self.metric, "timestamp": FIRST + self.end, "value": self.end, "tags": {"host": self.host}}
+            connection.request("POST", "/api/put", json.dumps(point))
+            answer = connection.getresponse()
+            answer.read()
+            check(answer.status == 204, f"the client's put: {answer.status}")
+            self.end += 1
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        self.join()
+        check(self.end > self.begin, "a client wrote meanwhile")
+        answer = self.server.query(FIRST + self.begin, f"sum:{self.metric}{{host={self.host}}}", FIRST + 7199)
+        check(answer[0]["dps"] == {str(FIRST + i): i for i in range(self.begin, self.end)},
+              f"no point of {self.metric} is lost")
+
+
+def migrated(server, tools):
+    """From a daemon to a directory of nobody's, on to another daemon, and again what the first call went past."""
+    data, copy = server.folder / "data", server.folder / "new"
+    words = ["migrate", f"--from=dir://{data}", f"--to=dir://{copy}", f"--state={server.folder / 'out'}"]
+    with Writer(server, "written.meanwhile"):
+        tools.good(*words)
+    check("; 0 rows written" not in tools.good(*words), "the next call has what the first one went past")
+    tools.good(*words[:3], "--verify")
+    scans = [["scan", "--import", *RANGE, "sum", metric] for metric in ("a.b", "a.c", "written.meanwhile")]
+    for asked in (["dump", "tsdb-uid"], ["dump", "tsdb-meta"], ["dump", "tsdb-tree"], *scans):
+        here, there = tools.good(*asked), tools.good(asked[0], f"--data={copy}", *asked[1:])
+        check(here == there, f"{asked} says the same of both")
+    folder = server.folder / "other"
+    folder.mkdir()
+    there = daemon.Daemon(server.tsdb, folder)
+    there.start()
+    try:
+        into = ["migrate", f"--from=dir://{data}", f"--to=dir://{folder}/data", f"--state={server.folder / 'into'}"]
+        tools.good(*into)
+        Tools(there).good("scan", "--delete", *RANGE, "sum", "a.b")
+        put(server, "a.b", 3, {"host": "late"})
+        with Writer(there, "a.b", "h0", 1000):  # in a row that is brought over meanwhile
+            with Writer(there, "its.own"):
+                time.sleep(0.2)
+                tools.good(*into)
+        check(points(there, "a.b") >= 1000 and points(there, "a.c") == 2500, "the daemon answers with what came over")
+        hosts = [there.query(FIRST, f"sum:a.b{{host={host}}}", FIRST + 999)[0]["dps"] for host in ("h0", "h1", "h2", "late")]
+        check(hosts == [server.query(FIRST, f"sum:a.b{{host={host}}}", FIRST + 999)[0]["dps"]
+                        for host in ("h0", "h1", "h2", "late")], "value by value")
+        tools.good(*into[:3], "--verify")
+        tools.refused("--delete: what the clients of the daemon", *into, "--delete")
+    finally:
+        check(there.stop() == 0, "the other daemon stops")
+
+
 def alone_only(server, tools):
     """What needs the directory alone says so."""
     data = server.folder / "data"
     tools.refused("in use by process", "repair")
     tools.refused("in use by process", "tsd", "--port", daemon.free_port())
-    tools.refused("in use by a daemon; stop it first", "migrate", f"--from=dir://{data}", f"--to=dir://{server.folder}/new")
-    tools.refused("in use by a daemon; stop it first", "migrate", f"--from=dir://{server.folder}/restored",
-                  f"--to=dir://{data}")
     widths = server.folder / "widths.conf"
     widths.write_text(f"tsd.storage.path = {data}\ntsd.storage.uid.width.metric = 4\n")
     tools.refused("widths", "dump", f"--config={widths}", "tsdb")
@@ -247,7 +311,7 @@ def first_daemon(tsdb, folder):
     try:
         door = server.folder / "data/SOCKET"
         check(door.is_socket() and door.stat().st_mode & 0o777 == 0o600, "the socket is this user's alone")
-        for part in (write_points, change_names, metadata_and_trees, regions, copies, alone_only):
+        for part in (write_points, change_names, metadata_and_trees, regions, copies, migrated, alone_only):
             part(server, tools)
         beside = [tools.run(*words)[:2] for words in READERS]
         strangers(server)

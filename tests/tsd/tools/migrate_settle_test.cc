@@ -155,7 +155,7 @@ TEST_CASE("a full memory on the other side is written to files, and the rows aga
   REQUIRE(model.CreateTable({"tsdb", {{"t"}}, false}).ok());
   SourceRows source;
   source.rows = {{"row", {{"t", "q", "v", 5}}}};
-  const RangeWriter writer(model, "tsdb", {}, false);
+  const RangeWriter writer(model, "tsdb", {}, RangeWork::kWrite);
   const auto report = writer.Range(source, {}, {});
   REQUIRE(report.ok());
   CHECK(report->rows_missing == 1);

@@ -1,0 +1,150 @@
+#include "tsd/tools/names_first.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "storage/model/uid_kind.h"
+#include "tsd/tools/migrate_reader.h"
+
+namespace hg::tsd {
+namespace {
+
+constexpr const char* kIdFamily = "id";
+constexpr const char* kNameFamily = "name";
+constexpr size_t kRowsAtOnce = 512;
+
+const Cell* FindColumn(const Row& row, const Cell& like) {
+  const auto found = std::find_if(row.cells.begin(), row.cells.end(), [&like](const Cell& cell) {
+    return cell.family == like.family && cell.qualifier == like.qualifier;
+  });
+  return found == row.cells.end() ? nullptr : &*found;
+}
+
+std::string Quoted(const Bytes& name) { return "\"" + name + "\""; }
+
+Status Differs(const Bytes& key, const Cell& here, const Bytes& there) {
+  if (here.family == kIdFamily) {
+    return Status::Conflict(here.qualifier + " " + Quoted(key) + " has the id " + ToHex(there) +
+                            ", and the id " + ToHex(here.value) + " in the source");
+  }
+  return Status::Conflict("the id " + ToHex(key) + " of " + here.qualifier + " is that of " +
+                          Quoted(there) + ", and of " + Quoted(here.value) + " in the source");
+}
+
+/// One call of BringNames.
+class NamesFirst {
+ public:
+  NamesFirst(Store& from, const std::string& from_table, Store& to, const std::string& to_table)
+      : from_(from), from_table_(from_table), to_(to), to_table_(to_table) {}
+
+  Result<uint64_t> Run() {
+    RETURN_IF_ERROR(RaiseCounters());
+    const auto nothing = [](const Row&, const Cell&) { return Status(); };
+    const auto put = [this](const Row& row, const Cell& cell) { return Put(row.key, cell); };
+    for (const char* family : {kIdFamily, kNameFamily}) {
+      RETURN_IF_ERROR(ForEachMissing(family, nothing));
+    }
+    for (const char* family : {kIdFamily, kNameFamily}) {
+      RETURN_IF_ERROR(ForEachMissing(family, put));
+    }
+    return put_;
+  }
+
+ private:
+  Status RaiseCounters() {
+    ASSIGN_OR_RETURN(const Row row, from_.Get(from_table_, kCounterRow, kIdFamily));
+    for (const Cell& cell : row.cells) {
+      if (IsOfIds(cell)) RETURN_IF_ERROR(RaiseCounter(cell));
+    }
+    return {};
+  }
+
+  Status RaiseCounter(const Cell& cell) {
+    for (;;) {
+      ASSIGN_OR_RETURN(const Row there,
+                       to_.Get(to_table_, kCounterRow, kIdFamily, {cell.qualifier}));
+      const Cell* const counter = FindColumn(there, cell);
+      // Eight bytes, of a number that is not negative: greater bytes are a greater number.
+      if (counter != nullptr && counter->value >= cell.value) return {};
+      const Expected before =
+          counter != nullptr ? Expected(counter->value) : Expected(std::nullopt);
+      ASSIGN_OR_RETURN(
+          const bool raised,
+          to_.CompareAndMutate(kIdFamily, cell.qualifier, before, to_table_,
+                               {kCounterRow, {PutCell(kIdFamily, cell.qualifier, cell.value)}}));
+      if (raised) return {};
+    }
+  }
+
+  /// Calls visit(row, cell) for each id or name of the source that the other side has not.
+  Status ForEachMissing(const char* family,
+                        const std::function<Status(const Row&, const Cell&)>& visit) {
+    ScanSpec spec;
+    spec.table = from_table_;
+    spec.family = family;
+    spec.batch_rows = kRowsAtOnce;
+    spec.fill_cache = false;
+    for (const UidKind kind : kUidKinds) spec.qualifiers.emplace_back(UidKindName(kind));
+    ASSIGN_OR_RETURN(const auto cursor, from_.Scan(spec));
+    std::vector<Row> rows;
+    do {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      std::vector<Bytes> keys;
+      for (const Row& row : rows) keys.push_back(row.key);
+      ASSIGN_OR_RETURN(const std::vector<Row> there, GetWholeRows(to_, to_table_, keys));
+      for (size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].key == kCounterRow) continue;
+        for (const Cell& cell : rows[i].cells) {
+          if (!IsOfIds(cell)) continue;
+          const Cell* const own = FindColumn(there[i], cell);
+          if (own == nullptr) {
+            RETURN_IF_ERROR(visit(rows[i], cell));
+          } else if (own->value != cell.value) {
+            return Differs(rows[i].key, cell, own->value);
+          }
+        }
+      }
+    } while (!rows.empty());
+    return {};
+  }
+
+  Status Put(const Bytes& key, const Cell& cell) {
+    ASSIGN_OR_RETURN(
+        const bool put,
+        to_.CompareAndMutate(cell.family, cell.qualifier, std::nullopt, to_table_,
+                             {key, {PutCell(cell.family, cell.qualifier, cell.value)}}));
+    if (put) {
+      ++put_;
+      return {};
+    }
+    // Given out since it was looked at.
+    ASSIGN_OR_RETURN(const Row row, to_.Get(to_table_, key, cell.family, {cell.qualifier}));
+    const Cell* const own = FindColumn(row, cell);
+    return own != nullptr && own->value == cell.value
+               ? Status()
+               : Differs(key, cell, own != nullptr ? own->value : Bytes());
+  }
+
+  Store& from_;
+  const std::string& from_table_;
+  Store& to_;
+  const std::string& to_table_;
+  uint64_t put_ = 0;
+};
+
+}  // namespace
+
+bool IsOfIds(const Cell& cell) {
+  return (cell.family == kIdFamily || cell.family == kNameFamily) &&
+         std::any_of(std::begin(kUidKinds), std::end(kUidKinds),
+                     [&cell](UidKind kind) { return cell.qualifier == UidKindName(kind); });
+}
+
+Result<uint64_t> BringNames(Store& from, const std::string& from_table, Store& to,
+                            const std::string& to_table) {
+  return NamesFirst(from, from_table, to, to_table).Run();
+}
+
+}  // namespace hg::tsd
