@@ -5,7 +5,8 @@
 
 Each failure happens while four clients write points of their own series through /api/put, noting what was acknowledged, and
 one reads all series again and again. Afterwards, within two minutes, each acknowledged point is there with its value, and each point that is
-there was sent. HBase's administration from Java divides and moves regions (admin/). Tables that are missing are told by name. The last line reads "N passed, N failed".
+there was sent. What is not acknowledged is refused with 503 and a time to come again; any other answer, or none, is a failure. HBase's
+administration from Java divides and moves regions (admin/). Tables that are missing are told by name. The last line reads "N passed, N failed".
 """
 import argparse
 import contextlib
@@ -24,6 +25,7 @@ START = 1699999200
 POINTS_OF_A_PUT = 20
 WRITERS = 4
 AWAY_S = 5          # that a part stays away
+REFUSAL = 503       # with Retry-After: come again
 PATIENCE_S = 120    # what waited in the daemon meanwhile is in HBase by then
 
 
@@ -37,6 +39,7 @@ class Load:
         self.sent = [0] * WRITERS           # points of each writer: value n at START + n
         self.acknowledged = [set() for _ in range(WRITERS)]
         self.refusals = self.reads = self.failed_reads = 0
+        self.wrong = []  # answers that are neither
         self.threads = [threading.Thread(target=self.write, args=(i,)) for i in range(WRITERS)]
         self.threads.append(threading.Thread(target=self.read))
 
@@ -57,19 +60,26 @@ class Load:
             self.sent[i] = numbers.stop
             body = json.dumps([{"metric": f"{self.name}.{n % 3}", "timestamp": START + n, "value": n,
                                 "tags": {"writer": str(i)}} for n in numbers])
-            if self.post(body) == 204:
+            status, wrong = self.post(body)
+            if status == 204:
                 self.acknowledged[i].update(numbers)
-            else:
-                self.refusals += 1
-                time.sleep(0.2)
+                continue
+            self.refusals += 1
+            if wrong:
+                self.wrong.append(wrong)
+            time.sleep(0.2)
 
     def post(self, body):
+        """(status, what is wrong with it if it is no refusal)"""
         connection = self.daemon.connection(timeout=120)
         try:
             connection.request("POST", "/api/put", body)
-            return connection.getresponse().status
-        except (OSError, http.client.HTTPException):
-            return None
+            answer = connection.getresponse()
+            text = answer.read().decode(errors="replace")
+            good = answer.status == 204 or answer.status == REFUSAL and answer.getheader("Retry-After")
+            return answer.status, None if good else f"{answer.status} {text[:300]}"
+        except (OSError, http.client.HTTPException) as error:
+            return None, f"no answer: {type(error).__name__}: {error}"
         finally:
             connection.close()
 
@@ -226,6 +236,8 @@ def main():
                     load.wait_for_more(200)
                     fault(load)
                 why = settled_difference(load, daemon)
+                if not why and load.wrong:
+                    why = f"{len(load.wrong)} answers are neither 204 nor {REFUSAL} with Retry-After, such as {load.wrong[0]}"
             except (OSError, RuntimeError, ValueError) as error:
                 why = f"{type(error).__name__}: {error}"
             tell(fault.__name__.replace("_", " "), why, f": {load.count()} points acknowledged, {load.refusals} requests "
