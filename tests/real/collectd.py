@@ -1,26 +1,24 @@
 #!/usr/bin/env python3
 """Two collectd agents as they come from Debian write to the daemon; it is killed midway; then an operator asks.
 
-    collectd.py --tsdb build/release/tsdb [--seconds 20 | --minutes 10]
+    collectd.py --tsdb build/release/tsdb [--seconds 600]
 
-collectd's write_tsdb speaks the line protocol of OpenTSDB; its csv plugin writes the same numbers to files, which is
-what the answers are compared with: every number of the files is in the database and nothing else is. Known ways of
-the agents: write_tsdb puts the instance into the metric's name and tags only the host, as fqdn; its times are the
+collectd's write_tsdb speaks the line protocol of OpenTSDB, through a relay that keeps every byte; its csv plugin writes the
+same numbers to files. What is stored is compared with both: every number sent, or written to a file, is in the database and
+nothing else is. Known ways of the agents: write_tsdb puts the instance into the metric's name and tags only the host, as fqdn; its times are the
 files' rounded to whole seconds; the files keep six digits of a gauge. It gets no acknowledgement and keeps nothing, so
 points are missing while the daemon is down, and only there. The last line reads "N passed, N failed".
 """
-import argparse
 import collections
 import datetime
 import math
+import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from trial import Check, Daemon, stop
+import trial
 
 HOSTS = ("web1", "web2")
 DOWN_S = 1.5     # between the kill and the restart
@@ -65,18 +63,14 @@ def whole_seconds(epoch):
 class Agent:
     """One collectd process with files of its own."""
 
-    def __init__(self, program, host, folder, port):
-        self.host, self.folder = host, Path(folder, host)
+    def __init__(self, t, program, host):
+        self.host, self.folder = host, Path(t.folder, host)
         self.unsure = set()  # (metric, second)
         self.folder.mkdir()
+        self.relay = t.relay()
         settings = self.folder / "collectd.conf"
-        settings.write_text(CONFIGURATION.format(host=host, folder=self.folder, port=port))
-        with open(self.folder / "out", "wb") as out:
-            self.process = subprocess.Popen([program, "-f", "-C", settings], stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=out)
-
-    def stop(self):
-        stop(self.process)
+        settings.write_text(CONFIGURATION.format(host=host, folder=self.folder, port=self.relay.port))
+        self.process = t.start([program, "-f", "-C", settings])
 
     def numbers(self):
         """{metric as write_tsdb names it: {whole second: [values of the files that round to it]}}
@@ -233,60 +227,47 @@ def ask_memory(daemon, agents, span, check):
     check.that("the uses of memory add up to the machine's", errors if whole else ["no second has all uses"])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tsdb", default="build/release/tsdb")
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--minutes", type=float)
-    args = parser.parse_args()
-    run_s = args.minutes * 60 if args.minutes else args.seconds
-    program = shutil.which("collectd") or shutil.which("collectd", path="/usr/sbin:/usr/local/sbin")
+def compare_sent(sent, kept, gap):
+    """What is stored was sent, and is missing only where the daemon was away."""
+    away = range(int(gap[0] * 1000), int(gap[1] * 1000) + 1)
+    yield from trial.differences({key: value for key, value in sent.items() if key in kept or key[2] not in away}, kept)
+
+
+def run(t):
+    program = shutil.which("collectd", path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
     if not program:
-        sys.exit("collectd.py: collectd is missing; setup/install test brings it")
+        raise RuntimeError("collectd is installed and not found")
+    agents = {host: Agent(t, program, host) for host in HOSTS}
+    t.writing(0.5)
+    killed = time.time()
+    t.daemon.kill()
+    time.sleep(DOWN_S)
+    recovery_s = t.daemon.start()
+    up = time.time()
+    print(f"daemon killed (SIGKILL), down for {DOWN_S} s, up again in {recovery_s:.2f} s on the same data", flush=True)
+    t.writing(0.5)
+    for agent in agents.values():
+        trial.stop(agent.process)
 
-    check = Check()
-    with tempfile.TemporaryDirectory(prefix="collectd-") as folder:
-        daemon = Daemon(args.tsdb, folder)
-        agents = {}
-        try:
-            daemon.start()
-            began = int(time.time())
-            agents = {host: Agent(program, host, folder, daemon.port) for host in HOSTS}
-            print(f"two collectd agents write for {run_s:.0f} s", flush=True)
-            time.sleep(run_s / 2)
-            killed = time.time()
-            daemon.kill()
-            time.sleep(DOWN_S)
-            recovery_s = daemon.start()
-            up = time.time()
-            print(f"daemon killed (SIGKILL) after {run_s / 2:.0f} s, down for {DOWN_S} s, up again in "
-                  f"{recovery_s:.2f} s on the same data", flush=True)
-            time.sleep(run_s / 2)
-            for agent in agents.values():
-                agent.stop()
-            time.sleep(1)  # what the agents sent at their end is on its way
-
-            span, gap = (began - 1, int(time.time()) + 1), (killed - BUFFERED_S, up + BUFFERED_S)
-            for host, agent in agents.items():
-                errors, count = compare_everything(daemon, agent, span, gap)
-                check.that(f"{host}: {count} numbers of {len(agent.numbers())} series are those of collectd's files",
-                           errors if count else ["nothing was stored"])
-            ask_load(daemon, agents, span, check)
-            ask_cpu(daemon, agents, span, check)
-            ask_disk(daemon, agents, span, 60 if run_s >= 240 else 5, check)
-            ask_memory(daemon, agents, span, check)
-            check.that("a clean stop ends well", [] if daemon.stop() == 0 else [daemon.log_tail()])
-        except (RuntimeError, OSError) as error:
-            check.that("the daemon answers", [str(error)])
-        finally:
-            for agent in agents.values():
-                agent.stop()
-            if daemon.process:
-                daemon.kill()
-        if check.failed:
-            print("the daemon's last words:\n" + daemon.log_tail())
-    return check.result()
+    sent = {key: value for agent in agents.values() for key, value in agent.relay.points().items()}
+    gap = (killed - BUFFERED_S, up + BUFFERED_S)
+    kept = trial.stored(t.daemon, *t.span())
+    missing = len(sent.keys() - kept.keys())
+    t.check.that(f"{len(sent) - missing} of {len(sent)} points that came over the wire are stored, and nothing else is; those "
+                 f"of the {gap[1] - gap[0]:.0f} s around the kill may be missing",
+                 list(compare_sent(sent, kept, gap)) if sent else ["nothing was sent"])
+    span = (t.began - 1, int(time.time()) + 1)
+    for host, agent in agents.items():
+        errors, count = compare_everything(t.daemon, agent, span, gap)
+        t.check.that(f"{host}: {count} numbers of {len(agent.numbers())} series are those of collectd's files",
+                     errors if count else ["nothing was stored"])
+    ask_load(t.daemon, agents, span, t.check)
+    ask_cpu(t.daemon, agents, span, t.check)
+    ask_disk(t.daemon, agents, span, 60 if t.seconds >= 240 else 5, t.check)
+    ask_memory(t.daemon, agents, span, t.check)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # Times are whole seconds, so that two rounds may end in one.
+    sys.exit(trial.main(run, __doc__, needs=["setup/install", "test"], seconds=20,
+                        settings={"tsd.storage.fix_duplicates": "true"}))

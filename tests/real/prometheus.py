@@ -21,6 +21,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import names
 import trial
 from daemon import free_port
 
@@ -159,21 +160,12 @@ class Prometheus:
         return found
 
 
-def escaped(text):
-    """The rule of docs/languages.md, told once more."""
-    text = re.sub(r"_(?=x[0-9A-F]{4})", "\0", text)
-    stays = lambda c: c in "-_./" or (c.isalnum() and c.isascii()) or (c.isalpha() and ord(c) < 256)
-    escape = lambda c: f"_x{ord(c):04X}_" if ord(c) < 0x10000 else f"_x{ord(c):08X}_"
-    return "".join("_x005F_" if c == "\0" else c if stays(c) else escape(c) for c in text)
-
-
 def as_stored(samples):
     """Those samples as trial.stored shows them."""
     out = {}
     for (labels, at), value in samples.items():
-        tags = {escaped(name): escaped(text) for name, text in labels if name != "__name__"}
-        metric = escaped(dict(labels)["__name__"])
-        out[metric, frozenset((tags or {"source": "unknown"}).items()), at] = value
+        tags = {name: text for name, text in labels if name != "__name__"}
+        out[names.key(dict(labels)["__name__"], tags, at)] = value
     return out
 
 

@@ -3,6 +3,8 @@ import socket
 import threading
 import time
 
+import wire
+
 READ_BYTES = 1 << 16
 DRAIN_S = 20
 
@@ -57,6 +59,14 @@ class Relay:
                 thread.join(max(0.0, until - time.monotonic()))
         if not all(connection.over() for connection in self.connections):
             raise RuntimeError("a connection stays open although its client was ended")
+
+    def points(self):
+        """{key: value} of all that was sent, once every client has closed."""
+        self.drain()
+        sent = {}
+        for connection in self.connections:
+            sent.update(wire.points(connection.sent))
+        return sent
 
     def close(self):
         self.listener.close()

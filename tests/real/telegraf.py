@@ -1,72 +1,72 @@
 #!/usr/bin/env python3
-"""Telegraf's OpenTSDB output, driven by a small program of ours (telegraf_feed) that feeds known metrics, writes by lines, then
-by HTTP; the daemon is killed midway under the latter.
+"""One of Telegraf's outputs, driven by a small program of ours (telegraf_feed) that feeds known metrics.
 
-    telegraf.py --tsdb build/release/tsdb [--seconds 60]
+    telegraf.py opentsdb-lines --tsdb build/release/tsdb [--seconds 60]
+    telegraf.py opentsdb-http      and those below: the daemon is killed midway
+    telegraf.py influxdb
+    telegraf.py influxdb_v2
 
-What it was fed is what Telegraf sent, and that is what is stored. Known ways of the output: a connection of its own for each
-batch of lines, closed at once behind the last line; bodies are compressed and their type is misspelt; signs that OpenTSDB
-does not know become underlines; flags, texts and NaN are left out; six digits behind the point by lines. A batch that
-failed is sent again by whoever called it. The last line reads "N passed, N failed".
+What it was fed is what Telegraf sent, and that is what is stored. Known ways of the output opentsdb: a connection of its own for
+each batch of lines, closed at once behind the last line; bodies are compressed and their type is misspelt; signs that OpenTSDB
+does not know become underlines; flags, texts and NaN are left out; six digits behind
+the point by lines, and none behind a whole number's by HTTP, which makes an integer of it. Those of the others:
+a database is asked for first (influxdb), flags and texts are sent. A batch that failed is sent again by whoever called the
+output. The last line reads "N passed, N failed".
 """
 import json
 import sys
 import time
 
+import names
 import trial
 
 DOWN_S = 1.0
 PROGRAM = trial.ROOT / "build/agents/telegraf_feed"
+WAYS = ("opentsdb-lines", "opentsdb-http", "influxdb", "influxdb_v2")
 
 
-def fed(process, digits):
-    """{key: value} as the output must send what the program was fed; digits behind the point, None: all of them."""
+def fed(told, way):
+    """{key: value} as the output must send what the program was fed."""
     out = {}
-    for line in process.told.read_text().splitlines():
-        told = json.loads(line)
-        tags = {"host": told["host"].replace(" ", "_"), "dc": "b1_north"}
-        value = int(told["value"]) if told["kind"] == "int" else float(told["value"])
-        if isinstance(value, float) and digits is not None:
-            value = float(f"{value:.{digits}f}")
-        out[f"telegraf.{process.way}.feed_{told['field']}", frozenset(tags.items()), told["time"] * 1000] = value
+    for line in told.read_text().splitlines():
+        each = json.loads(line)
+        value = float(each["value"]) if each["kind"] == "float" else int(each["value"])
+        metric, tags = f"feed.{each['field']}", {"host": each["host"], "dc": "b1:north"}
+        if way.startswith("opentsdb"):
+            if each["kind"] == "flag":
+                continue
+            metric = f"telegraf.feed_{each['field']}"
+            tags = {"host": each["host"].replace(" ", "_"), "dc": "b1_north"}
+        if way == "opentsdb-lines" and isinstance(value, float):
+            value = float(f"{value:.6f}")
+        if way == "opentsdb-http" and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        out[names.key(metric, tags, each["time"] * 1000)] = value
     return out
 
 
-def feed(t, address, port):
-    """The running program; what it was fed goes to the file `told`."""
-    way = address.split(":")[0]
-    told = t.folder / f"{way}.fed"
-    with open(told, "wb") as out:
-        process = t.start([PROGRAM, address, port, t.seconds], stdout=out)
-    process.told, process.way = told, way
-    return process
-
-
 def run(t):
-    lines, web = t.relay(), t.relay()
-
-    process = feed(t, "tcp://127.0.0.1", lines.port)
-    print(f"Telegraf's output writes by lines for {t.seconds:.0f} s", flush=True)
-    t.to_its_end(process)
-    by_lines = fed(process, digits=6)
-    sent = t.compare([lines], "Telegraf's output")
-    t.check.that("by lines it sent what it was fed", list(trial.differences(by_lines, sent)))
-
-    process = feed(t, "http://127.0.0.1", web.port)
-    print(f"and by HTTP for {t.seconds:.0f} s", flush=True)
+    relay, told = t.relay(), t.folder / "fed"
+    with open(told, "wb") as out:
+        process = t.start([PROGRAM, t.way, relay.port, t.seconds], stdout=out)
+    print(f"Telegraf's output writes for {t.seconds:.0f} s", flush=True)
+    if t.way == "opentsdb-lines":
+        t.to_its_end(process)
+        sent = t.compare([relay], "Telegraf's output")
+        t.check.that("it sent what it was fed", list(trial.differences(fed(told, t.way), sent)))
+        return
     time.sleep(t.seconds / 2)
     t.daemon.kill()
     time.sleep(DOWN_S)
     t.daemon.start()
     t.to_its_end(process)
-    by_web = fed(process, digits=None)
-    web.drain()
     # Batches that were cut off stand in the relay, too, and once more behind that.
-    t.settled({**by_lines, **by_web},
-              f"all {len(by_web)} numbers that it was fed by HTTP are stored, though the daemon was killed meanwhile")
+    known, sent = fed(told, t.way), relay.points()
+    t.check.that("it sent what it was fed", list(trial.differences(known, sent)))
+    t.settled(known, f"all {len(known)} numbers that it was fed are stored, though the daemon was killed meanwhile")
     words = process.said.read_text()
     t.check.that("what failed it told, and was sent again", [] if "again:" in words else ["it noticed nothing: " + words])
 
 
 if __name__ == "__main__":
-    sys.exit(trial.main(run, __doc__, needs=["setup/telegraf_feed", str(PROGRAM)], seconds=10))
+    sys.exit(trial.main(run, __doc__, needs=["setup/telegraf_feed", str(PROGRAM)], ways=WAYS, seconds=10))

@@ -1,7 +1,11 @@
-"""Reads what a client sent over one connection, lines or HTTP, and what it was answered. Strict: what it cannot read is an
-error of the trial, since a number that nobody understood could not be missed."""
+"""Reads what a client sent over one connection, lines or HTTP in any of its languages, and what it was answered. Strict: what
+it cannot read is an error of the trial, since a number that nobody understood could not be missed."""
 import gzip
 import json
+import urllib.parse
+
+import influx_lines
+import otlp_body
 
 LINE_COMMANDS = (b"version", b"stats")
 MILLIS_FROM = 1 << 32  # a time as large as this is in milliseconds
@@ -79,13 +83,22 @@ def chunks(stream, at):
 
 def points_of_requests(sent):
     for first, _, body in messages(sent):
-        if not first.split()[1].startswith("/api/put"):
-            continue
-        told = json.loads(body)
-        for point in told if isinstance(told, list) else [told]:
-            value = point["value"]
-            yield (key(point["metric"], point["timestamp"], point["tags"]),
-                   number(value) if isinstance(value, str) else value)
+        address = urllib.parse.urlsplit(first.split()[1])
+        if address.path.rstrip("/") == "/api/put":
+            yield from points_of_json(body)
+        elif address.path in ("/write", "/api/v2/write"):
+            parameters = dict(urllib.parse.parse_qsl(address.query))
+            yield from influx_lines.points(body, parameters.get("precision", "ns"))
+        elif address.path == "/v1/metrics":
+            yield from otlp_body.points(body)
+
+
+def points_of_json(body):
+    told = json.loads(body)
+    for point in told if isinstance(told, list) else [told]:
+        value = point["value"]
+        yield (key(point["metric"], point["timestamp"], point["tags"]),
+               number(value) if isinstance(value, str) else value)
 
 
 def complaints(sent, answered):

@@ -1,9 +1,7 @@
-// Feeds known metrics to Telegraf's OpenTSDB output as Telegraf's agent does: a batch each half second, and
-// again when the output says that it failed. Standard output has one JSON object for each number fed that the
-// output can send.
+// Feeds known metrics to one of Telegraf's outputs as Telegraf's agent does: a batch each half second, and again when
+// the output says that it failed. Standard output has one JSON object for each number or flag fed.
 //
-//	telegraf_feed tcp://127.0.0.1 PORT SECONDS
-//	telegraf_feed http://127.0.0.1 PORT SECONDS
+//	telegraf_feed opentsdb-lines|opentsdb-http|influxdb|influxdb_v2 PORT SECONDS
 package main
 
 import (
@@ -12,18 +10,20 @@ import (
 	"math"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/influxdata/telegraf"
 	"github.com/influxdata/telegraf/metric"
+	"github.com/influxdata/telegraf/plugins/outputs"
+	"github.com/influxdata/telegraf/plugins/outputs/influxdb"
+	"github.com/influxdata/telegraf/plugins/outputs/influxdb_v2"
 	"github.com/influxdata/telegraf/plugins/outputs/opentsdb"
 )
 
 const (
 	batchInterval = 500 * time.Millisecond
 	hosts         = 25
-	httpBatch     = 50 // numbers of one request, as Telegraf's own example has it
+	httpBatch     = 50 // numbers of one request of the output opentsdb, as Telegraf's own example has it
 )
 
 // words goes to standard error whatever its level.
@@ -39,6 +39,25 @@ func (words) Warn(args ...interface{})                  { say("%s", fmt.Sprint(a
 func (words) Infof(string, ...interface{})              {}
 func (words) Info(...interface{})                       {}
 
+func makeOutput(way string, port int) telegraf.Output {
+	url := "http://127.0.0.1:" + strconv.Itoa(port)
+	switch way {
+	case "opentsdb-lines", "opentsdb-http":
+		host := map[string]string{"opentsdb-lines": "tcp://127.0.0.1", "opentsdb-http": "http://127.0.0.1"}[way]
+		return &opentsdb.OpenTSDB{Prefix: "telegraf.", Host: host, Port: port, HTTPBatchSize: httpBatch,
+			HTTPPath: "/api/put", Separator: "_", Log: words{}}
+	case "influxdb":
+		output := outputs.Outputs["influxdb"]().(*influxdb.InfluxDB) // with its defaults: bodies are packed
+		output.URLs, output.Database, output.Log = []string{url}, "telegraf", words{}
+		return output
+	case "influxdb_v2":
+		output := outputs.Outputs["influxdb_v2"]().(*influxdb_v2.InfluxDB)
+		output.URLs, output.Token, output.Organization, output.Bucket, output.Log = []string{url}, "t", "o", "telegraf", words{}
+		return output
+	}
+	panic("no such output: " + way)
+}
+
 // Batch n, of a second of its own. The tag's value has characters that OpenTSDB does not know.
 func batch(n int, at time.Time) []telegraf.Metric {
 	var out []telegraf.Metric
@@ -51,13 +70,14 @@ func batch(n int, at time.Time) []telegraf.Metric {
 				"half":   float64(n) + float64(host)/64,
 				"small":  float64(n) / 3,
 				"up":     n%2 == 0,
-				"state":  "running",
+				"state":  "running, \"well\"",
 				"absent": math.NaN(),
 			}, at))
 	}
 	return out
 }
 
+// tell leaves out what no output sends, and texts.
 func tell(out *json.Encoder, batch []telegraf.Metric) {
 	for _, m := range batch {
 		for _, field := range m.FieldList() {
@@ -67,6 +87,8 @@ func tell(out *json.Encoder, batch []telegraf.Metric) {
 				text, kind = strconv.FormatInt(value, 10), "int"
 			case uint64:
 				text, kind = strconv.FormatUint(value, 10), "int"
+			case bool:
+				text, kind = map[bool]string{true: "1", false: "0"}[value], "flag"
 			case float64:
 				if math.IsNaN(value) {
 					continue
@@ -94,14 +116,12 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	way, _, _ := strings.Cut(os.Args[1], ":") // of each way metrics of its own
-	output := &opentsdb.OpenTSDB{Prefix: "telegraf." + way + ".", Host: os.Args[1], Port: port, HTTPBatchSize: httpBatch,
-		HTTPPath: "/api/put", Separator: "_", Log: words{}}
+	output := makeOutput(os.Args[1], port)
 	for output.Connect() != nil {
 		time.Sleep(batchInterval)
 	}
 	fed := json.NewEncoder(os.Stdout)
-	first := time.Now().Add(-time.Hour)
+	first := time.Now().Truncate(time.Second).Add(-time.Hour)
 	rounds := int(seconds * float64(time.Second) / float64(batchInterval))
 	for n := 0; n < rounds; n++ {
 		numbers := batch(n, first.Add(time.Duration(n)*time.Second))

@@ -1,7 +1,7 @@
 """Runs where opentsdb-py is installed: gives it known numbers by one of its protocols (telnet, http), and tells them, a JSON
 array each; last what the client counted.
 
-    python_feed.py PROTOCOL PORT SECONDS
+    feed_opentsdb.py PROTOCOL PORT SECONDS
 """
 import json
 import sys
@@ -14,7 +14,7 @@ HOSTS = 10
 
 
 def tell(point):
-    print(json.dumps([point["metric"], point["timestamp"], point["value"], point["tags"]]))
+    print(json.dumps([point["metric"], point["timestamp"] * 1000, point["value"], point["tags"]]))
 
 
 def main(protocol, port, seconds):
