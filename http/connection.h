@@ -184,9 +184,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<ReplyQueue> replies_;
 
   // Telnet.
-  size_t line_bytes_ = 0;  // of the lines being worked on
-  int retries_ = 0;        // in a row, of a store that took nothing
-  bool deaf_ = false;      // the client does not read: what is said to it is dropped
+  size_t line_bytes_ = 0;   // of the lines being worked on
+  size_t line_points_ = 0;  // of those that a commit is awaited for
+  int retries_ = 0;         // in a row, of a store that took nothing
+  bool deaf_ = false;       // the client does not read: what is said to it is dropped
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };
 

@@ -46,29 +46,30 @@ bool Connection::TryLines(std::string_view lines) {
   if (!ParsePutLines(lines, &points)) return false;
   const Writer::ActingFor acting(writer().get());
   const auto appended = edge_.services.sink.AppendSpelled(points);
-  Counters& counters = edge_.services.counters;
   if (!appended.ok()) {
     // Other refusals have their texts, a line's each, on the exact way.
     if (!WaitsFor(appended.status())) return false;
-    counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    edge_.services.counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
     RetryLater();
     return true;
   }
   if (!appended->known) return false;
-  counters.rpc_telnet.fetch_add(points.size(), std::memory_order_relaxed);
-  counters.rpc_put.fetch_add(points.size(), std::memory_order_relaxed);
-  counters.points_added.fetch_add(points.size(), std::memory_order_relaxed);
+  line_points_ = points.size();
   state_ = State::kCommitting;
   loop_.CommitLater(shared_from_this(), appended->position);
   return true;
 }
 
 void Connection::LinesCommitted(const Status& status) {
+  Counters& counters = edge_.services.counters;
   if (WaitsFor(status)) {
-    edge_.services.counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
+    counters.put_writes_blocked.fetch_add(1, std::memory_order_relaxed);
     return RetryLater();
   }
   retries_ = 0;
+  counters.rpc_telnet.fetch_add(line_points_, std::memory_order_relaxed);
+  counters.rpc_put.fetch_add(line_points_, std::memory_order_relaxed);
+  counters.points_added.fetch_add(line_points_, std::memory_order_relaxed);
   if (!status.ok() && edge_.options.telnet_return_errors)
     SendTelnet("put: HBase error: " + std::string(status.message()) + "\n");
   FinishLines();

@@ -33,14 +33,14 @@ class ClientLimits::Client : public Writer {
   void ChargePoints(uint64_t count) override {
     if (points_) points_->Take(count, clock_.MonotonicNs());
   }
-  Status AskForSeries() override {
-    if (!series_ || series_->HasRoom(clock_.MonotonicNs())) return {};
+  Status TakeSeries() override {
+    if (!series_ || series_->TakeOne(clock_.MonotonicNs())) return {};
     counts_->series.fetch_add(1, std::memory_order_relaxed);
     return Status::InvalidArgument(name_ + " may make " + std::to_string(series_->per_period()) +
                                    " new series an hour");
   }
-  void ChargeSeries() override {
-    if (series_) series_->Take(1, clock_.MonotonicNs());
+  void GiveBackSeries() override {
+    if (series_) series_->GiveBackOne();
   }
   [[nodiscard]] bool limits_series() const override { return series_.has_value(); }
 

@@ -1,6 +1,7 @@
 #include "http/telnet/lines.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "http/access/needed_role.h"
@@ -65,6 +66,7 @@ class LineRunner {
       result_.busy = true;
       return std::move(result_);
     }
+    Count(done_);
     if (!committed.ok()) {
       counters_.put_storage_errors.fetch_add(1, std::memory_order_relaxed);
       SayStorageError(committed);
@@ -73,6 +75,10 @@ class LineRunner {
   }
 
  private:
+  /// Counted once it is known that the lines need not be run again.
+  struct Done {
+    uint64_t rpc_telnet = 0, rpc_put = 0, points_added = 0;
+  };
   struct PutLine {
     std::string fault;  // empty = its point is in puts_
     size_t end;         // of the line, among all
@@ -87,9 +93,9 @@ class LineRunner {
     if (!ParsePutLines(lines, &points)) return false;
     const auto appended = services_.sink.AppendLearning(points);
     if (!appended.ok() || !appended->known) return false;
-    counters_.rpc_telnet.fetch_add(points.size(), std::memory_order_relaxed);
-    counters_.rpc_put.fetch_add(points.size(), std::memory_order_relaxed);
-    counters_.points_added.fetch_add(points.size(), std::memory_order_relaxed);
+    done_.rpc_telnet += points.size();
+    done_.rpc_put += points.size();
+    done_.points_added += points.size();
     position_ = appended->position;
     result_.used = lines.size();
     return true;
@@ -115,13 +121,13 @@ class LineRunner {
     } else {
       RunCommand(words_[0]);
     }
-    counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
+    ++done_.rpc_telnet;
     result_.used = end;
     return true;
   }
 
   void Forbid(Role needed) {
-    counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
+    ++done_.rpc_telnet;
     counters_.forbidden_telnet.fetch_add(1, std::memory_order_relaxed);
     Say(std::string(words_[0]) + ": forbidden: the role " + std::string(RoleName(needed)) +
         " is needed");
@@ -144,6 +150,7 @@ class LineRunner {
     if (command == "version") {
       Tell(BuildText());
     } else if (command == "stats") {
+      Count(std::exchange(done_, {}));  // it tells of the lines before it
       if (!muted_) Tell(StatsText(services_));
     } else if (command == "help") {
       Help();
@@ -202,8 +209,8 @@ class LineRunner {
   }
 
   void Conclude(const PutLine& line, const Status& verdict) {
-    counters_.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
-    counters_.rpc_put.fetch_add(1, std::memory_order_relaxed);
+    ++done_.rpc_telnet;
+    ++done_.rpc_put;
     if (!line.fault.empty()) {
       auto& counter = line.fault.starts_with("invalid value") ? counters_.put_invalid_values
                                                               : counters_.put_illegal_arguments;
@@ -211,7 +218,7 @@ class LineRunner {
       return Say("put: " + line.fault);
     }
     if (verdict.ok()) {
-      counters_.points_added.fetch_add(1, std::memory_order_relaxed);
+      ++done_.points_added;
       return;
     }
     Count(verdict);
@@ -219,6 +226,12 @@ class LineRunner {
         verdict.code() == StatusCode::kInvalidArgument || verdict.code() == StatusCode::kNotFound;
     if (at_once) return Say("put: " + Reason(verdict));
     SayStorageError(verdict);
+  }
+
+  void Count(const Done& done) {
+    counters_.rpc_telnet.fetch_add(done.rpc_telnet, std::memory_order_relaxed);
+    counters_.rpc_put.fetch_add(done.rpc_put, std::memory_order_relaxed);
+    counters_.points_added.fetch_add(done.points_added, std::memory_order_relaxed);
   }
 
   void Count(const Status& verdict) {
@@ -241,6 +254,7 @@ class LineRunner {
   Writer* const writer_;
   size_t puts_together_;
   LinesResult result_;
+  Done done_;
   std::vector<std::string_view> words_;
   PutLines puts_;
   std::vector<PutLine> lines_;  // put lines that are not concluded

@@ -18,8 +18,17 @@ void KeepQuiet() {
   [[maybe_unused]] static auto* const before = google::protobuf::SetLogHandler(nullptr);
 }
 
-/// Three bytes, "{},", are a message, which takes a hundred.
-constexpr uint64_t kBytesPerJsonByte = 32;
+/// What messages made of the text take at most: an object a message, a place in a list each element
+/// and member, and the texts.
+uint64_t BytesOfJson(std::string_view text) {
+  constexpr uint64_t kMessageBytes = 112, kElementBytes = 32;
+  uint64_t messages = 0, elements = 0;
+  for (const char c : text) {
+    messages += c == '{';
+    elements += c == ',' || c == '[';
+  }
+  return messages * kMessageBytes + elements * kElementBytes + 2 * text.size();
+}
 
 }  // namespace
 
@@ -36,7 +45,7 @@ bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message
 Status ParseJsonMessage(std::string_view text, google::protobuf::Message* message) {
   KeepQuiet();
   RequestMemory::Share* const share = RequestMemory::Share::Current();
-  if (share != nullptr && !share->Take(kBytesPerJsonByte * text.size())) return share->refusal();
+  if (share != nullptr && !share->Take(BytesOfJson(text))) return share->refusal();
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   const auto parsed =

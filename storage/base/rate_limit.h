@@ -9,7 +9,8 @@
 
 namespace hg {
 
-/// Thread-safe. Two callers at once may both be let through where one would have been.
+/// Thread-safe. By Open and Take two callers at once may both be let through where one would have
+/// been; never by TakeOne.
 class RateLimit {
  public:
   /// `per_period`: above 0.
@@ -22,11 +23,18 @@ class RateLimit {
   [[nodiscard]] bool Open(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) <= now_ns + period_ns_;
   }
-  /// Whether one more is within what a period may have: for things that come one by one.
-  [[nodiscard]] bool HasRoom(int64_t now_ns) const {
-    const int64_t until = std::max(paid_until_ns_.load(std::memory_order_relaxed), now_ns);
-    return until + CostOf(1) <= now_ns + period_ns_;
+  /// One more, if that is within what a period may have: for things that come one by one.
+  bool TakeOne(int64_t now_ns) {
+    const int64_t cost_ns = CostOf(1);
+    int64_t paid = paid_until_ns_.load(std::memory_order_relaxed);
+    for (;;) {
+      const int64_t until = std::max(paid, now_ns) + cost_ns;
+      if (until > now_ns + period_ns_) return false;
+      if (paid_until_ns_.compare_exchange_weak(paid, until, std::memory_order_relaxed)) return true;
+    }
   }
+  /// One that TakeOne took did not come.
+  void GiveBackOne() { paid_until_ns_.fetch_sub(CostOf(1), std::memory_order_relaxed); }
   /// Whether something that came is not paid for yet.
   [[nodiscard]] bool Owes(int64_t now_ns) const {
     return paid_until_ns_.load(std::memory_order_relaxed) > now_ns;

@@ -16,11 +16,12 @@ class Writer {
   virtual Status AskForPoints(uint64_t count) = 0;
   /// They were stored, and count.
   virtual void ChargePoints(uint64_t count) = 0;
-  /// InvalidArgument: the same of a series that was not there before, a fault of its point.
-  virtual Status AskForSeries() = 0;
-  /// It was made, and counts.
-  virtual void ChargeSeries() = 0;
-  /// Whether AskForSeries ever refuses: who does not know whether a series is new need not look.
+  /// Takes one of the series that he may make, which were not there before. InvalidArgument: he may
+  /// make no more, a fault of its point.
+  virtual Status TakeSeries() = 0;
+  /// It did not come about.
+  virtual void GiveBackSeries() = 0;
+  /// Whether TakeSeries ever refuses: who does not know whether a series is new need not look.
   [[nodiscard]] virtual bool limits_series() const = 0;
 
   /// Of what this thread does now; nullptr = of nobody whose writing is limited.

@@ -397,7 +397,7 @@ def bodies_whose_documents_would_take_gigabytes_are_refused(daemon):
         body = b"[" + element * ((63 << 20) // len(element)) + element[:-1] + b"]"
         got = exchange(daemon, post(path, gzip.compress(body, 1), "Content-Encoding: gzip"))
         check(got == 413, f"{path} of {element!r}: {got}")
-    # The body, a copy of it, and what one request may take (half of 256 MiB, four times the largest body).
+    # The body, a copy of it, and what one request may take (half of 384 MiB, three times the largest body).
     peak = peak_kb(daemon) - before
     check(peak < 400 << 10, f"{peak} kB for bodies of some kilobytes")
 

@@ -138,5 +138,34 @@ TEST_CASE("new series beyond an hour's are refused, points of old ones are store
   CHECK(put(PointAt(1700000001, "d")).status() == 200);
 }
 
+TEST_CASE("two requests at once do not share the last series that a client may make") {
+  LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 1});
+  std::atomic<int> made{0};
+  int other = 0;
+  edge.points.before_register = [&] {
+    if (made.fetch_add(1) > 0) return Status();
+    ClientSocket beside(edge.server.port());
+    beside.Send(Post("/api/put", PointAt(1700000000, "beside")));
+    other = beside.ReadResponse().status();
+    return Status();
+  };
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", PointAt(1700000000, "first")));
+  CHECK(client.ReadResponse().status() == 204);
+  CHECK(other == 400);
+  CHECK(made.load() == 1);
+}
+
+TEST_CASE("a series that does not come about leaves room for another one") {
+  LimitedServer edge({.points_per_s = 0, .new_series_per_hour = 1});
+  edge.points.before_register = [] { return Status::Unavailable("not now"); };
+  ClientSocket client(edge.server.port());
+  client.Send(Post("/api/put", PointAt(1700000000, "a")));
+  CHECK(client.ReadResponse().status() >= 500);
+  edge.points.before_register = nullptr;
+  client.Send(Post("/api/put", PointAt(1700000000, "a")));
+  CHECK(client.ReadResponse().status() == 204);
+}
+
 }  // namespace
 }  // namespace hg::http

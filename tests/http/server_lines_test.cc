@@ -104,7 +104,22 @@ TEST_CASE("lines whose commit fails are stored and committed once more, without 
   CHECK(client.ReadAll().find("put") == std::string::npos);
   CHECK(edge.points.appends.load() == before + 2);
   CHECK(edge.counters.put_writes_blocked.load() == 1);
+  CHECK(edge.counters.points_added.load() == 2);
+  CHECK(edge.counters.rpc_put.load() == 2);
   CHECK(edge.Cells().size() == 2);
+}
+
+TEST_CASE("lines of new series whose commit fails are counted once") {
+  RunningServer edge;
+  ClientSocket client(edge.server.port());
+  edge.points.Hold();
+  client.Send("put m 1700000000 1 host=new\nput m 1700000001 1 host=new\n");
+  while (edge.points.held() == 0) std::this_thread::yield();
+  edge.points.Release(kCannotWrite);
+  client.Send("exit\n");
+  CHECK(client.ReadAll().empty());
+  CHECK(edge.counters.points_added.load() == 2);
+  CHECK(edge.counters.rpc_put.load() == 2);
 }
 
 TEST_CASE("lines that wait for the store do not keep the server from stopping") {

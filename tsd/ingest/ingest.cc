@@ -330,13 +330,19 @@ class Ingest::Resolver {
     ASSIGN_OR_RETURN(known, FindSeries(point, ids));  // somebody may have made it meanwhile
     if (known) return Register(point, ids);
     Writer* const writer = Writer::Current();
-    if (writer != nullptr) RETURN_IF_ERROR(writer->AskForSeries());
-    const bool counted = limits_ != nullptr && limits_->counts_series();
+    if (writer != nullptr) RETURN_IF_ERROR(writer->TakeSeries());
+    Result<SeriesNumber> number = RegisterCounted(point, ids);
+    if (writer != nullptr && !number.ok()) writer->GiveBackSeries();
+    return number;
+  }
+
+  /// A new one, counted for its metric.
+  Result<SeriesNumber> RegisterCounted(const NamedPoint& point, SeriesIds* ids) {
+    if (limits_ == nullptr || !limits_->counts_series()) return Register(point, ids);
     const std::string metric(point.metric);
-    if (counted) RETURN_IF_ERROR(limits_->TakeNewSeries(metric, ids->metric));
+    RETURN_IF_ERROR(limits_->TakeNewSeries(metric, ids->metric));
     Result<SeriesNumber> number = Register(point, ids);
-    if (counted && !number.ok()) limits_->GiveBack(metric);
-    if (writer != nullptr && number.ok()) writer->ChargeSeries();
+    if (!number.ok()) limits_->GiveBack(metric);
     return number;
   }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <google/protobuf/struct.pb.h>
+#include <otlp.pb.h>
 
 #include <string>
 
@@ -92,6 +93,21 @@ TEST_CASE("messages and parameters that a body names in few bytes are asked for"
   for (int i = 0; i < 4; ++i) pairs += pairs;
   CHECK_FALSE(ParseQueryString(pairs, &many));
   CHECK(form.refusal().code() == StatusCode::kLimitExceeded);
+}
+
+TEST_CASE("metrics of OpenTelemetry as exporters write them ask for a few times their size") {
+  const std::string point =
+      R"({"attributes":[{"key":"host","value":{"stringValue":"web-01.example"}},{"key":"region","value":{"stringValue":"eu-central-1"}}],)"
+      R"("startTimeUnixNano":"1700000000000000000","timeUnixNano":"1700000010000000000","asDouble":17.25})";
+  const std::string body =
+      R"({"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"load","gauge":{"dataPoints":)" +
+      ArrayOf(point, 1000) + "}}]}]}]}";
+  RequestMemory memory(24 * body.size());  // of which one request may have half
+  RequestMemory::Share share(memory, 0);
+  const RequestMemory::Share::Used used(&share);
+  otlp::ExportMetricsServiceRequest request;
+  CHECK(ParseJsonMessage(body, &request).ok());
+  CHECK(request.SpaceUsedLong() <= memory.taken());
 }
 
 TEST_CASE("numbers that are put back are asked for, too") {
