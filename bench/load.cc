@@ -7,88 +7,20 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <string_view>
 #include <utility>
 
+#include "bench/load_names.h"
 #include "bench/measuring.h"
+#include "bench/pickled_points.h"
 #include "bench/protobuf_points.h"
 
 namespace hg::bench {
 namespace {
 
-constexpr std::array<const char*, kMetricsMax> kMetrics = {
-    "cpu.usage_user",   "cpu.usage_system",    "cpu.usage_idle",    "cpu.usage_nice",
-    "cpu.usage_iowait", "cpu.usage_irq",       "cpu.usage_softirq", "cpu.usage_steal",
-    "cpu.usage_guest",  "cpu.usage_guest_nice"};
-constexpr std::array<const char*, kTagsMax> kTagNames = {
-    "hostname", "region",          "datacenter",         "rack", "os", "arch", "team",
-    "service",  "service_version", "service_environment"};
-constexpr std::array<const char*, 4> kRegions = {"eu-west-1", "eu-central-1", "us-east-1",
-                                                 "us-west-2"};
-constexpr std::array<const char*, 3> kSystems = {"Ubuntu16.10", "Ubuntu16.04LTS", "Ubuntu15.10"};
-constexpr std::array<const char*, 2> kArchitectures = {"x64", "x86"};
-constexpr std::array<const char*, 4> kTeams = {"SF", "NYC", "LON", "CHI"};
-constexpr std::array<const char*, 3> kEnvironments = {"production", "staging", "test"};
 constexpr int kGzipLevel = 6;
 constexpr uint32_t kScaledDecimalsMax = 15;  // more: a double as it is
-
-/// Picks by the number of the host, without two tags that always change together.
-template <size_t N>
-const char* Pick(const std::array<const char*, N>& from, uint32_t number) {
-  return from[number % N];
-}
-
-std::array<std::string, kTagsMax> TagValues(uint32_t host) {
-  const std::string region = Pick(kRegions, host);
-  return {"host_" + std::to_string(host),
-          region,
-          region + static_cast<char>('a' + host / 7 % 3),
-          std::to_string(host % 100),
-          Pick(kSystems, host / 3),
-          Pick(kArchitectures, host / 5),
-          Pick(kTeams, host / 11),
-          std::to_string(host / 13 % 20),
-          std::to_string(host / 17 % 2),
-          Pick(kEnvironments, host / 19)};
-}
-
-/// The tags of a host as the wire format has them: in JSON with what closes a point behind them.
-std::string Tags(uint32_t host, uint32_t count, Wire wire) {
-  const auto values = TagValues(host);
-  std::map<std::string, std::string> sorted;  // as remote write wants its labels
-  for (size_t i = 0; i < count; ++i) sorted[kTagNames[i]] = values[i];
-  std::string text = wire == Wire::kPut ? R"("tags":{)" : "";
-  for (size_t i = 0; i < count; ++i) {
-    const std::string name = kTagNames[i];
-    switch (wire) {
-      case Wire::kPut:
-        text.append(i == 0 ? "\"" : ",\"").append(name).append(R"(":")");
-        text.append(values[i]).append("\"");
-        break;
-      case Wire::kTelnet:
-        text.append(" ").append(name).append("=").append(values[i]);
-        break;
-      case Wire::kInflux:
-        text.append(",").append(name).append("=").append(values[i]);
-        break;
-      case Wire::kGraphite:
-        text.append(";").append(name).append("=").append(values[i]);
-        break;
-      case Wire::kRemote:
-        break;
-      case Wire::kOtlp:
-        AppendOtlpAttribute(name, values[i], &text);
-        break;
-    }
-  }
-  if (wire == Wire::kRemote) {
-    for (const auto& [name, value] : sorted) AppendRemoteLabel(name, value, &text);
-  }
-  if (wire == Wire::kPut) return text + "}},";
-  return wire == Wire::kTelnet ? text + "\n" : text;
-}
 
 void AppendValue(std::string* out, double value, uint32_t decimals) {
   std::array<char, 32> text;
@@ -98,26 +30,6 @@ void AppendValue(std::string* out, double value, uint32_t decimals) {
                                  std::chars_format::fixed, static_cast<int>(decimals))
                        .ptr;
   out->append(text.data(), end);
-}
-
-/// "cpu.usage_user", ...; Prometheus knows no dots in names.
-std::string MetricName(uint32_t metric, Wire wire) {
-  std::string name = kMetrics[metric];
-  if (wire == Wire::kRemote) std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-}
-
-std::pair<const char*, const char*> PathAndType(Wire wire) {
-  switch (wire) {
-    case Wire::kInflux:
-      return {"/write?db=opentsdb", "text/plain"};
-    case Wire::kRemote:
-      return {"/api/v1/write", "application/x-protobuf"};
-    case Wire::kOtlp:
-      return {"/v1/metrics", "application/x-protobuf"};
-    default:
-      return {"/api/put", "application/json"};
-  }
 }
 
 void Gzip(std::string_view plain, std::string* packed) {
@@ -153,13 +65,14 @@ uint32_t Load::StartOfPass() const {
 }
 
 size_t Load::StampDigits() const {
-  if (shape_.wire == Wire::kInflux) return 19;  // nanoseconds
+  if (shape_.wire == Wire::kInflux || shape_.wire == Wire::kOtlpJson) return 19;  // nanoseconds
   return shape_.milliseconds ? 13 : 10;
 }
 
 void Load::WriteStamp(char* to, uint32_t seconds) const {
   if (shape_.wire == Wire::kRemote) return WriteRemoteTime(to, seconds);
   if (shape_.wire == Wire::kOtlp) return WriteOtlpTime(to, seconds);
+  if (shape_.wire == Wire::kPickle) return WritePickledTime(to, seconds);
   for (size_t i = 10; i-- > 0; seconds /= 10) to[i] = static_cast<char>('0' + seconds % 10);
 }
 
@@ -182,6 +95,12 @@ double Load::NextValue(uint32_t series) {
       break;
   }
   return value;
+}
+
+double Load::NextRounded(uint32_t series) {
+  const double scale = std::pow(10.0, std::min(decimals(), kScaledDecimalsMax));
+  const double value = NextValue(series);
+  return decimals() <= kScaledDecimalsMax ? std::round(value * scale) / scale : value;
 }
 
 void Load::AppendNextValue(uint32_t series, std::string* body) {
@@ -215,9 +134,22 @@ void Load::AppendPoint(uint32_t series, uint32_t seconds, Draft* draft) {
       AppendStamp(seconds, draft);
       body += '\n';
       break;
+    case Wire::kPickle:
+      AppendPickled(series, seconds, draft);
+      break;
     case Wire::kRemote:
     case Wire::kOtlp:
       AppendMessage(series, seconds, draft);
+      break;
+    case Wire::kOtlpJson:
+      body += body.empty() ? R"({"resourceMetrics":[{"scopeMetrics":[{"metrics":[)" : "";
+      body.append(R"({"name":")").append(metric);
+      body.append(R"(","gauge":{"dataPoints":[{"attributes":[)").append(tags);
+      body += R"(],"timeUnixNano":")";
+      AppendStamp(seconds, draft);
+      body += R"(","asDouble":)";
+      AppendNextValue(series, &body);
+      body += "}]}},";
       break;
     case Wire::kInflux:
       Die("a line of InfluxDB's is of a host");
@@ -227,11 +159,18 @@ void Load::AppendPoint(uint32_t series, uint32_t seconds, Draft* draft) {
 
 void Load::AppendMessage(uint32_t series, uint32_t seconds, Draft* draft) {
   const bool remote = shape_.wire == Wire::kRemote;
-  const double scale = std::pow(10.0, std::min(decimals(), kScaledDecimalsMax));
-  double value = NextValue(series);
-  if (decimals() <= kScaledDecimalsMax) value = std::round(value * scale) / scale;
   const size_t at = (remote ? AppendRemoteSeries : AppendOtlpMetric)(
-      metrics_[series % shape_.metrics], tags_[series / shape_.metrics], value, &draft->body);
+      metrics_[series % shape_.metrics], tags_[series / shape_.metrics], NextRounded(series),
+      &draft->body);
+  draft->stamps.push_back(static_cast<uint32_t>(at));
+  WriteStamp(draft->body.data() + at, seconds);
+}
+
+void Load::AppendPickled(uint32_t series, uint32_t seconds, Draft* draft) {
+  if (draft->body.empty()) draft->body = PickleHead();
+  const size_t at =
+      AppendPickledPoint(metrics_[series % shape_.metrics] + tags_[series / shape_.metrics],
+                         NextRounded(series), draft->points, &draft->body);
   draft->stamps.push_back(static_cast<uint32_t>(at));
   WriteStamp(draft->body.data() + at, seconds);
 }
@@ -242,7 +181,7 @@ void Load::AppendHost(uint32_t host, uint32_t seconds, Draft* draft) {
   body += tags_[host];
   for (uint32_t metric = 0; metric < shape_.metrics; ++metric) {
     body += metric == 0 ? ' ' : ',';
-    body += std::string_view(kMetrics[metric]).substr(std::string_view("cpu.").size());
+    body += FieldName(metric);
     body += '=';
     AppendNextValue(host * shape_.metrics + metric, &body);
     if (decimals() == 0) body += 'i';
@@ -254,21 +193,39 @@ void Load::AppendHost(uint32_t host, uint32_t seconds, Draft* draft) {
 }
 
 std::string Load::Head(size_t body_bytes) const {
+  if (IsUnanswered(shape_.wire)) return "";
   const auto [path, type] = PathAndType(shape_.wire);
   const char* coding = shape_.wire == Wire::kRemote ? "snappy" : shape_.gzip ? "gzip" : "";
-  return std::string("POST ") + path + " HTTP/1.1\r\nHost: " + host_header_ +
-         "\r\nContent-Type: " + type +
+  return std::string("POST ") + (shape_.path.empty() ? path : shape_.path) +
+         " HTTP/1.1\r\nHost: " + host_header_ + "\r\nContent-Type: " + type +
          (*coding != 0 ? std::string("\r\nContent-Encoding: ") + coding : "") +
          "\r\nContent-Length: " + std::to_string(body_bytes) + "\r\n\r\n";
 }
 
 void Load::Finish(Draft* draft) {
-  std::string head;
-  const size_t points_bytes = draft->body.size();
-  if (shape_.wire == Wire::kPut) draft->body.back() = ']';
-  if (shape_.wire == Wire::kOtlp) draft->body.insert(0, OtlpHead(draft->body.size()));
-  if (!IsLines(shape_.wire)) head = Head(draft->body.size());
-  const size_t moved = head.size() + draft->body.size() - points_bytes;
+  size_t moved = 0;  // by what comes in front of the points
+  switch (shape_.wire) {
+    case Wire::kPut:
+      draft->body.back() = ']';
+      break;
+    case Wire::kOtlp: {
+      const std::string front = OtlpHead(draft->body.size());
+      moved = front.size();
+      draft->body.insert(0, front);
+      break;
+    }
+    case Wire::kOtlpJson:
+      draft->body.back() = ']';
+      draft->body += "}]}]}";
+      break;
+    case Wire::kPickle:
+      FinishPickle(&draft->body);
+      break;
+    default:
+      break;
+  }
+  const std::string head = Head(draft->body.size());
+  moved += head.size();
   for (uint32_t& at : draft->stamps) at += static_cast<uint32_t>(moved);
   heads_.push_back(head.size());
   requests_.push_back(head + draft->body);

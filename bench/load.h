@@ -22,17 +22,24 @@ enum class Wire {
   kTelnet,    // "put ..." lines without HTTP
   kInflux,    // POST /write, InfluxDB's line protocol: the metrics of a host are fields of one line
   kGraphite,  // plaintext lines with tags, without HTTP
+  kPickle,    // the same points as frames of Graphite's pickles, as carbon's relay sends them
   kRemote,  // POST /api/v1/write, Prometheus' remote write: a series and its sample for each point
   kOtlp,    // POST /v1/metrics, OpenTelemetry's protobuf: a gauge for each point
+  kOtlpJson,  // the same in its JSON form
 };
 
-/// Lines on a connection, which nobody answers.
-constexpr bool IsLines(Wire wire) { return wire == Wire::kTelnet || wire == Wire::kGraphite; }
+/// Not HTTP's: bytes on a connection, which nobody answers.
+constexpr bool IsUnanswered(Wire wire) {
+  return wire == Wire::kTelnet || wire == Wire::kGraphite || wire == Wire::kPickle;
+}
 /// Of a request whose points were all taken.
-constexpr int StatusOfSuccess(Wire wire) { return wire == Wire::kOtlp ? 200 : 204; }
+constexpr int StatusOfSuccess(Wire wire) {
+  return wire == Wire::kOtlp || wire == Wire::kOtlpJson ? 200 : 204;
+}
 
 struct LoadShape {
   Wire wire = Wire::kPut;
+  std::string path;  // where requests go; empty: where they usually do
   Values values = Values::kWalk;
   uint32_t hosts = 1000;
   uint32_t metrics = 10;  // of each host, at most kMetricsMax
@@ -89,10 +96,14 @@ class Load {
   void AppendStamp(uint32_t seconds, Draft* draft) const;
   void AppendPoint(uint32_t series, uint32_t seconds, Draft* draft);
   void AppendMessage(uint32_t series, uint32_t seconds, Draft* draft);
+  void AppendPickled(uint32_t series, uint32_t seconds, Draft* draft);
   void AppendHost(uint32_t host, uint32_t seconds, Draft* draft);
   [[nodiscard]] double NextValue(uint32_t series);
+  /// As many decimals as the shape has.
+  [[nodiscard]] double NextRounded(uint32_t series);
   void AppendNextValue(uint32_t series, std::string* body);
   void Finish(Draft* draft);
+  /// What stands before a body of that size, if it is HTTP's.
   [[nodiscard]] std::string Head(size_t body_bytes) const;
   void Pack();
 

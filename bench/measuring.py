@@ -41,7 +41,7 @@ class Bench:
         if name == "Hourglass":
             return servers.Hourglass(self.programs / "tsdb", folder, **options)
         return {"VictoriaMetrics": servers.VictoriaMetrics, "InfluxDB": servers.InfluxDB,
-                "OpenTSDB": servers.OpenTSDB}[name](folder)
+                "OpenTSDB": servers.OpenTSDB, "Prometheus": servers.Prometheus}[name](folder)
 
     def available(self, name):
         return name not in self.skip and (name != "OpenTSDB" or servers.OpenTSDB.is_here())

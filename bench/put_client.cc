@@ -3,8 +3,9 @@
 //
 //   put_client --port 4242 --pid PID[,PID...] [--wire put] [--batch 5000] [--connections 4] ...
 //
-// --wire telnet and graphite have no acknowledgement, so a pass ends when the server has closed
-// every connection after the client had closed its side: everything is read and parsed by then.
+// --wire telnet, graphite and pickle have no acknowledgement, so a pass ends when the server has
+// closed every connection after the client had closed its side: everything is read and parsed by
+// then.
 //
 // With --each and --rate the passes are one schedule: what falls due while the server stalls waits,
 // and counts.
@@ -83,7 +84,7 @@ struct Options {
 
 void Run(const Options& options) {
   Load load(options.shape, "127.0.0.1:" + std::to_string(options.port));
-  const bool lines = IsLines(options.shape.wire);
+  const bool lines = IsUnanswered(options.shape.wire);
   Sender sender(options.port, lines ? 0 : options.connections, StatusOfSuccess(options.shape.wire));
   const ProcessTree server = ProcessTree::Parse(options.pids);
   const double cpu_before = server.CpuSeconds();
@@ -139,10 +140,13 @@ int main(int argc, char** argv) {
   app.add_option("--pid", options.pids,
                  "processes, with commas, whose processor time counts, with their children's");
   const std::map<std::string, Wire> wires = {
-      {"put", Wire::kPut},           {"telnet", Wire::kTelnet}, {"influx", Wire::kInflux},
-      {"graphite", Wire::kGraphite}, {"remote", Wire::kRemote}, {"otlp", Wire::kOtlp}};
-  app.add_option("--wire", shape.wire, "put, telnet, influx, graphite, remote or otlp")
+      {"put", Wire::kPut},           {"telnet", Wire::kTelnet},     {"influx", Wire::kInflux},
+      {"graphite", Wire::kGraphite}, {"pickle", Wire::kPickle},     {"remote", Wire::kRemote},
+      {"otlp", Wire::kOtlp},         {"otlp-json", Wire::kOtlpJson}};
+  app.add_option("--wire", shape.wire,
+                 "put, telnet, influx, graphite, pickle, remote, otlp or otlp-json")
       ->transform(CLI::CheckedTransformer(wires));
+  app.add_option("--path", shape.path, "where requests go, if not where they usually do");
   app.add_option("--hosts", shape.hosts, "hosts");
   app.add_option("--metrics", shape.metrics, "metrics of each host")
       ->check(CLI::Range(1U, kMetricsMax));

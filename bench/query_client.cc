@@ -1,6 +1,7 @@
 // query_client: sends requests from a file over keep-alive connections and says how long an answer
-// took. A line is a path, asked with GET, or a path, a tab and a JSON body, sent with POST. The
-// whole answer is read; it is not parsed.
+// took. A line is a path, asked with GET, or a path, a tab and a JSON body, sent with POST; with
+// --snappy the body is hexadecimal: protobuf that is packed already. The whole answer is read; it
+// is not parsed.
 //
 //   query_client --port 4242 --paths FILE [--passes 3] [--pid PID] [--connections 1] [--rate 0]
 //
@@ -18,18 +19,32 @@
 #include "bench/process_tree.h"
 #include "bench/reporting.h"
 #include "bench/sender.h"
+#include "storage/base/hex_digit.h"
 
 namespace {
 
+std::string BytesOfHex(const std::string& hex) {
+  std::string bytes;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    const int high = hg::HexDigit(hex[i]);
+    const int low = i + 1 < hex.size() ? hg::HexDigit(hex[i + 1]) : -1;
+    if (high < 0 || low < 0) hg::bench::Die("no hexadecimal bytes: " + hex);
+    bytes += static_cast<char>(high << 4 | low);
+  }
+  return bytes;
+}
+
 /// The request of a line of the file.
-std::string Request(const std::string& line, const std::string& host) {
+std::string Request(const std::string& line, const std::string& host, bool snappy) {
   const size_t tab = line.find('\t');
   const std::string path = line.substr(0, tab);
   if (tab == std::string::npos) return "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n";
-  const std::string body = line.substr(tab + 1);
-  return "POST " + path + " HTTP/1.1\r\nHost: " + host +
-         "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
-         "\r\n\r\n" + body;
+  const std::string text = line.substr(tab + 1);
+  const std::string body = snappy ? BytesOfHex(text) : text;
+  const char* const type =
+      snappy ? "application/x-protobuf\r\nContent-Encoding: snappy" : "application/json";
+  return "POST " + path + " HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: " + type +
+         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 }  // namespace
@@ -44,11 +59,13 @@ int main(int argc, char** argv) {
   size_t connections = 1;
   double rate = 0;
   std::string histogram;
+  bool snappy = false;
   CLI::App app("Sends requests and says how long an answer took.");
   app.add_option("--port", port, "port on 127.0.0.1");
   app.add_option("--paths", paths_file,
                  "file of paths, one a line, with a tab and a body if it is a POST")
       ->required();
+  app.add_flag("--snappy", snappy, "bodies are hexadecimal: protobuf packed with snappy");
   app.add_option("--passes", passes, "times the file is gone through");
   app.add_option("--seconds", seconds, "go through the file until so much time is over");
   app.add_option("--pid", pids,
@@ -61,7 +78,8 @@ int main(int argc, char** argv) {
   std::vector<std::string> requests;
   std::ifstream in(paths_file);
   for (std::string line; std::getline(in, line);) {
-    if (!line.empty()) requests.push_back(Request(line, "127.0.0.1:" + std::to_string(port)));
+    if (line.empty()) continue;
+    requests.push_back(Request(line, "127.0.0.1:" + std::to_string(port), snappy));
   }
   if (requests.empty()) Die("no path in " + paths_file);
 

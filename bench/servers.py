@@ -95,10 +95,11 @@ class Hourglass:
         folder = Path(folder, "hourglass")
         folder.mkdir()
         self.durability = f"`{durability}`"
-        self.graphite_port = free_port()
+        self.graphite_port, self.pickle_port = free_port(), free_port()
         # What is kept of earlier queries is off here as it is in the peer (-search.disableCache).
         self.daemon = Daemon(tsdb, folder, {"tsd.storage.durability": durability, "tsd.graphite.port": self.graphite_port,
-                                            "tsd.query.cache.bytes": 0, **(settings or {})})
+                                            "tsd.graphite.pickle.port": self.pickle_port, "tsd.query.cache.bytes": 0,
+                                            **(settings or {})})
         self.data = folder / "data"
         self.start()
 
@@ -111,7 +112,7 @@ class Hourglass:
         return took
 
     def port(self, wire):
-        return self.graphite_port if wire == "graphite" else self.daemon.port
+        return {"graphite": self.graphite_port, "pickle": self.pickle_port}.get(wire, self.daemon.port)
 
     def stop(self):
         self.daemon.stop()
@@ -127,6 +128,19 @@ class Hourglass:
 
     def count(self, metric, start, end):
         return count_opentsdb(self.query_port, metric, start, end)
+
+    def tool(self, *words, **options):
+        """Starts another of its tools beside it."""
+        return subprocess.Popen([self.daemon.tsdb, *words[:1], f"--config={self.daemon.folder}/tsd.conf", *words[1:]],
+                                stdin=subprocess.DEVNULL, **options)
+
+
+def count_prometheus(port, metric, start, end):
+    # As an expression the dot stands for the underscore of names that came as InfluxDB's lines, too.
+    query = f'sum(count_over_time({{__name__=~"{metric}"}}[{end - start + 1}s]))'
+    answer = json.loads(get(port, "/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": end, "nocache": 1})))
+    result = answer["data"]["result"]
+    return float(result[0]["value"][1]) if result else 0
 
 
 class VictoriaMetrics(Program):
@@ -161,12 +175,7 @@ class VictoriaMetrics(Program):
 
     def count(self, metric, start, end):
         self.get("/internal/force_flush")
-        # As an expression the dot stands for the underscore of names that came as InfluxDB's lines, too.
-        query = f'sum(count_over_time({{__name__=~"{metric}"}}[{end - start + 1}s]))'
-        answer = json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode(
-            {"query": query, "time": end, "nocache": 1})))
-        result = answer["data"]["result"]
-        return float(result[0]["value"][1]) if result else 0
+        return count_prometheus(self.query_port, metric, start, end)
 
     def settled_bytes(self):
         """Of its files once all is merged: parts that were merged away go a little later."""
@@ -181,6 +190,29 @@ class VictoriaMetrics(Program):
         metrics = self.get("/metrics").decode()
         return any(float(number) > 0
                    for number in re.findall(r"^vm_active_(?:force_)?merges\S* (\S+)$", metrics, re.MULTILINE))
+
+
+class Prometheus(Program):
+    """Takes remote write, of one connection: samples of a series must come in their order."""
+    name = "Prometheus"
+    durability = "log written before the acknowledgement"
+
+    def __init__(self, folder):
+        self.folder = Path(folder, "prometheus")
+        self.folder.mkdir()
+        self.query_port = free_port()
+        (self.folder / "prometheus.yml").touch()
+        self.spawn(self.folder, "prometheus", f"--config.file={self.folder}/prometheus.yml",
+                   f"--storage.tsdb.path={self.folder}/data", "--storage.tsdb.retention.time=100y",
+                   f"--web.listen-address=127.0.0.1:{self.query_port}", "--web.enable-remote-write-receiver",
+                   "--query.max-samples=1000000000", "--log.level=warn")
+        wait_until(lambda: get(self.query_port, "/-/ready"), "Prometheus did not start")
+
+    def port(self, _wire):
+        return self.query_port
+
+    def count(self, metric, start, end):
+        return count_prometheus(self.query_port, metric, start, end)
 
 
 class InfluxDB(Program):

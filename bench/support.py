@@ -65,7 +65,8 @@ def versions():
     # What the parts before this one have written is no change to what is measured.
     dirty = "+" if output("git", "status", "--porcelain", "--untracked-files=no", ":!bench/RESULTS.md", ":!bench/results") else ""
     found = {"Hourglass": commit + dirty}
-    for name, package in (("VictoriaMetrics", "victoria-metrics"), ("InfluxDB", "influxdb")):
+    for name, package in (("VictoriaMetrics", "victoria-metrics"), ("InfluxDB", "influxdb"),
+                          ("Prometheus", "prometheus")):
         version = output("dpkg-query", "-W", "-f=${Version}", package)
         if version:
             found[name] = f"{version} (Debian)"

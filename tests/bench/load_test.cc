@@ -14,6 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/pickled_points.h"
+#include "http/wire/pickle.h"
+#include "http/wire/protobuf_message.h"
+#include "storage/base/bytes.h"
+
 using hg::bench::Load;
 using hg::bench::LoadShape;
 using hg::bench::Wire;
@@ -135,7 +140,10 @@ TEST_CASE("remote write has a series and its sample for each point, and moves on
 }
 
 TEST_CASE("OpenTelemetry's requests have a gauge with one point for each point") {
-  const LoadShape shape = Small(Wire::kOtlp);
+  Wire wire = Wire::kOtlp;
+  SUBCASE("in protobuf") {}
+  SUBCASE("as JSON") { wire = Wire::kOtlpJson; }
+  const LoadShape shape = Small(wire);
   Load load(shape, "h");
   load.MoveOn();
   std::set<uint64_t> times;
@@ -143,10 +151,15 @@ TEST_CASE("OpenTelemetry's requests have a gauge with one point for each point")
   for (const std::string& request : load.requests()) {
     CHECK(request.starts_with("POST /v1/metrics "));
     hg::otlp::ExportMetricsServiceRequest message;
-    REQUIRE(message.ParseFromString(BodyOf(request)));
+    if (wire == Wire::kOtlpJson) {
+      REQUIRE(hg::http::ParseJsonMessage(BodyOf(request), &message).ok());
+    } else {
+      REQUIRE(message.ParseFromString(BodyOf(request)));
+    }
     for (const auto& metric : message.resource_metrics(0).scope_metrics(0).metrics()) {
       const auto& point = metric.gauge().data_points(0);
       CHECK(metric.name().starts_with("cpu."));
+      CHECK(point.has_as_double());
       CHECK(point.attributes_size() == 4);
       CHECK(point.attributes(0).value().string_value().starts_with("host_"));
       times.insert(point.time_unix_nano());
@@ -164,6 +177,57 @@ TEST_CASE("Graphite's lines carry tags behind the path") {
       load.requests()[0],
       R"((cpu\.usage_[a-z]+;hostname=host_\d;region=[a-z0-9-]+;datacenter=[a-z0-9-]+;rack=\d+ [0-9.]+ 1700000\d\d\d\n))");
   CHECK(lines.size() == 10);
+}
+
+// pickle.dumps([("a.b;h=x", (1700000000.0, 1.5)), ("c", (1700000010.0, 7.0))], 2)
+TEST_CASE("a frame is what Python pickles, behind its length") {
+  using namespace std::string_view_literals;
+  std::string frame = hg::bench::PickleHead();
+  size_t time = hg::bench::AppendPickledPoint("a.b;h=x", 1.5, 0, &frame);
+  hg::bench::WritePickledTime(frame.data() + time, 1'700'000'000);
+  time = hg::bench::AppendPickledPoint("c", 7, 1, &frame);
+  hg::bench::WritePickledTime(frame.data() + time, 1'700'000'010);
+  hg::bench::FinishPickle(&frame);
+  CHECK(frame ==
+        "\0\0\0\x4e\x80\x02]q\0(X\x07\0\0\0\x61.b;h=xq\x01"
+        "G\x41\xd9\x54\xfc\x40\0\0\0G?\xf8\0\0\0\0\0\0\x86q\x02\x86q\x03"
+        "X\x01\0\0\0\x63q\x04G\x41\xd9\x54\xfc\x42\x80\0\0G@\x1c\0\0\0\0\0\0"
+        "\x86q\x05\x86q\x06\x65."sv);
+}
+
+TEST_CASE("pickled points are Graphite's, and move on in place") {
+  LoadShape shape = Small(Wire::kPickle);
+  shape.hosts = 100;
+  shape.batch = 500;
+  Load load(shape, "h");
+  load.MoveOn();
+  std::set<int64_t> times;
+  std::set<std::string> paths;
+  size_t points = 0;
+  for (const std::string& request : load.requests()) {
+    REQUIRE(hg::ReadBig32(request.data()) == request.size() - 4);
+    const auto take = [&](const hg::Result<hg::http::GraphitePoint>& point) {
+      REQUIRE(point.ok());
+      CHECK(point->value.is_float());
+      times.insert(point->time.raw);
+      paths.insert(std::string(point->path));
+      ++points;
+    };
+    CHECK(hg::http::ReadPickledPoints(std::string_view(request).substr(4), {}, take).ok());
+  }
+  CHECK(points == 800);
+  CHECK(paths.size() == 200);
+  CHECK(paths.begin()->starts_with("cpu.usage_system;hostname=host_0;region=eu-west-1;"));
+  CHECK(times.size() == shape.steps);
+  CHECK(*times.begin() == shape.start_s + shape.steps * shape.step_s);
+}
+
+TEST_CASE("requests go where they usually do, or elsewhere") {
+  LoadShape shape = Small(Wire::kInflux);
+  CHECK(Load(shape, "h").requests()[0].starts_with("POST /write?db=opentsdb HTTP/1.1\r\n"));
+  shape.path = "/api/v2/write?bucket=b";
+  shape.gzip = true;
+  CHECK(Load(shape, "h").requests()[0].starts_with("POST /api/v2/write?bucket=b HTTP/1.1\r\n"));
 }
 
 TEST_CASE("compressed bodies are the plain ones, and milliseconds have three digits more") {
