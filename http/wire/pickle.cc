@@ -4,9 +4,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "storage/base/bytes.h"
 #include "storage/base/hex_digit.h"
@@ -20,15 +23,19 @@ namespace {
 /// that is put there again counts again: a million references take no more bytes than that.
 constexpr size_t kPickleNodesMax = 262144;
 
-/// An object of a pickle. Objects refer to each other by their place among all of them, so that one
-/// that contains itself is no harm.
+/// What a pickle remembers is numbered one after the other, but for so many left out at a time.
+constexpr uint64_t kNumbersLeftOutMax = 16;
+constexpr uint32_t kNowhere = UINT32_MAX;
+
+/// An object of a pickle, five for a point: nothing of it is allocated by itself. Objects refer to
+/// each other by their place among all of them, so that one that contains itself is no harm.
 struct Node {
   enum class Kind : uint8_t { kMark, kNone, kInt, kFloat, kText, kList, kTuple };
   Kind kind = Kind::kNone;
+  uint32_t first = 0, count = 0;  // kTuple: among the items; kList: first among the lists
   int64_t integer = 0;
   double floating = 0;
-  std::string text = {};
-  std::vector<uint32_t> items = {};
+  std::string_view text = {};  // in the pickle, or among the texts
 };
 
 /// Pickle's stack machine without what would run anything.
@@ -52,6 +59,11 @@ class Unpickler {
   }
 
   [[nodiscard]] const Node& at(uint32_t place) const { return nodes_[place]; }
+  /// Of a list or tuple; none of anything else.
+  [[nodiscard]] std::span<const uint32_t> ItemsOf(const Node& node) const {
+    if (node.kind == Node::Kind::kList) return lists_[node.first];
+    return std::span(items_).subspan(node.first, node.count);
+  }
 
  private:
   [[nodiscard]] Status Wrong(size_t offset) const {
@@ -80,13 +92,13 @@ class Unpickler {
       case 'N':
         return Push({});
       case ']':
-        return Push({.kind = Node::Kind::kList});
+        return PushList({});
       case ')':
         return Push({.kind = Node::Kind::kTuple});
       case 'l':
-        return Gather(Node::Kind::kList);
+        return Gather(true);
       case 't':
-        return Gather(Node::Kind::kTuple);
+        return Gather(false);
       case 0x85:  // TUPLE1, TUPLE2, TUPLE3
       case 0x86:
       case 0x87:
@@ -105,7 +117,7 @@ class Unpickler {
       case 'j':
         return MemoByNumber(4, opcode == 'r');
       case 0x94:  // MEMOIZE
-        return Memo(memo_.size(), true);
+        return Memo(remembered_, true);
       default:
         return DoScalar(opcode);
     }
@@ -190,8 +202,16 @@ class Unpickler {
     return true;
   }
   bool PushInt(int64_t number) { return Push({.kind = Node::Kind::kInt, .integer = number}); }
-  bool PushText(std::string text) {
-    return Push({.kind = Node::Kind::kText, .text = std::move(text)});
+  bool PushText(std::string_view text) { return Push({.kind = Node::Kind::kText, .text = text}); }
+  bool PushList(std::vector<uint32_t> items) {
+    lists_.push_back(std::move(items));
+    return Push({.kind = Node::Kind::kList, .first = static_cast<uint32_t>(lists_.size() - 1)});
+  }
+  bool PushTuple(std::span<const uint32_t> items) {
+    const auto first = static_cast<uint32_t>(items_.size());
+    items_.insert(items_.end(), items.begin(), items.end());
+    return Push(
+        {.kind = Node::Kind::kTuple, .first = first, .count = static_cast<uint32_t>(items.size())});
   }
   bool Pop() {
     if (stack_.empty()) return false;
@@ -209,20 +229,23 @@ class Unpickler {
     stack_.resize(mark - 1);
     return true;
   }
-  bool Gather(Node::Kind kind) {
-    Node node{.kind = kind};
-    return PopToMark(&node.items) && Push(std::move(node));
+  bool Gather(bool list) {
+    std::vector<uint32_t> items;
+    if (!PopToMark(&items)) return false;
+    return list ? PushList(std::move(items)) : PushTuple(items);
   }
   bool GatherLast(size_t count) {
     if (stack_.size() < count) return false;
-    Node node{.kind = Node::Kind::kTuple};
-    node.items.assign(stack_.end() - static_cast<ptrdiff_t>(count), stack_.end());
-    stack_.resize(stack_.size() - count);
-    return Push(std::move(node));
+    const size_t left = stack_.size() - count;
+    const auto first = static_cast<uint32_t>(items_.size());
+    items_.insert(items_.end(), stack_.begin() + static_cast<ptrdiff_t>(left), stack_.end());
+    stack_.resize(left);
+    return Push(
+        {.kind = Node::Kind::kTuple, .first = first, .count = static_cast<uint32_t>(count)});
   }
   bool AppendTo(std::span<const uint32_t> items) {
     if (stack_.empty() || nodes_[stack_.back()].kind != Node::Kind::kList) return false;
-    std::vector<uint32_t>& list = nodes_[stack_.back()].items;
+    std::vector<uint32_t>& list = lists_[nodes_[stack_.back()].first];
     list.insert(list.end(), items.begin(), items.end());
     return true;
   }
@@ -238,13 +261,19 @@ class Unpickler {
   }
 
   bool Memo(uint64_t key, bool put) {
-    if (put) {
-      if (stack_.empty() || memo_.size() == kPickleNodesMax) return false;
-      memo_[key] = stack_.back();
-      return true;
+    if (!put) {
+      if (key < memo_.size()) return memo_[key] != kNowhere && PushAgain(memo_[key]);
+      const auto known = far_memo_.find(key);
+      return known != far_memo_.end() && PushAgain(known->second);
     }
-    const auto known = memo_.find(key);
-    return known != memo_.end() && PushAgain(known->second);
+    if (stack_.empty() || remembered_ == kPickleNodesMax) return false;
+    if (key >= memo_.size() && key - memo_.size() < kNumbersLeftOutMax && far_memo_.empty())
+      memo_.resize(static_cast<size_t>(key) + 1, kNowhere);
+    uint32_t& place =
+        key < memo_.size() ? memo_[key] : far_memo_.try_emplace(key, kNowhere).first->second;
+    remembered_ += place == kNowhere ? 1 : 0;
+    place = stack_.back();
+    return true;
   }
   bool MemoByText(bool put) {
     std::string_view line;
@@ -301,7 +330,7 @@ class Unpickler {
     uint64_t length = 0;
     std::string_view bytes;
     return TakeNumber(length_width, &length) && length <= rest_.size() &&
-           Take(static_cast<size_t>(length), &bytes) && PushText(std::string(bytes));
+           Take(static_cast<size_t>(length), &bytes) && PushText(bytes);
   }
   /// As Python prints it: quoted with escapes, or bare ("raw-unicode-escape"): escapes of Unicode
   /// alone, and every other byte is a character of ISO-8859-1.
@@ -326,7 +355,7 @@ class Unpickler {
         AppendCodePoint(&text, static_cast<uint8_t>(c));
       }
     }
-    return PushText(std::move(text));
+    return PushText(texts_.emplace_back(std::move(text)));
   }
   /// What stands behind a backslash; false: it is none of an escape.
   static bool TakeEscape(bool quoted, std::string_view* rest, std::string* text) {
@@ -367,27 +396,17 @@ class Unpickler {
   const std::string_view all_;
   std::string_view rest_;
   std::vector<Node> nodes_;
+  std::vector<uint32_t> items_;  // of tuples
+  std::vector<std::vector<uint32_t>> lists_;
+  std::deque<std::string> texts_;  // that do not stand in the pickle as they are
   std::vector<uint32_t> stack_;
   size_t pushes_ = 0;
-  std::unordered_map<uint64_t, uint32_t> memo_;
+  std::vector<uint32_t> memo_;  // by number; kNowhere: left out
+  std::unordered_map<uint64_t, uint32_t> far_memo_;
+  size_t remembered_ = 0;
 };
 
-Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, GraphitePoint* point) {
-  const auto pair = [&pickle](uint32_t at) -> const std::vector<uint32_t>* {
-    const Node& node = pickle.at(at);
-    const bool has_items = node.kind == Node::Kind::kTuple || node.kind == Node::Kind::kList;
-    return has_items && node.items.size() == 2 ? &node.items : nullptr;
-  };
-  const std::vector<uint32_t>* const outer = pair(place);
-  const std::vector<uint32_t>* const inner = outer == nullptr ? nullptr : pair((*outer)[1]);
-  if (inner == nullptr || pickle.at((*outer)[0]).kind != Node::Kind::kText)
-    return Status::InvalidArgument("an element of the pickle is no (path, (time, value))");
-  const std::string& path = pickle.at((*outer)[0]).text;
-  GraphiteSeries series;
-  RETURN_IF_ERROR(ReadGraphitePath(path, &series));
-  point->path = path;
-  const Node& time = pickle.at((*inner)[0]);
-  const Node& value = pickle.at((*inner)[1]);
+Status ReadTimeAndValue(const Node& time, const Node& value, Timestamp now, GraphitePoint* point) {
   Status read;
   if (time.kind == Node::Kind::kInt) {
     read = SetGraphiteTime(static_cast<double>(time.integer), now, point);
@@ -398,17 +417,33 @@ Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, Graphit
   } else {
     read = Status::InvalidArgument("the time is no number");
   }
-  if (!read.ok()) return Prepend(read, path);
+  if (!read.ok()) return Prepend(read, point->path);
   if (value.kind == Node::Kind::kInt) {
     point->value = PointValue::Int(value.integer);
   } else if (value.kind == Node::Kind::kFloat && std::isfinite(value.floating)) {
     point->value = PointValue::Double(value.floating);
   } else if (value.kind == Node::Kind::kText) {
-    return Prepend(ReadGraphiteValue(value.text, point), path);
+    return Prepend(ReadGraphiteValue(value.text, point), point->path);
   } else {
-    return Status::InvalidArgument(path + ": the value is no finite number");
+    return Status::InvalidArgument(std::string(point->path) + ": the value is no finite number");
   }
   return {};
+}
+
+Status ReadPoint(const Unpickler& pickle, uint32_t place, Timestamp now, GraphitePoint* point) {
+  const std::span<const uint32_t> outer = pickle.ItemsOf(pickle.at(place));
+  const std::span<const uint32_t> inner =
+      outer.size() == 2 ? pickle.ItemsOf(pickle.at(outer[1])) : std::span<const uint32_t>();
+  if (inner.size() != 2 || pickle.at(outer[0]).kind != Node::Kind::kText)
+    return Status::InvalidArgument("an element of the pickle is no (path, (time, value))");
+  point->path = pickle.at(outer[0]).text;
+  Status read = ReadTimeAndValue(pickle.at(inner[0]), pickle.at(inner[1]), now, point);
+  if (!read.ok() || point->path.size() > kGraphitePathBytesMax) {
+    // What a path says is judged first.
+    GraphiteSeries series;
+    RETURN_IF_ERROR(ReadGraphitePath(point->path, &series));
+  }
+  return read;
 }
 
 }  // namespace
@@ -419,7 +454,7 @@ Status ReadPickledPoints(std::string_view pickle, Timestamp now,
   ASSIGN_OR_RETURN(const uint32_t root, unpickler.Run());
   if (unpickler.at(root).kind != Node::Kind::kList && unpickler.at(root).kind != Node::Kind::kTuple)
     return Status::InvalidArgument("the pickle is no list");
-  for (const uint32_t place : unpickler.at(root).items) {
+  for (const uint32_t place : unpickler.ItemsOf(unpickler.at(root))) {
     GraphitePoint point;
     Status read = ReadPoint(unpickler, place, now, &point);
     take(read.ok() ? Result<GraphitePoint>(point) : std::move(read));

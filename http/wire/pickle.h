@@ -10,9 +10,9 @@
 
 namespace hg::http {
 
-/// Hands each element of one pickle over, in order: a point, whose path is good and lives as long
-/// as the call, or what is said of one that is none. InvalidArgument names what the pickle cannot
-/// have, and where: nothing is handed over then.
+/// Hands each element of one pickle over, in order: a point, of whose path only the length was
+/// looked at and which lives as long as the call, or what is said of one that is none.
+/// InvalidArgument names what the pickle cannot have, and where: nothing is handed over then.
 Status ReadPickledPoints(std::string_view pickle, Timestamp now,
                          const std::function<void(const Result<GraphitePoint>&)>& take);
 

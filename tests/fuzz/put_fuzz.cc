@@ -228,7 +228,8 @@ void Graphite(std::string_view text) {
 
 void Pickle(std::string_view pickle) {
   const auto take = [](const Result<GraphitePoint>& point) {
-    if (point.ok()) CheckGraphite(*point);
+    GraphiteSeries series;
+    if (point.ok() && ReadGraphitePath(point->path, &series).ok()) CheckGraphite(*point);
   };
   static_cast<void>(ReadPickledPoints(pickle, Timestamp{1700000000}, take));
 }

@@ -231,6 +231,16 @@ TEST_CASE("a pickle that is none costs its frame, a frame too long its connectio
   CHECK(edge.counters.put_illegal_arguments.load() == 3);
 }
 
+TEST_CASE("a pickled path that is none costs its point alone") {
+  RunningGraphite edge;
+  ClientSocket client(edge.server.pickle_port());
+  client.Send(Frame("(l(Va;b\n(I1700000000\nI1\ntta(Vc\n(I1700000000\nI1\ntta."));
+  edge.Await(edge.counters.points_added, 1);
+  edge.Await(edge.counters.put_illegal_arguments, 1);
+  CHECK(edge.Warnings() ==
+        std::vector<std::string>{"graphite: the tag \"b\" of the path \"a;b\" is no KEY=VALUE"});
+}
+
 TEST_CASE("a frame that names one long path many times is stored in pieces") {
   RunningGraphite edge;
   edge.points.RefuseAppends(1);

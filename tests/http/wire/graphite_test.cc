@@ -160,6 +160,23 @@ TEST_CASE("points that Python pickled are read, whatever the protocol") {
                "e."sv) == kPoints);
 }
 
+TEST_CASE("what a pickle remembers may be numbered in any way") {
+  using namespace std::string_view_literals;
+  // By Python 2 from 1 on; each path but the first is the first one named again.
+  std::string counted = "]q\x01(Va\nq\x02I1\nI5\n\x86\x86", shown = "a 1 5\n";
+  for (int i = 3; i < 200; ++i) {
+    counted += std::string("h\x02I1\nI5\n\x86q") + static_cast<char>(i) + "\x86";
+    shown += "a 1 5\n";
+  }
+  CHECK(Pickle(counted + "e.") == shown);
+  // Far apart, again in between, and replaced.
+  CHECK(Pickle("((Va\nr\x00\x0f\x00\x00p5\np1000\n(I1\nI2\ntt(j\x00\x0f\x00\x00(I3\nI4\ntt"
+               "(g5\n(I5\nI6\ntt(Vb\np1000\n(I7\nI8\ntt(g1000\n(I9\nI10\ntp5\nt(Vc\ng5\ntt."sv) ==
+        "a 1 2\na 3 4\na 5 6\nb 7 8\nb 9 10\nc 9 10\n");
+  CHECK(Pickle("(g0\n."sv).find("offset 1 of the pickle") != std::string::npos);
+  CHECK(Pickle("(Va\np9\ng8\n."sv).find("offset 7 of the pickle") != std::string::npos);
+}
+
 TEST_CASE("numbers of a pickle may be long, negative, or texts") {
   using namespace std::string_view_literals;
   CHECK(Pickle("(lp0\n(Va\n(F1700000000.25\nI-5\ntta.") == "a 1700000000250 -5\n");
