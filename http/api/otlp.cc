@@ -9,6 +9,7 @@
 #include "http/replies.h"
 #include "http/services.h"
 #include "http/wire/media_type.h"
+#include "http/wire/otlp_json.h"
 #include "http/wire/otlp_points.h"
 #include "http/wire/protobuf_message.h"
 
@@ -65,6 +66,9 @@ class OtlpRequest {
       Refuse(400, kInvalidArgument, "The body is not a protobuf ExportMetricsServiceRequest");
       return false;
     }
+    std::string protobuf;
+    if (OtlpJsonToProtobuf(request_.body, &protobuf) && AddDataPoints(protobuf, Naming(), points))
+      return true;
     otlp::ExportMetricsServiceRequest message;
     const Status parsed = ParseJsonMessage(request_.body, &message);
     if (!parsed.ok()) {

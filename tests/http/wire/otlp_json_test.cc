@@ -1,0 +1,164 @@
+#include "http/wire/otlp_json.h"
+
+#include <doctest/doctest.h>
+#include <otlp.pb.h>
+
+#include <string>
+
+#include "http/wire/protobuf_message.h"
+#include "http/wire/request_memory.h"
+
+namespace hg::http {
+namespace {
+
+/// Whether it was taken; and then protobuf's own reader must take it for the same.
+bool Taken(const std::string& json) {
+  std::string protobuf;
+  if (!OtlpJsonToProtobuf(json, &protobuf)) {
+    if (!protobuf.empty()) FAIL_CHECK(json);
+    return false;
+  }
+  otlp::ExportMetricsServiceRequest taken, expected;
+  // Of nothing but the differences there is a line: there are many texts.
+  if (!taken.ParseFromString(protobuf)) FAIL_CHECK(json);
+  if (!ParseJsonMessage(json, &expected).ok()) FAIL_CHECK(json);
+  if (taken.SerializeAsString() != expected.SerializeAsString()) FAIL_CHECK(json);
+  return true;
+}
+
+std::string Body(const std::string& metric) {
+  return R"({"resourceMetrics":[{"scopeMetrics":[{"metrics":[)" + metric + "]}]}]}";
+}
+std::string Gauge(const std::string& point) {
+  return Body(R"({"name":"m","gauge":{"dataPoints":[{)" + point + "}]}}");
+}
+std::string Attribute(const std::string& value) {
+  return Gauge(R"("attributes":[{"key":"a","value":{)" + value + "}}]");
+}
+
+/// All that a request may have.
+const std::string kLarge = R"({"resourceMetrics":[
+    {"resource":{"droppedAttributesCount":0,"attributes":[{"key":"host","value":{"stringValue":"h"}},
+      {"key":"args","value":{"arrayValue":{"values":[{"stringValue":"x"},{"intValue":1}]}}},
+      {"key":"map","value":{"kvlistValue":{"values":[{"key":"k","value":{}}]}}}]},
+     "schemaUrl":"x",
+     "scopeMetrics":[{"scope":{"name":"lib","version":"1","attributes":[{"key":"b","value":{"boolValue":true}}]},
+       "metrics":[
+        {"name":"m","unit":"s","description":"","gauge":{"dataPoints":[
+          {"startTimeUnixNano":"0","timeUnixNano":"1700000000000000000","asDouble":1.5,"flags":1,"exemplars":[{"a":[1]}],
+           "attributes":[{"key":"c","value":{"stringValue":"é\n\u00e9"}},{"key":"a","value":{"intValue":"-3"}},
+            {"key":"d","value":{"doubleValue":-0.25e-3}}]},
+          {"timeUnixNano":1700000001000000000,"asInt":"-7"},
+          {"timeUnixNano":"18446744073709551615","asInt":9}]}},
+        {"name":"s","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"asInt":"1"}]}},
+        {"name":"h","histogram":{"aggregationTemporality":"AGGREGATION_TEMPORALITY_DELTA","dataPoints":[
+          {"timeUnixNano":"5000000","count":"3","sum":0,"bucketCounts":["1",2],"explicitBounds":[1,-2.5]}]}},
+        {"name":"e","exponentialHistogram":{"dataPoints":[{"scale":1,"attributes":[]}]}},
+        {"name":"q","summary":{"dataPoints":[{"count":"1","sum":2,"quantileValues":[{"quantile":0.5,"value":1e300}]}]}}]},
+      {}]},
+    {}]} )";
+
+}  // namespace
+
+TEST_CASE("requests as exporters write them are taken") {
+  CHECK(Taken(kLarge));
+  CHECK(Taken("{}"));
+  CHECK(Taken(R"({"resourceMetrics":[]})"));
+  // The resource behind what is of it, and names in escapes.
+  CHECK(Taken(R"({"resourceMetrics":[{"scopeMetrics":[{}],"resource":{}}]})"));
+  CHECK(Taken(Gauge("\"as\\u0049nt\":\"1\"")));
+  for (const char* number :
+       {"0", "-0", "1", "-1", "0.1", "1e3", "-0.0", "1.7976931348623157e308", "4.9e-324",
+        "9007199254740992", "-9007199254740992", "12.345678901234567"}) {
+    CAPTURE(number);
+    CHECK(Taken(Gauge(std::string("\"asDouble\":") + number)));
+  }
+}
+
+TEST_CASE("what exporters do not write is left to protobuf") {
+  const std::string deep = R"("arrayValue":{"values":[{)";
+  std::string nested;
+  for (int i = 0; i < 10; ++i) nested = deep + nested + "}]}";
+  for (const std::string& json : {
+           std::string(),
+           std::string("[]"),
+           std::string("{} {}"),
+           std::string(R"({"resource_metrics":[]})"),
+           std::string(R"({"resourceMetrics":{}})"),
+           std::string(R"({"resourceMetrics":null})"),
+           std::string(R"({"resourceMetrics":[null]})"),
+           std::string(R"({"resourceMetrics":[],"resourceMetrics":[]})"),
+           std::string(R"({"":1})"),
+           Gauge(R"("asDouble":"NaN")"),
+           Gauge(R"("asDouble":"1.5")"),
+           Gauge(R"("asDouble":9007199254740993)"),
+           Gauge(R"("asDouble":1e999)"),
+           Gauge(R"("asDouble":1,"asInt":"1")"),
+           Gauge(R"("asInt":1,"asInt":1)"),
+           Gauge(R"("asInt":1.0)"),
+           Gauge(R"("asInt":"1x")"),
+           Gauge(R"("asInt":" 1")"),
+           Gauge(R"("asInt":"9223372036854775808")"),
+           Gauge(R"("timeUnixNano":-1)"),
+           Gauge(R"("timeUnixNano":"18446744073709551616")"),
+           Gauge(R"("flags":4294967296)"),
+           Body(R"({"name":1})"),
+           Body(R"({"name":"a","gauge":{},"sum":{}})"),
+           Body(R"({"sum":{"aggregationTemporality":7}})"),
+           Body(R"({"sum":{"aggregationTemporality":"DELTA"}})"),
+           Attribute(R"("bytesValue":"AQ==")"),
+           Attribute(R"("boolValue":"true")"),
+           Attribute("\"stringValue\":\"\xFF\""),
+           Attribute(R"("stringValue":"\ud800")"),
+           Attribute(nested),
+       }) {
+    CAPTURE(json);
+    CHECK_FALSE(Taken(json));
+  }
+}
+
+TEST_CASE("a text that is cut or damaged is what protobuf says, whichever byte it is") {
+  int taken = 0;
+  for (size_t at = 0; at < kLarge.size(); ++at) {
+    if (Taken(kLarge.substr(0, at)) && at + 1 < kLarge.size()) FAIL_CHECK(at);
+    for (const char other : {'0', '-', '"', ',', '}', ' ', 'e'}) {
+      std::string damaged = kLarge;
+      damaged[at] = other;
+      taken += Taken(damaged) ? 1 : 0;
+    }
+    taken += Taken(kLarge.substr(0, at) + kLarge.substr(at + 1)) ? 1 : 0;
+  }
+  CHECK(taken > 1000);
+}
+
+TEST_CASE("memory that a regular text takes is asked for, and given back where protobuf must ask") {
+  const std::string regular = Gauge(R"("asInt":1)"), other = Gauge(R"("asInt":1.0)");
+  std::string protobuf;
+  RequestMemory memory(1 << 20);
+  {
+    RequestMemory::Share share(memory, 0);
+    const RequestMemory::Share::Used used(&share);
+    CHECK(OtlpJsonToProtobuf(regular, &protobuf));
+    CHECK(memory.taken() >= 4 * regular.size());
+  }
+  RequestMemory little(regular.size());
+  {
+    RequestMemory::Share share(little, 0);
+    const RequestMemory::Share::Used used(&share);
+    protobuf.clear();
+    CHECK_FALSE(OtlpJsonToProtobuf(regular, &protobuf));
+    CHECK_FALSE(share.refusal().ok());
+  }
+  RequestMemory enough(2 * 12 * other.size());
+  {
+    RequestMemory::Share share(enough, 0);
+    const RequestMemory::Share::Used used(&share);
+    protobuf.clear();
+    CHECK_FALSE(OtlpJsonToProtobuf(other, &protobuf));
+    otlp::ExportMetricsServiceRequest request;
+    CHECK(ParseJsonMessage(other, &request).ok());
+    CHECK(share.refusal().ok());
+  }
+}
+
+}  // namespace hg::http
