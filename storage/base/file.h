@@ -73,6 +73,8 @@ class FileSystem {
   virtual Status CreateFolder(const std::string& folder) = 0;
   /// Makes the folder's names durable.
   virtual Status SyncFolder(const std::string& folder) = 0;
+  /// What may still be written on the folder's disk; UINT64_MAX: nobody can tell.
+  virtual uint64_t FreeBytes(const std::string& folder) { return (void)folder, UINT64_MAX; }
   /// Takes the lock file for this process and writes "<pid> <note>\n" into it. Busy: another
   /// process holds it; the message names that process and its note.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path,

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -172,6 +173,12 @@ class Posix : public FileSystem {
     if (fd.get() < 0) return Failure(folder, "open");
     if (::fsync(fd.get()) != 0) return Failure(folder, "sync");
     return {};
+  }
+
+  uint64_t FreeBytes(const std::string& folder) override {
+    struct statvfs disk {};
+    if (::statvfs(folder.c_str(), &disk) != 0) return UINT64_MAX;
+    return uint64_t{disk.f_bavail} * disk.f_frsize;
   }
 
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path,

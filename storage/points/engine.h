@@ -271,6 +271,9 @@ class Engine {
   /// Others are merged meanwhile: what stops one region, a damaged block, is there the next time.
   struct FailedMerge {
     Status why;
+    std::set<uint64_t> runs;  // its numbers: forgotten once one of them is gone
+    /// Where room was wanting: so much free, it is tried again whatever the time; 0: it was not.
+    uint64_t room_bytes = 0;
     int64_t wait_ms = 0;   // twice as long each time
     int64_t again_ms = 0;  // of the monotonic clock; not tried before
   };
@@ -284,8 +287,9 @@ class Engine {
   void EndMerge(const MergeJob& job);
   Status MergeJobRuns(const MergeJob& job);
   // engine_merge_failed.cc
-  /// Puts a region aside for a while, or, if the status is ok, takes it back.
-  void NoteMerge(RegionPlace place, const Status& status);
+  /// Puts the region of a merge that failed aside for a while.
+  void NoteMerge(const MergeJob& job, const Status& status);
+  void ForgetMended(const Version& version);  // with work_mutex_
   [[nodiscard]] bool MergeFailed(RegionPlace place) const;
   /// Of a region whose last merge failed, the first one; ok: there is none.
   [[nodiscard]] Status MergeFailure() const;

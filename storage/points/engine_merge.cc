@@ -81,7 +81,7 @@ Status Engine::MergePending(MergePool pool) {
     if (!PickMerge(pool, &job)) break;
     const Status status = Survive([&] { return MergeJobRuns(job); });
     EndMerge(job);
-    if (!closed_) NoteMerge(job.place, status);
+    if (!closed_) NoteMerge(job, status);
   }
   return dropped.ok() ? MergeFailure() : dropped;
 }
@@ -89,28 +89,27 @@ Status Engine::MergePending(MergePool pool) {
 // Takes what is most urgent: what a split left, then what has most runs.
 bool Engine::PickMerge(MergePool pool, MergeJob* job) {
   const int64_t now_ms = clock_.NowMs(), monotonic_ms = MonotonicMs();
+  const uint64_t free_bytes = files_.FreeBytes(options_.path);
   std::lock_guard lock(work_mutex_);
   const auto version = Pin();
-  // Those that were divided, joined or dropped.
-  std::erase_if(failed_merges_,
-                [&](const auto& failed) { return !version->runs.contains(failed.first); });
+  ForgetMended(*version);
   bool best_references = false;
   size_t best_runs = 0;
   for (const auto& [place, runs] : version->runs) {
     const auto work = work_.find(place);
     if (work != work_.end() && work->second.held) continue;
     const auto failed = failed_merges_.find(place);
-    if (failed != failed_merges_.end() && monotonic_ms < failed->second.again_ms) continue;
+    if (failed != failed_merges_.end() && monotonic_ms < failed->second.again_ms) {
+      const uint64_t wanted = failed->second.room_bytes;
+      if (wanted == 0 || free_bytes < wanted) continue;
+    }
     static const std::set<uint64_t> kNone;
     const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone,
                                [&](const Run& run) { return ExpiredBytes(run, now_ms); });
     const bool points = HasPoints(place);
     const region::Picked at = points ? region::RunsToJoin(facts, options_.merge, now_ms)
                                      : PlacesOf(region::RunsToMerge(facts, options_.merge, now_ms));
-    if (at.empty()) {
-      if (failed != failed_merges_.end()) failed_merges_.erase(failed);
-      continue;
-    }
+    if (at.empty()) continue;
     Runs picked;
     for (const size_t i : at) picked.push_back(runs[i]);
     const bool large = BytesOf(picked) > options_.merge.large_bytes;
@@ -330,12 +329,11 @@ Status Engine::CompactRegion(RegionPlace place) {
   const auto version = Pin();
   // Divided or joined while it was waited for: the merges of its successors see to its files.
   const Runs& runs = version->RunsOf(place.first, place.second);
-  const Status status = runs.empty() ? Status() : Survive([&] {
-    return MergeJobRuns({place, runs, true, false});
-  });
+  const MergeJob job{place, runs, true, false};
+  const Status status = runs.empty() ? Status() : Survive([&] { return MergeJobRuns(job); });
   ReleaseRegions(places);
   if (!status.ok()) return Prepend(status, NameOf(place));
-  NoteMerge(place, status);
+  NoteMerge(job, status);
   return {};
 }
 

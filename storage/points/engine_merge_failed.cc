@@ -14,18 +14,39 @@ constexpr int64_t kWaitMaxMs = 3'600'000;
 
 }  // namespace
 
-void Engine::NoteMerge(RegionPlace place, const Status& status) {
-  const Status why = status.ok() ? Status() : Prepend(status, NameOf(place));
-  std::lock_guard lock(work_mutex_);
-  if (why.ok()) {
-    failed_merges_.erase(place);
-    return;
+void Engine::NoteMerge(const MergeJob& job, const Status& status) {
+  if (status.ok()) {
+    std::lock_guard lock(work_mutex_);
+    return ForgetMended(*Pin());
   }
-  FailedMerge& failed = failed_merges_[place];
+  const Status why = Prepend(status, NameOf(job.place));
+  std::set<uint64_t> numbers;
+  uint64_t bytes = 0;
+  for (const auto& run : job.runs) {
+    numbers.insert(run->entry().number);
+    bytes += run->bytes();
+  }
+  const bool room = files_.FreeBytes(options_.path) >= bytes;
+  std::lock_guard lock(work_mutex_);
+  FailedMerge& failed = failed_merges_[job.place];
+  failed.runs = std::move(numbers);
+  failed.room_bytes = room ? 0 : bytes;
   failed.wait_ms =
       failed.wait_ms == 0 ? options_.check_interval_ms : std::min(2 * failed.wait_ms, kWaitMaxMs);
   failed.again_ms = MonotonicMs() + failed.wait_ms;
   failed.why = why;
+}
+
+// Its region was divided, joined or dropped, or one of its files merged or expired. Not a merge of
+// others beside it, nor that nothing else is to be merged while they are tried again.
+void Engine::ForgetMended(const Version& version) {
+  std::erase_if(failed_merges_, [&](const auto& failed) {
+    const auto at = version.runs.find(failed.first);
+    if (at == version.runs.end()) return true;
+    size_t left = 0;
+    for (const auto& run : at->second) left += failed.second.runs.count(run->entry().number);
+    return left < failed.second.runs.size();
+  });
 }
 
 bool Engine::MergeFailed(RegionPlace place) const {

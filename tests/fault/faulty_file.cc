@@ -111,6 +111,11 @@ bool FaultyFileSystem::Fails(bool needs_room) {
   return true;
 }
 
+uint64_t FaultyFileSystem::FreeBytes(const std::string&) {
+  std::lock_guard lock(mutex_);
+  return full_ && calls_ + 1 >= fail_at_ ? 0 : UINT64_MAX;
+}
+
 bool FaultyFileSystem::LiesAt(SyncSite site) {
   ++syncs_[static_cast<size_t>(site)];
   return lie_ || site == lie_at_;

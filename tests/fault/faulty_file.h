@@ -78,6 +78,7 @@ class FaultyFileSystem : public FileSystem {
   Result<std::vector<std::string>> ListFolders(const std::string& folder) override;
   Status CreateFolder(const std::string&) override { return {}; }
   Status SyncFolder(const std::string& folder) override;
+  uint64_t FreeBytes(const std::string& folder) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path, const std::string& note) override;
 
  private:

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "storage/points/engine.h"
 #include "tests/fault/faulty_file.h"
@@ -17,6 +19,18 @@ namespace hg {
 namespace {
 
 constexpr auto kAny = points::Engine::MergePool::kAny;
+
+// May look in where a file is made.
+struct HookedDisk : FaultyFileSystem {
+  using FaultyFileSystem::FaultyFileSystem;
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (mode == OpenMode::kCreate && on_create) std::exchange(on_create, nullptr)();
+    return FaultyFileSystem::Open(path, mode);
+  }
+
+  std::function<void()> on_create;  // once
+};
 
 EmbeddedOptions Options() {
   EmbeddedOptions options;
@@ -61,7 +75,7 @@ struct Fixture {
   }
 
   EmbeddedOptions options;
-  FaultyFileSystem disk{1};
+  HookedDisk disk{1};
   ManualClock clock{int64_t{1'699'920'000'000}};
   std::unique_ptr<points::Engine> engine;
   const points::Table* table = nullptr;
@@ -112,6 +126,74 @@ TEST_CASE("a region that goes on failing is tried ever more seldom, but once an 
   f.Damage();
   f.clock.AdvanceMs(3'600'000);
   CHECK(f.engine->MergePending(kAny).ok());
+}
+
+TEST_CASE("a merge beside the one that fails does not make the region tried more often") {
+  EmbeddedOptions options = Options();
+  options.merge.small_bytes = 0;
+  options.merge.runs_max = 3;
+  Fixture f(options);
+  for (int i = 0; i < 3; ++i) f.FlushBoth();
+  f.damaged = points::Run::CellsPath("d", f.RunsOf("bad")[1]->entry().number);
+  f.disk.FlipBit(f.damaged, 500, 3);
+  CHECK_FALSE(f.engine->MergePending(kAny).ok());
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(f.engine->Write(*f.table, "bad", {PutCell("id", "r", "small")}).ok());
+    REQUIRE(f.engine->Flush().ok());
+  }
+  f.clock.AdvanceMs(f.options.check_interval_ms);
+  CHECK_FALSE(f.engine->MergePending(kAny).ok());
+  REQUIRE(f.RunsOf("bad").size() == 4);  // the small ones are one
+  f.disk.FlipBit(f.damaged, 500, 3);
+  f.clock.AdvanceMs(f.options.check_interval_ms);
+  CHECK_FALSE(f.engine->MergePending(kAny).ok());  // it would succeed
+  f.clock.AdvanceMs(f.options.check_interval_ms);
+  CHECK(f.engine->MergePending(kAny).ok());
+  CHECK(f.engine->Stats().regions_unmerged == 0);
+}
+
+TEST_CASE("a failure is not forgotten where nothing else is to be merged while it is tried again") {
+  EmbeddedOptions options = Options();
+  options.merge.large_bytes = 0;
+  Fixture f(options);
+  for (int i = 0; i < 3; ++i) {
+    f.Put("bad");
+    REQUIRE(f.engine->Flush().ok());
+  }
+  using Pool = points::Engine::MergePool;
+  f.disk.FailAllCalls();
+  CHECK_FALSE(f.engine->MergePending(Pool::kLarge).ok());
+  f.clock.AdvanceMs(f.options.check_interval_ms);
+  f.disk.on_create = [&f] { CHECK_FALSE(f.engine->MergePending(Pool::kSmall).ok()); };
+  CHECK_FALSE(f.engine->MergePending(Pool::kLarge).ok());
+  CHECK_FALSE(f.disk.on_create);
+  f.disk.FailCall(0);
+  f.clock.AdvanceMs(f.options.check_interval_ms);
+  CHECK_FALSE(f.engine->MergePending(Pool::kLarge).ok());  // it would succeed
+  f.clock.AdvanceMs(f.options.check_interval_ms);
+  CHECK(f.engine->MergePending(Pool::kLarge).ok());
+  CHECK(f.RunsOf("bad").size() == 1);
+}
+
+TEST_CASE("a merge that a full disk stopped is tried again as soon as there is room") {
+  Fixture f;
+  for (int i = 0; i < 3; ++i) {
+    f.Put("bad");
+    REQUIRE(f.engine->Flush().ok());
+  }
+  f.disk.FillUpAtCall(1);
+  for (int64_t wait_ms = f.options.check_interval_ms; wait_ms < 3'600'000; wait_ms *= 2) {
+    CHECK_FALSE(f.engine->MergePending(kAny).ok());
+    f.clock.AdvanceMs(wait_ms);
+  }
+  CHECK_FALSE(f.engine->MergePending(kAny).ok());
+  const uint64_t calls = f.disk.calls();
+  f.clock.AdvanceMs(3'600'000 - 1);
+  CHECK_FALSE(f.engine->MergePending(kAny).ok());
+  CHECK(f.disk.calls() == calls);  // not tried
+  f.disk.FailCall(0);
+  CHECK(f.engine->MergePending(kAny).ok());
+  CHECK(f.RunsOf("bad").size() == 1);
 }
 
 TEST_CASE("compacting all goes on behind a region that fails, and tells of the first one") {
