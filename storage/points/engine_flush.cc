@@ -433,8 +433,15 @@ Status Engine::Flush() {
 }
 
 // At half of what has the background flush begin: writers find room meanwhile, also where a reader
-// keeps as much as was flushed before.
-Status Engine::LeaveRoom() { return active_bytes_ > memory_max_ / 8 ? Flush() : Status(); }
+// keeps as much as was flushed before. Where it cannot be flushed for now, there is no room for
+// now.
+Status Engine::LeaveRoom() {
+  if (active_bytes_ <= memory_max_ / 8) return {};
+  const Status flushed = Flush();
+  if (flushed.ok() || flushed.code() == StatusCode::kUnavailable) return flushed;
+  return Status::Busy("unflushed memory has to become files first: " +
+                      std::string(flushed.message()));
+}
 
 Status Engine::FlushMemory() {
   RETURN_IF_ERROR(FlushFrozen());

@@ -142,6 +142,41 @@ TEST_CASE("over the memory budget writes are refused until a flush") {
   CHECK(CountPoints(**store) == accepted + 1);
 }
 
+TEST_CASE("a delete that cannot make room for now changes nothing, and is told to come again") {
+  size_t told = 0;
+  for (uint64_t call = 1; call <= 10; ++call) {
+    CAPTURE(call);
+    FaultyFileSystem disk(1);
+    ManualClock clock(kTime * 1000);
+    EmbeddedOptions options = Options("d");
+    options.memory_limit_bytes = 12 << 20;
+    auto store = Embedded::Open(options, disk, clock);
+    REQUIRE(store.ok());
+    Store& cells = (*store)->cells();
+    const auto stats = [&] { return (*store)->Stats(); };
+    for (int i = 0; stats().memory_bytes <= stats().memory_limit_bytes / 8; ++i) {
+      const Bytes key = "row" + std::to_string(i);
+      REQUIRE(cells.Mutate("tsdb-uid", {{key, {PutCell("id", "q", Bytes(1000, 'x'))}}}).ok());
+    }
+    const auto is_there = [&] {
+      const auto found = cells.Get("tsdb-uid", "row0");
+      REQUIRE(found.ok());
+      return !found->cells.empty();
+    };
+    disk.FailCall(call);
+    const Status status = cells.DeleteRow("tsdb-uid", "row0");
+    disk.FailCall(0);
+    if (status.ok()) continue;
+    CHECK((status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable));
+    told += status.code() == StatusCode::kBusy ? 1 : 0;
+    if (status.code() != StatusCode::kBusy) continue;
+    CHECK(is_there());
+    CHECK(cells.DeleteRow("tsdb-uid", "row0").ok());
+    CHECK_FALSE(is_there());
+  }
+  CHECK(told > 0);
+}
+
 TEST_CASE("files that no manifest names are removed, damaged ones are found") {
   FaultyFileSystem disk(1);
   ManualClock clock(kTime * 1000);
