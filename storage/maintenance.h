@@ -1,6 +1,6 @@
 #pragma once
-// What a person asks of a store as a whole, beside its two doors: a copy of it, and whether its
-// files are whole.
+// What a person asks of a store as a whole, beside its two doors: a copy of it, whether its files
+// are whole, and that they are again.
 //
 // Threads: every call is thread-safe and blocks, possibly for minutes; writers and readers go on.
 
@@ -45,6 +45,11 @@ struct CheckReport {
   std::vector<std::string> notes;  // what is no damage, but worth knowing: a torn end of the log
 };
 
+struct RepairReport {
+  std::vector<std::string> done;  // what was set aside, rewritten, rebuilt; empty = nothing
+  std::vector<std::string> lost;  // what cannot be read any more
+};
+
 class Maintenance {
  public:
   virtual ~Maintenance() = default;
@@ -58,6 +63,10 @@ class Maintenance {
   [[nodiscard]] virtual CopyProgress BackupProgress() const = 0;
   /// Reads every file of the moment and verifies it. A failure is one of the check itself.
   virtual Result<CheckReport> Check() = 0;
+  /// Writes what memory holds to files, reads every file as Check does, and writes those with
+  /// damage anew, without it: what they were stands in the folder "lost" below that of the store. A
+  /// failure leaves those that were not reached as they are.
+  virtual Result<RepairReport> Repair() = 0;
 };
 
 }  // namespace hg

@@ -16,7 +16,7 @@ namespace hg::local {
 inline constexpr std::string_view kSocketName = "SOCKET";
 
 /// Another one speaks another language: raised with each change of a packed structure or a call.
-inline constexpr uint64_t kProtocol = 1;
+inline constexpr uint64_t kProtocol = 2;
 
 /// More is a mistake, and ends the connection.
 inline constexpr uint32_t kGreetingBytesMax = 1024;
@@ -57,8 +57,9 @@ enum class Call : uint8_t {
   kBackup,
   kBackupProgress,
   kCheck,
+  kRepair,
 };
 template <>
-inline constexpr Call kGreatest<Call> = Call::kCheck;
+inline constexpr Call kGreatest<Call> = Call::kRepair;
 
 }  // namespace hg::local

@@ -103,6 +103,8 @@ std::optional<Bytes> Conversation::Answer(ByteView frame) {
       return BackupProgress();
     case Call::kCheck:
       return Check();
+    case Call::kRepair:
+      return Repair();
   }
   return {};
 }
@@ -275,6 +277,10 @@ std::optional<Bytes> Conversation::BackupProgress() {
 std::optional<Bytes> Conversation::Check() {
   if (options_.maintenance == nullptr) return Packed(NoFiles());
   return Packed(options_.maintenance->Check());
+}
+std::optional<Bytes> Conversation::Repair() {
+  if (options_.maintenance == nullptr) return Packed(NoFiles());
+  return Packed(options_.maintenance->Repair());
 }
 
 }  // namespace hg::local

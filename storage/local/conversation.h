@@ -48,6 +48,7 @@ class Conversation {
   std::optional<Bytes> Backup(Unpacker* in);
   std::optional<Bytes> BackupProgress();
   std::optional<Bytes> Check();
+  std::optional<Bytes> Repair();
 
   /// Does the work on the rows and tells of them, though it throws.
   template <typename Work>

@@ -39,4 +39,11 @@ Result<CheckReport> LocalMaintenance::Check() {
   return report;
 }
 
+Result<RepairReport> LocalMaintenance::Repair() {
+  ASSIGN_OR_RETURN(LocalClient daemon, LocalClient::Connect(folder_, {}));
+  RepairReport report;
+  RETURN_IF_ERROR(ReadAnswer(daemon.Ask(Request(Call::kRepair)), &report));
+  return report;
+}
+
 }  // namespace hg::local

@@ -1,6 +1,6 @@
 #pragma once
-// Copies and checks of the store of a daemon on this machine, by that daemon (local_server.h).
-// Errors beside those of Maintenance: those of LocalClient.
+// Copies, checks and repairs of the store of a daemon on this machine, by that daemon
+// (local_server.h). Errors beside those of Maintenance: those of LocalClient.
 
 #include <string>
 #include <utility>
@@ -19,6 +19,7 @@ class LocalMaintenance : public Maintenance {
   /// Nothing, where no daemon answers.
   [[nodiscard]] CopyProgress BackupProgress() const override;
   Result<CheckReport> Check() override;
+  Result<RepairReport> Repair() override;
 
  private:
   const std::string folder_;

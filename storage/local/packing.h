@@ -102,6 +102,11 @@ auto Fields(T& v) {
   return std::tie(v.files, v.bytes, v.damages, v.notes);
 }
 
+template <Is<RepairReport> T>
+auto Fields(T& v) {
+  return std::tie(v.done, v.lost);
+}
+
 // The greatest value of each kind that is packed.
 template <typename T>
 constexpr T kGreatest = T::kNoSuchKind;

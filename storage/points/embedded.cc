@@ -36,6 +36,7 @@ class EmbeddedImpl : public Embedded, private Maintenance {
     return progress_;
   }
   Result<CheckReport> Check() override { return engine_->Check(); }
+  Result<RepairReport> Repair() override { return engine_->Repair(); }
 
   const std::unique_ptr<points::Engine> engine_;
   points::EmbeddedStore store_;

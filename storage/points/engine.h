@@ -162,6 +162,7 @@ class Engine {
   Status SplitWhereDue();
   /// See storage/maintenance.h.
   Result<CheckReport> Check();
+  Result<RepairReport> Repair();
   Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch);
   [[nodiscard]] EmbeddedStats Stats() const;
 
@@ -296,6 +297,18 @@ class Engine {
   /// "table tsdb, region [, \x00\x00\x02)".
   [[nodiscard]] std::string NameOf(RegionPlace place) const;
   [[nodiscard]] int64_t MonotonicMs() const { return clock_.MonotonicNs() / 1'000'000; }
+  // engine_mend.cc
+  /// The regions that have the run.
+  [[nodiscard]] std::vector<RegionPlace> RegionsWith(uint64_t number) const;
+  Status MendRun(uint64_t number, const std::vector<Damage>& damages, RepairReport* report);
+  Status MendHeld(const std::vector<RegionPlace>& places, uint64_t number,
+                  const std::vector<Damage>& damages, RepairReport* report);
+  /// `damaged`: by number of the run.
+  Status RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged,
+                       RepairReport* report);
+  Status RewriteSeriesHeld(RegionPlace place,
+                           const std::map<uint64_t, std::vector<Damage>>& damaged,
+                           RepairReport* report);
   // engine_expiry.cc
   Status DropExpired();
   Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);

@@ -11,16 +11,14 @@
 #include "storage/lsm/log_recovery.h"
 #include "storage/points/engine_check.h"
 #include "storage/points/log_body.h"
+#include "storage/points/readable_rows.h"
 #include "storage/points/row_file.h"
-#include "storage/points/row_statistics.h"
 #include "storage/points/run_writer.h"
 #include "storage/points/stored_row.h"
 #include "storage/points/version.h"
 
 namespace hg::points {
 namespace {
-
-using Visit = std::function<Status(ByteView key, ByteView value)>;
 
 class Repair {
  public:
@@ -49,19 +47,11 @@ class Repair {
  private:
   [[nodiscard]] std::string Path(const std::string& name) const { return folder_ + "/" + name; }
 
-  // Every entry that can be read, file by file; a damaged block is passed over. False: some was.
-  Result<bool> ReadableEntries(const StoredFile& file, const Visit& visit) {
+  // Every entry that can be read, file by file. False: some could not.
+  Result<bool> ReadableEntries(const StoredFile& file, const EntryVisit& visit) {
     const auto opened = OpenStored(files_, folder_, file);
     if (opened.status().code() == StatusCode::kIoError) return opened.status();
-    if (!opened.ok()) return false;
-    bool whole = true;
-    for (size_t block = 0; block < (*opened)->blocks(); ++block) {
-      const Status read = (*opened)->ReadEntries(block, visit);
-      if (read.ok()) continue;
-      if (read.code() != StatusCode::kCorruption) return read;
-      whole = false;
-    }
-    return whole;
+    return opened.ok() ? VisitReadable(**opened, visit) : Result<bool>(false);
   }
 
   // Runs with damage are written anew, without it.
@@ -100,23 +90,9 @@ class Repair {
     RunWriter writer(files_, lsm::NamespaceFolder(folder_, run.space), manifest_.layout,
                      fresh->number, nullptr, RowDensity::kPacked);
     for (const StoredFile& file : FilesOf({run})) {
-      Bytes last;
-      const auto done = ReadableEntries(file, [&](ByteView key, ByteView value) -> Status {
-        // Out of order, or no row: a writer's mistake, told by the check.
-        if (key <= last) return {};
-        last = key;
-        if (file.points) {
-          Part part;
-          if (!DecodeFileRow(value, 0, &part)) return {};
-          if (StatisticsHold(value)) return writer.AddEncodedPoints(key, value);
-          Bytes anew;  // the writer finds out what they are
-          EncodeFileRow(part, &anew);
-          return writer.AddEncodedPoints(key, anew);
-        }
-        lsm::CellRow row;
-        return lsm::DecodeCellRow(value, &row) ? writer.AddCells(key, row) : Status();
-      });
-      RETURN_IF_ERROR(done.status());
+      const auto opened = OpenStored(files_, folder_, file);
+      if (opened.status().code() == StatusCode::kIoError) return opened.status();
+      if (opened.ok()) RETURN_IF_ERROR(CopyReadable(**opened, file.points, &writer).status());
       SetAside(file.name);
     }
     return writer.Finish(fresh);
@@ -300,17 +276,7 @@ class Repair {
   }
 
   Status Commit() {
-    const std::string lost = Path(kLostFolder);
-    RETURN_IF_ERROR(files_.CreateFolder(lost));
-    for (const std::string& name : aside_) {
-      // Numbers are given once, whatever the namespace.
-      const std::string place = lost + "/" + name.substr(name.rfind('/') + 1);
-      std::string to = place;
-      for (int i = 1; files_.Exists(to); ++i) to = place + "." + std::to_string(i);
-      RETURN_IF_ERROR(LinkOrCopy(files_, Path(name), to).status());
-      report_.done.push_back(Path(name) + " is set aside as " + to);
-    }
-    RETURN_IF_ERROR(files_.SyncFolder(lost));
+    RETURN_IF_ERROR(LinkIntoLost(files_, folder_, aside_, &report_.done));
     RETURN_IF_ERROR(SyncFolders(files_, FoldersOf(folder_, manifest_.runs)));
     RETURN_IF_ERROR(lsm::SaveManifest(files_, folder_, manifest_));
     for (const std::string& name : aside_) RETURN_IF_ERROR(files_.Remove(Path(name)));

@@ -68,69 +68,6 @@ TEST_CASE(
   CHECK(kinds == std::set<std::string>{"MANIFEST", "cells", "log", "points"});
 }
 
-// Enough for several blocks in one points file and one cell file. Of two metrics.
-void WriteManyRows(Embedded& store) {
-  std::mt19937_64 random(1);
-  for (uint64_t i = 0; i < 400; ++i) {
-    Bytes tsuid;
-    for (const uint64_t id : {1 + i % 2, uint64_t{1}, i + 1}) AppendBig(&tsuid, id, 3);
-    const auto number = store.points().Register(tsuid);
-    REQUIRE(number.ok());
-    std::vector<PointEntry> batch;
-    for (int64_t second = 0; second < 60; ++second) {
-      batch.push_back(MakePointEntry(*number, Timestamp{kWorkloadBase + second * 7},
-                                     PointValue::Int(static_cast<int64_t>(random()))));
-    }
-    REQUIRE(store.points().Append(batch).ok());
-    const Bytes key = codec::MakeRowKey(store.points().layout(), tsuid, kWorkloadBase);
-    std::string text;
-    for (uint64_t j = 0; j < 40; ++j) text += ToHex(std::to_string(i * 1'000'003 * (j + 1)));
-    REQUIRE(store.cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), text)}}}).ok());
-  }
-  REQUIRE(store.cells().Flush().ok());
-}
-
-std::vector<Bytes> Keys() {
-  std::vector<Bytes> keys;
-  for (uint64_t i = 0; i < 400; ++i) {
-    Bytes tsuid;
-    for (const uint64_t id : {1 + i % 2, uint64_t{1}, i + 1}) AppendBig(&tsuid, id, 3);
-    keys.push_back(codec::MakeRowKey(KeyLayout(), tsuid, kWorkloadBase));
-  }
-  return keys;
-}
-
-struct RowCount {
-  size_t readable = 0;
-  size_t complete = 0;  // with all that was written
-};
-
-RowCount CountRows(Embedded& store) {
-  RowCount count;
-  for (const Bytes& key : Keys()) {
-    const auto row = store.cells().Get("tsdb", key);
-    if (!row.ok()) {
-      CHECK(row.status().code() == StatusCode::kCorruption);
-      continue;
-    }
-    ++count.readable;
-    count.complete += row->cells.size() == 61 ? 1 : 0;
-  }
-  return count;
-}
-
-// The largest file of its kind.
-std::string LargestFile(FaultyFileSystem& disk, const std::string& kind) {
-  std::string name;
-  for (const std::string& candidate : FilesEndingWith(disk, kind)) {
-    if (name.empty() || ReadWholeFile(disk, "data/" + candidate)->size() >
-                            ReadWholeFile(disk, "data/" + name)->size()) {
-      name = candidate;
-    }
-  }
-  return name;
-}
-
 // Damages the middle of a file, repairs it, and looks what is left at each step.
 void DamageAndRepair(FaultyFileSystem& disk, const std::string& kind) {
   const std::string name = LargestFile(disk, kind);
@@ -298,17 +235,6 @@ TEST_CASE("a file without its index is set aside whole, and a missing one is tol
   CHECK(report->damages[0].file == "data/" + cells);
   REQUIRE(points::RepairDirectory(disk, "data").ok());
   CHECK(Open(disk)->cells().Get("tsdb", Keys()[7])->cells.empty());
-}
-
-// The file of the series: the one whose keys are numbers.
-std::string SeriesFile(FaultyFileSystem& disk) {
-  for (const std::string& name : FilesEndingWith(disk, ".cells")) {
-    const auto file = lsm::BlockFile::Open(disk, "data/" + name);
-    REQUIRE(file.ok());
-    if ((*file)->first_key(0).size() == 4) return name;
-  }
-  FAIL("no file of series");
-  return "";
 }
 
 TEST_CASE("a lost registry of series is rebuilt from the rows; the log keeps the series it names") {

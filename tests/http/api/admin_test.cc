@@ -31,6 +31,7 @@ class IdleMaintenance : public Maintenance {
     report.notes.emplace_back("a note");
     return report;
   }
+  Result<RepairReport> Repair() override { return RepairReport(); }
 };
 
 constexpr const char* kHere = "127.0.0.1:51000";

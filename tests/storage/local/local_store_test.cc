@@ -331,13 +331,16 @@ class ThreeFiles : public Maintenance {
     report.notes = {"a note"};
     return report;
   }
+  Result<RepairReport> Repair() override {
+    return RepairReport{{"000000001.points is set aside"}, {"rows"}};
+  }
   std::string asked_for;
 
  private:
   CopyProgress progress_;
 };
 
-TEST_CASE("copies and checks are the daemon's, without a word of the layout") {
+TEST_CASE("copies, checks and repairs are the daemon's, without a word of the layout") {
   SocketSubject subject;
   ThreeFiles files;
   KeyLayout salted;
@@ -366,6 +369,10 @@ TEST_CASE("copies and checks are the daemon's, without a word of the layout") {
   CHECK(report->damages[0].ToString() ==
         "data/000000001.points at 40: checksum of a block differs; lost: rows");
   CHECK(report->notes == std::vector<std::string>{"a note"});
+  const auto repaired = maintenance.Repair();
+  REQUIRE(repaired.ok());
+  CHECK(repaired->done == std::vector<std::string>{"000000001.points is set aside"});
+  CHECK(repaired->lost == std::vector<std::string>{"rows"});
   (*server)->Stop();
   CHECK(maintenance.Check().status().code() == StatusCode::kNotFound);
 }
@@ -374,6 +381,7 @@ TEST_CASE("a store without files says so, and who named no layout gets no cells"
   SocketSubject subject;
   LocalMaintenance maintenance(subject.folder());
   CHECK(maintenance.Check().status().code() == StatusCode::kUnsupported);
+  CHECK(maintenance.Repair().status().code() == StatusCode::kUnsupported);
   CHECK(maintenance.Backup("/b", {}).status().code() == StatusCode::kUnsupported);
   auto client = LocalClient::Connect(subject.folder(), {});
   REQUIRE(client.ok());

@@ -265,7 +265,6 @@ def migrated(server, tools):
 def alone_only(server, tools):
     """What needs the directory alone says so."""
     data = server.folder / "data"
-    tools.refused("in use by process", "repair")
     tools.refused("in use by process", "tsd", "--port", daemon.free_port())
     widths = server.folder / "widths.conf"
     widths.write_text(f"tsd.storage.path = {data}\ntsd.storage.uid.width.metric = 4\n")
@@ -273,7 +272,7 @@ def alone_only(server, tools):
     check(tools.run("settings")[0] == 0 and tools.run("version")[0] == 0, "others ask for no store")
 
 
-GREETING = bytes((0, 0, 0, 2, 2, 0))  # without a layout (storage/local/calls.h)
+GREETING = bytes((0, 0, 0, 2, 4, 0))  # without a layout (storage/local/calls.h)
 
 
 def bytes_answered(path, user):
@@ -414,16 +413,49 @@ def ends(tsdb, folder):
     check(server.stop() == 0, "the daemon stops")
 
 
+def mended(tsdb, folder):
+    """A file of a running daemon is damaged; the daemon mends it and goes on."""
+    server = daemon.Daemon(tsdb, folder)
+    tools = Tools(server)
+    server.start()
+    try:
+        tools.good("import", "--", "-", text=lines("a.b", 3000, "h1") + lines("a.c", 3000, "h1"))
+        tools.good("admin", "flush")
+        mend(server, tools)
+    finally:
+        check(server.stop() == 0, "the daemon stops")
+    check("no damage found" in tools.run("check")[2], "nor is any alone")
+
+
+def mend(server, tools):
+    check("nothing was damaged" in tools.run("repair")[2], "nothing is damaged")
+    files = sorted((server.folder / "data").glob("*.points"), key=lambda file: file.stat().st_size)
+    with open(files[-1], "r+b") as file:
+        file.seek(10)
+        byte = file.read(1)[0]
+        file.seek(10)
+        file.write(bytes([byte ^ 1]))
+    status, out, _ = tools.run("check")
+    check(status == 1 and str(files[-1]) in out, f"check finds the damage: {out}")
+    with Writer(server, "written.while.mended"):
+        status, lost, err = tools.run("repair")
+    check(status == 0 and lost == out and "by its daemon" in err, f"repair tells the same loss: {status} {lost} {err}")
+    check((server.folder / "data/lost" / files[-1].name).exists(), "what was damaged is set aside")
+    check("no damage found" in tools.run("check")[2], "and no damage is left")
+    tools.good("admin", "compact", "tsdb")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         folder.chmod(0o755)
-        for name in ("first", "second", "third", "fourth"):
+        for name in ("first", "second", "third", "fourth", "fifth"):
             (folder / name).mkdir()
         dumped = first_daemon(sys.argv[1], folder / "first")
         loaded_and_repaired(sys.argv[1], folder / "second", dumped)
         other_forms(sys.argv[1], folder / "third")
         ends(sys.argv[1], folder / "fourth")
+        mended(sys.argv[1], folder / "fifth")
     print(f"{checks[0]} passed, {checks[1]} failed")
     return 1 if checks[1] else 0
 
