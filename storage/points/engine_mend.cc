@@ -52,6 +52,10 @@ Result<RepairReport> Engine::Repair() {
   if (!report.done.empty()) {
     // Deletes of a lost block hide nothing any more.
     listeners_.AfterAlteration();
+    {
+      std::lock_guard lock(work_mutex_);
+      ForgetMended(*Pin());
+    }
     WakeMerges();
   }
   return report;
@@ -79,9 +83,7 @@ Status Engine::MendRun(uint64_t number, const std::vector<Damage>& damages, Repa
         there ? Survive([&] { return MendHeld(places, number, damages, report); }) : Status();
     ReleaseRegions(places);
     if (!there) continue;
-    RETURN_IF_ERROR(Prepend(status, "repair"));
-    for (const RegionPlace& place : places) NoteMerge(place, status);
-    return {};
+    return Prepend(status, "repair");
   }
 }
 
@@ -175,9 +177,7 @@ Status Engine::RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& dama
   RETURN_IF_ERROR(HoldRegions(places));
   const Status status = Survive([&] { return RewriteSeriesHeld(places[0], damaged, report); });
   ReleaseRegions(places);
-  RETURN_IF_ERROR(Prepend(status, "repair of the series"));
-  NoteMerge(places[0], status);
-  return {};
+  return Prepend(status, "repair of the series");
 }
 
 Status Engine::RewriteSeriesHeld(RegionPlace place,
