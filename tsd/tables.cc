@@ -54,6 +54,12 @@ Status EnsureTables(const Config& config, Store& store) {
   return {};
 }
 
+Status EnsureTable(const TableDescriptor& table, Store& store) {
+  Status known = store.DescribeTable(table.name).status();
+  if (known.code() != StatusCode::kNotFound) return known;
+  return Prepend(store.CreateTable(table), "table " + table.name);
+}
+
 Status CheckTableEmpty(Store& store, const std::string& table) {
   ScanSpec spec;
   spec.table = table;

@@ -17,6 +17,9 @@ Result<std::vector<TableDescriptor>> DescribeTables(const Config& config);
 /// Creates those that are missing.
 Status EnsureTables(const Config& config, Store& store);
 
+/// Creates it, if there is none of its name.
+Status EnsureTable(const TableDescriptor& table, Store& store);
+
 /// Conflict: the table has a row.
 Status CheckTableEmpty(Store& store, const std::string& table);
 

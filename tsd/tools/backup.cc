@@ -3,7 +3,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "storage/local/local_client.h"
 #include "storage/points/engine_backup.h"
+#include "tsd/tools/restore_beside.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {
@@ -58,6 +60,21 @@ int RunRestore(Invocation& call) {
   if (call.line.words().size() != 1) return call.Misused("exactly one folder must be named");
   const std::string& folder = call.line.words()[0];
   const std::string& data = call.session.config().String("tsd.storage.path");
+  ProgressLines lines(call);
+  const auto watch = [&](const CopyProgress& progress) {
+    lines.Show(progress);
+    return true;
+  };
+  const Status daemon = local::LocalClient::Connect(data, {}).status();
+  if (daemon.ok()) {
+    const auto rows = RestoreBeside(call, std::filesystem::absolute(folder), watch);
+    if (!rows.ok()) return call.Fail(rows.status());
+    call.err << "tsdb restore: " << data << " has what it lacked of " << folder
+             << ", by its daemon: " << rows->rows << " rows looked at, " << rows->written
+             << " written, " << rows->missing << " of them were missing\n";
+    return kExitOk;
+  }
+  if (daemon.code() != StatusCode::kNotFound) return call.Fail(daemon);
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(data, error)) {
     if (entry.is_directory()) {
@@ -65,12 +82,7 @@ int RunRestore(Invocation& call) {
                                                entry.path().filename().string() + ")"));
     }
   }
-  ProgressLines lines(call);
-  const auto done =
-      points::Restore(PosixFileSystem(), folder, data, [&](const CopyProgress& progress) {
-        lines.Show(progress);
-        return true;
-      });
+  const auto done = points::Restore(PosixFileSystem(), folder, data, watch);
   if (!done.ok()) return call.Fail(done.status());
   return Done(call, *done, data + " is what " + folder + " was copied from; every file was read");
 }
@@ -93,9 +105,13 @@ const Command kBackupCommand{
 const Command kRestoreCommand{
     "restore",
     "FOLDER",
-    "Makes a data directory of what `backup` wrote to a folder.",
-    "The data directory (--data, tsd.storage.path) must be empty or missing. Every file is read\n"
-    "and verified. An interrupted restore is completed by running it again.",
+    "Makes a data directory of what `backup` wrote to a folder; fills up a running daemon's.",
+    "The data directory (--data, tsd.storage.path) must be empty or missing, or a daemon's. Every\n"
+    "file is read and verified. An interrupted restore is completed by running it again. A daemon\n"
+    "serves on and gets what it lacks of the backup: names, points at instants without one, "
+    "cells;\n"
+    "so what was deleted since is back. What it has stays. Series are brought over by their names\n"
+    "where its ids are others; metadata and trees are left out then, which is said.",
     {},
     "",
     RunRestore};

@@ -46,10 +46,7 @@ Status MigrateRun::Prepare() {
     const bool apart = daemon && here[i].name == RollupStateTable(from_.data_table());
     tables_.push_back({here[i].name, there[i].name, rules, here[i].points || ids, false, apart});
     if (!writes_beside()) continue;
-    const Status known = to_.cells().DescribeTable(there[i].name).status();
-    if (known.ok()) continue;
-    if (known.code() != StatusCode::kNotFound) return known;
-    RETURN_IF_ERROR(Prepend(to_.cells().CreateTable(there[i]), "table " + there[i].name));
+    RETURN_IF_ERROR(EnsureTable(there[i], to_.cells()));
   }
   return {};
 }
@@ -59,18 +56,6 @@ Status MigrateRun::CheckEmptyThere() {
     if (!table.apart) RETURN_IF_ERROR(CheckTableEmpty(to_.cells(), table.there));
   }
   return {};
-}
-
-Result<ExpiryRules> MigrateRun::ExpiryOf(const Table& table) {
-  // What expires while it is being written would be found missing.
-  constexpr int64_t kMarginMs = 60'000;
-  ExpiryRules rules{table.rules.native, to_.layout()};
-  ASSIGN_OR_RETURN(const TableDescriptor there, to_.cells().DescribeTable(table.there));
-  for (const FamilyDescriptor& family : there.families) {
-    if (family.ttl_s >= kTtlForever || family.min_versions > 0) continue;
-    rules.oldest_ms[family.name] = clock_.NowMs() + kMarginMs - family.ttl_s * 1000;
-  }
-  return rules;
 }
 
 Status MigrateRun::PlanTable(Table* table, MigrateState* state) {

@@ -154,7 +154,7 @@ Status RangeWriter::SettleBeside(const Row& source, Row there) const {
     there.key = source.key;
   }
   return Status::Busy("row " + ToHex(source.key) + " of table " + table_ +
-                      " is changed by others all the time");
+                      " is changed by others all the time, or does not show what is put there");
 }
 
 /// False: it is not as it was; of another family it may have been changed.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "storage/base/crc32c.h"
+#include "storage/codec/append_cell.h"
 #include "storage/codec/compacted.h"
 #include "tsd/tools/names_first.h"
 
@@ -187,6 +188,39 @@ Row WithIdsOf(const Row& there, Row source, const RowRules& rules) {
   return source;
 }
 
+/// Those of an append cell, too.
+std::vector<codec::StoredPoint> PointsHeld(const Cell& cell) {
+  if (cell.qualifier != codec::kAppendQualifier) return PointsOfCell(cell);
+  auto parsed = codec::ParseAppendCell(cell.value);
+  return parsed.ok() ? std::move(parsed->points) : std::vector<codec::StoredPoint>();
+}
+
+/// What of the row the other side has nothing for.
+Row MissingOf(const Row& source, const Row& there, const RowRules& rules) {
+  std::set<Column> columns;
+  std::set<uint32_t> instants;
+  for (const Cell& cell : there.cells) {
+    columns.insert(ColumnOf(cell));
+    if (!rules.points) continue;
+    for (const auto& point : PointsHeld(cell)) instants.insert(point.offset_ms());
+  }
+  Row missing{source.key, {}};
+  for (const Cell& cell : source.cells) {
+    std::vector<codec::StoredPoint> points;
+    if (rules.points) points = PointsHeld(cell);
+    const bool held = columns.contains(ColumnOf(cell));
+    const size_t gone = std::erase_if(
+        points, [&](const auto& point) { return instants.contains(point.offset_ms()); });
+    if (gone == 0 && !held) {
+      missing.cells.push_back(cell);
+    } else if (!points.empty()) {
+      Cell& left = missing.cells.emplace_back(Cell{cell.family, {}, {}, cell.timestamp_ms});
+      codec::EncodePointCell(points, &left.qualifier, &left.value);
+    }
+  }
+  return missing;
+}
+
 }  // namespace
 
 std::vector<codec::StoredPoint> PointsOfCell(const Cell& cell) {
@@ -239,6 +273,11 @@ RowDifference CompareRows(const Row& source, const Row& there, const RowRules& r
   if (std::equal(source.cells.begin(), source.cells.end(), there.cells.begin(), there.cells.end(),
                  same)) {
     return {};
+  }
+  if (rules.only_missing) {
+    const Row missing =
+        MissingOf(rules.ids_stay ? WithIdsOf(there, source, rules) : source, there, rules);
+    return Comparison(missing, there, rules).Run();
   }
   if (!rules.ids_stay && !rules.counters_lead) return Comparison(source, there, rules).Run();
   return Comparison(WithIdsOf(there, source, rules), there, rules).Run();

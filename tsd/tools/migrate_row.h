@@ -38,6 +38,7 @@ struct RowRules {
   bool native = false;        // which holds them natively: each goes by its own qualifier
   bool remove_extra = false;  // items that the source does not have are removed
   bool keep_times = true;     // cells are written with their times, where the column is new
+  bool only_missing = false;  // what is there stays: instants that have a point, other columns
   // Of the table of ids on a side that gives out ids meanwhile:
   bool ids_stay = false;       // names, ids and counters are as they are there (names_first.h)
   bool counters_lead = false;  // a counter that is further there is no difference

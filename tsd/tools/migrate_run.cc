@@ -132,7 +132,9 @@ Status MigrateRun::Bring(const MigrateState& state, MigratePart* part) {
     const Bytes stop = at_end ? part->stop : source.rows.back().key + Bytes(1, '\0');
     // A row that was deleted between being seen and being read.
     std::erase_if(source.rows, [](const Row& row) { return row.empty(); });
-    ASSIGN_OR_RETURN(const ExpiryRules expiry, ExpiryOf(table));
+    ASSIGN_OR_RETURN(
+        const ExpiryRules expiry,
+        ExpiryOf(to_.cells(), table.there, table.rules.native, to_.layout(), clock_.NowMs()));
     SourceRules rules{table.rules.points, ReadReconcileOptions(from_.config())};
     if (HoldsPoints(from_.backend())) rules.time_max_ms = clock_.NowMs();
     uint64_t expired = 0;

@@ -85,7 +85,6 @@ class MigrateRun {
   [[nodiscard]] bool writes_beside() const {
     return to_.backend().beside_daemon() && !options_.only_compare;
   }
-  Result<ExpiryRules> ExpiryOf(const Table& table);
   Status PlanTable(Table* table, MigrateState* state);
 
   Status RunWorkers(MigrateState* state, const std::function<Status(MigratePart*)>& work);

@@ -80,6 +80,18 @@ void LeaveLosers(const ReconcileOptions& reconcile, Row* row) {
 
 }  // namespace
 
+Result<ExpiryRules> ExpiryOf(Store& there, const std::string& table, bool native,
+                             const KeyLayout& layout, int64_t now_ms) {
+  constexpr int64_t kMarginMs = 60'000;
+  ExpiryRules rules{native, layout};
+  ASSIGN_OR_RETURN(const TableDescriptor descriptor, there.DescribeTable(table));
+  for (const FamilyDescriptor& family : descriptor.families) {
+    if (family.ttl_s >= kTtlForever || family.min_versions > 0) continue;
+    rules.oldest_ms[family.name] = now_ms + kMarginMs - family.ttl_s * 1000;
+  }
+  return rules;
+}
+
 uint64_t LeaveExpired(const ExpiryRules& rules, Row* row) {
   if (rules.oldest_ms.empty()) return 0;
   const auto key = codec::RowKey::Decode(rules.layout, row->key);

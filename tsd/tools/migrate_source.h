@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <string>
 
 #include "storage/model/key_layout.h"
 #include "storage/points/points.h"
@@ -31,6 +32,11 @@ struct ExpiryRules {
   KeyLayout layout;
   std::map<Bytes, int64_t> oldest_ms = {};  // by family; none: it has no TTL
 };
+
+/// Of a table there, as of now and a minute on: what expires while it is being written would be
+/// found missing.
+Result<ExpiryRules> ExpiryOf(Store& there, const std::string& table, bool native,
+                             const KeyLayout& layout, int64_t now_ms);
 
 /// Takes out what has expired there; the number of points and other cells.
 uint64_t LeaveExpired(const ExpiryRules& rules, Row* row);

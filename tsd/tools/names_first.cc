@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "storage/model/name_text.h"
 #include "storage/model/uid_kind.h"
 #include "tsd/tools/migrate_reader.h"
 
@@ -33,7 +34,7 @@ Status Differs(const Bytes& key, const Cell& here, const Bytes& there) {
                           Quoted(there) + ", and of " + Quoted(here.value) + " in the source");
 }
 
-/// One call of BringNames.
+/// One call.
 class NamesFirst {
  public:
   NamesFirst(Store& from, const std::string& from_table, Store& to, const std::string& to_table)
@@ -52,7 +53,77 @@ class NamesFirst {
     return put_;
   }
 
+  Result<IdMap> Match(const KeyLayout& layout, uid::Names& names, bool one_history) {
+    RETURN_IF_ERROR(RaiseCounters());
+    IdMap map(layout);
+    ASSIGN_OR_RETURN(const auto cursor, from_.Scan(Ids(kIdFamily)));
+    std::vector<Row> rows;
+    do {
+      RETURN_IF_ERROR(cursor->Next(&rows));
+      ASSIGN_OR_RETURN(const std::vector<Row> there, RowsThere(rows));
+      for (size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].key == kCounterRow) continue;
+        for (const Cell& cell : rows[i].cells) {
+          const Cell* const own = FindColumn(there[i], cell);
+          Bytes id;
+          if (own != nullptr) {
+            id = own->value;
+          } else {
+            ASSIGN_OR_RETURN(id, IdFor(rows[i].key, cell, names, one_history));
+          }
+          map.Add(KindOf(cell), cell.value, id);
+        }
+      }
+    } while (!rows.empty());
+    return map;
+  }
+
  private:
+  static UidKind KindOf(const Cell& cell) {
+    return *std::find_if(std::begin(kUidKinds), std::end(kUidKinds),
+                         [&cell](UidKind kind) { return cell.qualifier == UidKindName(kind); });
+  }
+
+  static Cell NameOfId(const Bytes& name, const Cell& id) {
+    return {kNameFamily, id.qualifier, name, 0};
+  }
+
+  /// Of a name that was not there: its own id, if that is free, else see MatchNames.
+  Result<Bytes> IdFor(const Bytes& name, const Cell& cell, uid::Names& names, bool one_history) {
+    ASSIGN_OR_RETURN(const Row of_id,
+                     to_.Get(to_table_, cell.value, kNameFamily, {cell.qualifier}));
+    const Cell reverse = NameOfId(name, cell);
+    const Cell* const own = FindColumn(of_id, reverse);
+    if (own == nullptr || own->value == name) {
+      const Status put = Put(name, cell);
+      if (put.ok()) {
+        RETURN_IF_ERROR(Put(cell.value, reverse));
+        return cell.value;
+      }
+      // It has got an id just now.
+      if (put.code() != StatusCode::kConflict) return put;
+    } else if (one_history) {
+      return cell.value;
+    }
+    return names.FindOrAssign(KindOf(cell), FromLatin1(name));
+  }
+
+  [[nodiscard]] ScanSpec Ids(const char* family) const {
+    ScanSpec spec;
+    spec.table = from_table_;
+    spec.family = family;
+    spec.batch_rows = kRowsAtOnce;
+    spec.fill_cache = false;
+    for (const UidKind kind : kUidKinds) spec.qualifiers.emplace_back(UidKindName(kind));
+    return spec;
+  }
+
+  [[nodiscard]] Result<std::vector<Row>> RowsThere(const std::vector<Row>& rows) const {
+    std::vector<Bytes> keys;
+    for (const Row& row : rows) keys.push_back(row.key);
+    return GetWholeRows(to_, to_table_, keys);
+  }
+
   Status RaiseCounters() {
     ASSIGN_OR_RETURN(const Row row, from_.Get(from_table_, kCounterRow, kIdFamily));
     for (const Cell& cell : row.cells) {
@@ -81,19 +152,11 @@ class NamesFirst {
   /// Calls visit(row, cell) for each id or name of the source that the other side has not.
   Status ForEachMissing(const char* family,
                         const std::function<Status(const Row&, const Cell&)>& visit) {
-    ScanSpec spec;
-    spec.table = from_table_;
-    spec.family = family;
-    spec.batch_rows = kRowsAtOnce;
-    spec.fill_cache = false;
-    for (const UidKind kind : kUidKinds) spec.qualifiers.emplace_back(UidKindName(kind));
-    ASSIGN_OR_RETURN(const auto cursor, from_.Scan(spec));
+    ASSIGN_OR_RETURN(const auto cursor, from_.Scan(Ids(family)));
     std::vector<Row> rows;
     do {
       RETURN_IF_ERROR(cursor->Next(&rows));
-      std::vector<Bytes> keys;
-      for (const Row& row : rows) keys.push_back(row.key);
-      ASSIGN_OR_RETURN(const std::vector<Row> there, GetWholeRows(to_, to_table_, keys));
+      ASSIGN_OR_RETURN(const std::vector<Row> there, RowsThere(rows));
       for (size_t i = 0; i < rows.size(); ++i) {
         if (rows[i].key == kCounterRow) continue;
         for (const Cell& cell : rows[i].cells) {
@@ -145,6 +208,12 @@ bool IsOfIds(const Cell& cell) {
 Result<uint64_t> BringNames(Store& from, const std::string& from_table, Store& to,
                             const std::string& to_table) {
   return NamesFirst(from, from_table, to, to_table).Run();
+}
+
+Result<IdMap> MatchNames(Store& from, const std::string& from_table, Store& to,
+                         const std::string& to_table, const KeyLayout& layout, uid::Names& names,
+                         bool one_history) {
+  return NamesFirst(from, from_table, to, to_table).Match(layout, names, one_history);
 }
 
 }  // namespace hg::tsd

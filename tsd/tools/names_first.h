@@ -11,6 +11,8 @@
 #include <string>
 
 #include "storage/store.h"
+#include "tsd/tools/id_map.h"
+#include "uid/names.h"
 
 namespace hg::tsd {
 
@@ -24,5 +26,13 @@ bool IsOfIds(const Cell& cell);
 /// the message names them. If that was so before the call, nothing but counters was written.
 Result<uint64_t> BringNames(Store& from, const std::string& from_table, Store& to,
                             const std::string& to_table);
+
+/// The same, but nothing is refused: a name that has another id there keeps that, and so does an id
+/// that has another name. Its name in the source gets a new id by `names`, those of the other side;
+/// but where both are of `one_history`, so that ids are given once, it was renamed, and keeps the
+/// id under its new name.
+Result<IdMap> MatchNames(Store& from, const std::string& from_table, Store& to,
+                         const std::string& to_table, const KeyLayout& layout, uid::Names& names,
+                         bool one_history);
 
 }  // namespace hg::tsd

@@ -188,7 +188,6 @@ def copies(server, tools):
     _, _, err = tools.run("check")
     check("no damage found" in err, f"check asks the daemon: {err}")
     tools.good("backup", copy)
-    tools.refused("in use by process", "restore", copy)
     restored = server.folder / "restored"
     tools.good("restore", f"--data={restored}", copy)
     check(tools.good("dump", f"--data={restored}", "tsdb") == tools.good("dump", "tsdb"), "the copy is what the daemon has")
@@ -427,6 +426,39 @@ def mended(tsdb, folder):
     check("no damage found" in tools.run("check")[2], "nor is any alone")
 
 
+def restored(tsdb, folder):
+    """Points of a running daemon are deleted and come back of a backup, while a client writes into the same rows."""
+    server = daemon.Daemon(tsdb, folder)
+    tools = Tools(server)
+    server.start()
+    copy = server.folder / "copy"
+    try:
+        check(put(server, "a.b", 1000) == 204 and put(server, "a.c", 1000) == 204, "the daemon takes points")
+        tools.good("backup", copy)
+        had = tools.good("scan", "--import", *RANGE, "sum", "a.b")
+        tools.good("scan", "--delete", *RANGE, "sum", "a.b")
+        check(counted_or_none(server, "a.b") is None, "they are deleted")
+        check(put(server, "a.c", 500, {"host": "h1"}) == 204, "others are overwritten")
+        of_c = tools.good("scan", "--import", *RANGE, "sum", "a.c")
+        with Writer(server, "a.b", "h1", 1000):
+            _, _, err = tools.run("restore", copy)
+        check(", by its daemon: " in err, f"restore says what it did: {err}")
+        back = [line for line in tools.good("scan", "--import", *RANGE, "sum", "a.b").splitlines(True)
+                if int(line.split()[1]) < FIRST + 1000]
+        check("".join(back) == had, "what was deleted is back, value by value")
+        now_c = tools.good("scan", "--import", *RANGE, "sum", "a.c")
+        check(all(line in now_c for line in of_c.splitlines(True)), "what was overwritten stays")
+        check(sum(counted_or_none(server, "a.b").values()) > 1000, "queries see it")
+        check(" 0 written" in tools.run("restore", copy)[2], "nothing is left to be put")
+    finally:
+        check(server.stop() == 0, "the daemon stops")
+
+
+def counted_or_none(server, metric):
+    answer = server.query(FIRST, f"sum:10m-count:{metric}", FIRST + 7199)
+    return answer[0]["dps"] if answer else None
+
+
 def mend(server, tools):
     check("nothing was damaged" in tools.run("repair")[2], "nothing is damaged")
     files = sorted((server.folder / "data").glob("*.points"), key=lambda file: file.stat().st_size)
@@ -449,13 +481,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         folder.chmod(0o755)
-        for name in ("first", "second", "third", "fourth", "fifth"):
+        for name in ("first", "second", "third", "fourth", "fifth", "sixth"):
             (folder / name).mkdir()
         dumped = first_daemon(sys.argv[1], folder / "first")
         loaded_and_repaired(sys.argv[1], folder / "second", dumped)
         other_forms(sys.argv[1], folder / "third")
         ends(sys.argv[1], folder / "fourth")
         mended(sys.argv[1], folder / "fifth")
+        restored(sys.argv[1], folder / "sixth")
     print(f"{checks[0]} passed, {checks[1]} failed")
     return 1 if checks[1] else 0
 

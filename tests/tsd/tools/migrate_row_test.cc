@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "storage/codec/append_cell.h"
 #include "storage/codec/compacted.h"
 
 namespace hg::tsd {
@@ -114,6 +115,42 @@ TEST_CASE("beside points that are held natively a compacted cell comes as points
   const auto changes = CompareRows({"key", {kBoth}}, {"key", {kOne}}, rules).changes;
   REQUIRE(changes.size() == 1);
   CHECK(changes[0].qualifier == kTwo.qualifier);
+}
+
+TEST_CASE("only what is missing is put, where what is there is to stay") {
+  RowRules rules = kPoints;
+  rules.native = rules.only_missing = true;
+  // An instant that has another value, a cell that is there with another one.
+  const Cell other = CellOf({PointAt(0, 7)});
+  const Cell note{"t", Bytes("\1\0\0", 3), "here", 1000};
+  const Cell changed{"t", note.qualifier, "there", 1000};
+  const auto changes =
+      CompareRows({"key", {kBoth, note}}, {"key", {other, changed}}, rules).changes;
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].kind == CellChange::Kind::kPut);
+  CHECK(changes[0].qualifier == kTwo.qualifier);
+  CHECK(changes[0].value == kTwo.value);
+  CHECK(
+      CompareRows({"key", {kBoth, note}}, {"key", {other, kTwo, changed}}, rules).changes.empty());
+  CHECK(CompareRows({"key", {kBoth, note}}, {"key", {}}, rules).changes.size() == 2);
+}
+
+TEST_CASE("points of append cells are missing one by one") {
+  RowRules rules = kPoints;
+  rules.native = rules.only_missing = true;
+  Cell source{"t", Bytes(codec::kAppendQualifier), {}, 1000};
+  Cell there = source;
+  codec::AppendPair(&source.value, PointAt(0, 1));
+  codec::AppendPair(&source.value, PointAt(10, 2));
+  codec::AppendPair(&there.value, PointAt(0, 7));
+  const auto changes = CompareRows({"key", {source}}, {"key", {there}}, rules).changes;
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].qualifier == kTwo.qualifier);
+  CHECK(changes[0].value == kTwo.value);
+  CHECK(CompareRows({"key", {source}}, {"key", {there, kTwo}}, rules).changes.empty());
+  const auto whole = CompareRows({"key", {source}}, {"key", {}}, rules).changes;
+  REQUIRE(whole.size() == 1);
+  CHECK(whole[0].value == source.value);
 }
 
 TEST_CASE("cells that cannot be read as points are compared as they are") {
