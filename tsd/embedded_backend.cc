@@ -169,6 +169,7 @@ class EmbeddedBackend : public Backend {
     show("merges.bytes_forgotten", stats.forgotten_bytes);
     show("observers.failures", stats.observer_failures);
     show("files.expired", stats.expired_runs);
+    show("files.dropped", stats.dropped_runs);
     show("splits", stats.splits);
     show("block_cache.bytes", stats.cache_bytes);
     show("block_cache.hits", stats.cache_hits);

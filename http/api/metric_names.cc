@@ -201,6 +201,8 @@ constexpr StatMetric kMetrics[] = {
      "Files that a reader passed over because they hold other times."},
     {"storage.files.expired", "", "hourglass_storage_files_expired_total", kCounter,
      "Files' runs that were removed unread, everything in them past its TTL."},
+    {"storage.files.dropped", "", "hourglass_storage_files_dropped_total", kCounter,
+     "Files' runs that were removed unread, everything in them older than rules keep it."},
     {"storage.replayed_records", "", "hourglass_storage_replayed_records", kGauge,
      "Records of the log that were read again at the start."},
     {"storage.background_errors", "", "hourglass_storage_background_errors", kGauge,

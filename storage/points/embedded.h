@@ -76,6 +76,7 @@ struct EmbeddedStats {
   uint64_t merge_read_bytes = 0;  // of the files that merges read, and
   uint64_t merged_bytes = 0;      // wrote
   uint64_t expired_runs = 0;      // dropped unread, everything in them past its TTL
+  uint64_t dropped_runs = 0;      // likewise by Points::DropFiles
   uint64_t splits = 0;
   uint64_t cache_bytes = 0;  // of the block cache, as the next ones
   uint64_t cache_hits = 0;

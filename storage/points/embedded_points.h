@@ -35,6 +35,7 @@ class EmbeddedPoints : public Points,
   Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
                                           const ReconcileOptions& options) override;
   Status DeleteRows(const PointScanSpec& spec) override;
+  Status DropFiles(const EndOfRows& end_of) override { return engine_.DropFiles(end_of); }
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                     const std::function<bool(ByteView tsuid)>& visit) override;
   [[nodiscard]] bool ListsFromIndex() const override { return true; }

@@ -145,6 +145,8 @@ class Engine {
   Status LeaveRoom();
   Status Compact();
   Status Compact(const Table& table);
+  /// See Points.
+  Status DropFiles(const EndOfRows& end_of);
 
   // Regions. Any call may wait for merges of the region; writers and readers go on.
   /// Divides the region that has this key, at the given key (cut to a whole group of a points
@@ -257,7 +259,8 @@ class Engine {
   [[nodiscard]] bool NamedOnDisk(const std::vector<lsm::RunEntry>& runs) const;
 
   // Regions and their files. Whoever merges has taken its runs out of others' choice; whoever
-  // divides or joins holds the region, and no merge is at work in it.
+  // divides or joins holds the region, and no merge is at work in it. Who drops files holds it,
+  // too, beside the merges that have begun.
   using RegionPlace = std::pair<uint32_t, uint32_t>;  // ids of table and region
   struct MergeJob {
     RegionPlace place;
@@ -309,6 +312,12 @@ class Engine {
   Status RewriteSeriesHeld(RegionPlace place,
                            const std::map<uint64_t, std::vector<Damage>>& damaged,
                            RepairReport* report);
+  // engine_drop.cc
+  using MetricEnds = std::map<Bytes, uint32_t>;  // before which rows of a metric may go
+  Status DropFilesHeld(RegionPlace place, const MetricEnds& ends);
+  /// Before which all rows that a region may have may go.
+  [[nodiscard]] uint32_t EndIn(const region::RegionMap& regions, size_t region,
+                               const MetricEnds& ends) const;
   // engine_expiry.cc
   Status DropExpired();
   Status DropExpiredHeld(const Table& table, RegionPlace place, int64_t oldest_ms);
@@ -357,6 +366,7 @@ class Engine {
   std::atomic<bool> flush_asked_{false};
   std::atomic<uint64_t> log_released_{0};  // position up to which the log is in files
   std::atomic<uint64_t> replayed_{0};
+  std::atomic<uint64_t> dropped_runs_{0};  // counted when no new reader sees them any more
   const std::shared_ptr<WorkCounters> work_counters_ = std::make_shared<WorkCounters>();
   const ObserverChain observers_;
   std::atomic<bool> closed_{false};

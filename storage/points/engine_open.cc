@@ -494,6 +494,7 @@ EmbeddedStats Engine::Stats() const {
   stats.merge_read_bytes = work.merge_read_bytes;
   stats.merged_bytes = work.merged_bytes;
   stats.expired_runs = work.expired_runs;
+  stats.dropped_runs = dropped_runs_;
   stats.splits = work.splits;
   stats.observer_failures = observers_.failures();
   const lsm::BlockCacheStats cache = cache_->Stats();

@@ -504,13 +504,14 @@ Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key
   const RowsOfKey rows(layout(), table, key);
   ToldRows told(listeners_);
   for (;;) {
+    const uint64_t dropped_runs = dropped_runs_;
     const auto version = Pin();
     ASSIGN_OR_RETURN(StoredRow files, ReadFiles(*version, table, key, regular, tsuid, base));
     std::unique_lock lock(write_, std::defer_lock);
     RETURN_IF_ERROR(LockTold(rows, &told, &lock));
     // What is in this version's files and memory is the whole row as long as its memory is the one
-    // written to.
-    if (version->generations.front().get() != active_) continue;
+    // written to, and no file went that rows must not come back from.
+    if (version->generations.front().get() != active_ || dropped_runs_ != dropped_runs) continue;
     StoredRow row = MergeStored(table, ReadMemory(*version, table, key, regular, tsuid, base),
                                 std::move(files));
     Expire(table, clock_.NowMs(), &row);

@@ -79,6 +79,8 @@ void WorkCounters::AfterWork(const StoreWork& work) {
     case StoreWork::Kind::kExpiry:
       counts_.expired_runs += work.runs_read;
       return;
+    case StoreWork::Kind::kDrop:
+      return;  // the engine knows
   }
 }
 

@@ -19,7 +19,7 @@ namespace hg {
 
 /// A piece of work on files that came to its end.
 struct StoreWork {
-  enum class Kind : uint8_t { kFlush, kMerge, kSplit, kExpiry };
+  enum class Kind : uint8_t { kFlush, kMerge, kSplit, kExpiry, kDrop };
 
   Kind kind = Kind::kFlush;
   std::string table;           // "" = of all, or the table of series

@@ -143,6 +143,9 @@ class PointScan {
 /// once it is old (compaction/row_fold). Called on the scan's thread; thread-safe, does not block.
 using UnsettledRowListener = std::function<void(ByteView key, uint32_t base)>;
 
+/// Before which hour, seconds, all rows of a metric may go; 0: none may.
+using EndOfRows = std::function<uint32_t(ByteView metric)>;
+
 /// Thread-safe.
 class Points {
  public:
@@ -173,6 +176,12 @@ class Points {
 
   /// Deletes the matching rows whole: points, annotations, histograms (spec schema.md §17). Blocks.
   virtual Status DeleteRows(const PointScanSpec& spec) = 0;
+
+  /// Removes files unread of whose rows each may go: of the metrics that they may have, those of
+  /// hours before `end_of`, which is asked once for each metric. What is not in such a file stays,
+  /// also of the same rows: it is DeleteRows' that comes behind. An engine may leave any file, or
+  /// have none. What was written before `end_of` answered is durable before a file goes. Blocks.
+  virtual Status DropFiles(const EndOfRows& end_of) { return (void)end_of, Status(); }
 
   /// Calls visit with the TSUID of each known series of the metric ("" = every metric) that
   /// matches, until it returns false. Order: TSUID bytes.

@@ -36,13 +36,15 @@ class ChangeListener {
   /// of the write. Readers see the change by then, and it is not acknowledged yet: what was made of
   /// a scan that began before this call may lack it.
   virtual void AfterChange(const ChangedRows& rows) = 0;
-  /// Any row may look different from now on: the table of points was altered.
+  /// Any row may look different from now on: the table of points was altered, or whole files of
+  /// old rows went (Points::DropFiles).
   virtual void AfterAlteration() {}
 };
 
 /// A points door whose engine tells of its old rows: points of Append, rows that DeleteRows or the
 /// cells door change (put, append, delete, annotations, histograms, folding). Not told: flushes and
-/// merges, which change form only; rows whose TTL is over, which nobody changes (RowsExpire).
+/// merges, which change form only; rows whose TTL is over, which nobody changes (RowsExpire); each
+/// row of files that go whole, which are one alteration.
 /// Thread-safe.
 class WatchedPoints {
  public:

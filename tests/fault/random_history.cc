@@ -1,6 +1,7 @@
 #include "tests/fault/random_history.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -58,6 +59,7 @@ enum class Kind {
   kFlush,
   kCompact,
   kReopen,
+  kAge,
 };
 
 // Of ten thousand.
@@ -67,10 +69,10 @@ constexpr std::pair<Kind, uint64_t> kShares[] = {
     {Kind::kDeleteFamily, 50},  {Kind::kAppendCell, 300},
     {Kind::kIncrement, 300},    {Kind::kCompareAndPut, 400},
     {Kind::kPutName, 500},      {Kind::kDeleteName, 250},
-    {Kind::kGet, 300},          {Kind::kClock, 504},
+    {Kind::kGet, 300},          {Kind::kClock, 496},
     {Kind::kSplit, 8},          {Kind::kJoin, 8},
     {Kind::kFlush, 22},         {Kind::kCompact, 4},
-    {Kind::kReopen, 4},
+    {Kind::kReopen, 4},         {Kind::kAge, 8},
 };
 
 Kind KindOf(Random* random) {
@@ -213,10 +215,31 @@ std::string ApplyToNames(Kind kind, Random* random, Store& cells) {
   }
 }
 
+// Rows of some first hours, of each metric others, have become too old.
+std::string DeleteOld(Random* random, Points& points) {
+  std::map<Bytes, uint32_t> ends;
+  for (uint64_t metric = 1; metric <= 2; ++metric) {
+    Bytes id;
+    AppendBig(&id, metric, 3);
+    ends[id] = kWorkloadBase + static_cast<uint32_t>(random->Below(kHours + 1)) * 3600;
+  }
+  const Status dropped = points.DropFiles([&](ByteView metric) { return ends.at(Bytes(metric)); });
+  if (!dropped.ok()) return Answer(dropped);
+  for (const auto& [metric, end] : ends) {
+    PointScanSpec spec;
+    spec.metric = metric;
+    spec.rows.end = end;
+    if (const Status deleted = points.DeleteRows(spec); !deleted.ok()) return Answer(deleted);
+  }
+  return Answer({});
+}
+
 std::string Apply(Kind kind, Random random, const Doors& doors) {
   switch (kind) {
     case Kind::kAppend:
       return AppendPoints(&random, doors.points);
+    case Kind::kAge:
+      return DeleteOld(&random, doors.points);
     case Kind::kIncrement:
     case Kind::kCompareAndPut:
     case Kind::kPutName:
@@ -383,11 +406,15 @@ std::vector<uint64_t> Shrink(const HistoryOptions& options, std::vector<uint64_t
 }
 
 std::string Describe(const HistoryOptions& options, uint64_t step) {
-  static const char* const kNames[] = {
-      "append points", "put cells",      "delete a column", "delete a row", "delete a family",
-      "append a cell", "increment",      "compare and put", "put a name",   "delete a name",
-      "get a row",     "step the clock", "split",           "join",         "flush",
-      "merge",         "reopen"};
+  static const char* const kNames[] = {"append points",   "put cells",
+                                       "delete a column", "delete a row",
+                                       "delete a family", "append a cell",
+                                       "increment",       "compare and put",
+                                       "put a name",      "delete a name",
+                                       "get a row",       "step the clock",
+                                       "split",           "join",
+                                       "flush",           "merge",
+                                       "reopen",          "delete what is old"};
   Random random(options.seed, step);
   return std::to_string(step) + ": " + kNames[static_cast<size_t>(KindOf(&random))] + "\n";
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Random histories: operations through both doors of the engine, and the same on the model; flush,
-// merge, reopening and steps of the clock between them. A failing history is shrunk to the steps
-// that are needed.
+// merge, reopening, files that go for their age and steps of the clock between them. A failing
+// history is shrunk to the steps that are needed.
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,6 @@
 #include "tsd/retention/retention.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <optional>
@@ -45,6 +46,9 @@ Status Retention::Round() {
     LogWarning("retention: " + status.ToString());
     if (first.ok()) first = std::move(status);
   };
+  // First, or all that is in them would be read to be deleted.
+  if (Status dropped = Survive([this] { return DropFiles(); }); !dropped.ok())
+    failed(Prepend(dropped, "whole files"));
   for (const RetentionRule& rule : options_.rules) {
     const auto metrics = Survive([&] { return MetricsOf(rule); });
     if (!metrics.ok()) {
@@ -67,14 +71,54 @@ Result<std::vector<std::string>> Retention::MetricsOf(const RetentionRule& rule)
   return names_.Suggest(UidKind::kMetric, rule.metric, std::numeric_limits<size_t>::max());
 }
 
+// Before which hour rows of the metric may go that are kept so long; 0: none.
+Result<uint32_t> Retention::EndOf(const Bytes& metric, int64_t keep_ms) const {
+  const int64_t oldest_s = std::clamp<int64_t>((clock_.NowMs() - keep_ms) / 1000, 0,
+                                               std::numeric_limits<uint32_t>::max());
+  // Of the hour that is being left some points are to stay.
+  const auto end_s = static_cast<uint32_t>(oldest_s - oldest_s % kRowSpan);
+  if (end_s == 0 || !options_.may_delete) return end_s;
+  return options_.may_delete(metric, end_s);
+}
+
+// How long rows of all series of a metric, by its id, are kept: rules without tags say it for those
+// to come, too.
+std::map<Bytes, int64_t, std::less<>> Retention::ShortestKeeps() {
+  std::map<Bytes, int64_t, std::less<>> keeps;
+  for (const RetentionRule& rule : options_.rules) {
+    if (!rule.filters.empty()) continue;
+    const auto metrics = MetricsOf(rule);
+    if (!metrics.ok()) continue;
+    for (const std::string& metric : *metrics) {
+      Result<Bytes> id = names_.Find(UidKind::kMetric, metric);
+      if (!id.ok()) continue;
+      const auto [kept, is_new] = keeps.try_emplace(std::move(*id), rule.keep_ms);
+      kept->second = std::min(kept->second, rule.keep_ms);
+    }
+  }
+  return keeps;
+}
+
+// A metric that fails keeps its files; DeleteOld tells of it.
+Status Retention::DropFiles() {
+  std::optional<std::map<Bytes, int64_t, std::less<>>> keeps;  // where there are files
+  const auto end_of = [&](ByteView metric) -> Result<uint32_t> {
+    RETURN_IF_ERROR(watch_.Step(1));
+    if (!keeps) keeps = ShortestKeeps();
+    const auto kept = keeps->find(metric);
+    if (kept == keeps->end()) return 0U;
+    return EndOf(kept->first, kept->second);
+  };
+  return points_.DropFiles([&](ByteView metric) {
+    const auto end = Survive([&] { return end_of(metric); });
+    return end.ok() ? *end : 0U;
+  });
+}
+
 Status Retention::DeleteOld(const RetentionRule& rule, const std::string& metric) {
-  const int64_t oldest_s = (clock_.NowMs() - rule.keep_ms) / 1000;
-  if (oldest_s < int64_t{kRowSpan}) return {};
   query::NameMemo names(names_, &watch_);
   PointScanSpec spec;
   spec.watch = &watch_;
-  // Of the hour that is being left some points are to stay.
-  spec.rows.end = static_cast<uint64_t>(oldest_s) / kRowSpan * kRowSpan;
 
   Result<Bytes> id = names.Find(UidKind::kMetric, metric);
   // A name that does not exist, of a metric or a tag, has no points.
@@ -83,11 +127,8 @@ Status Retention::DeleteOld(const RetentionRule& rule, const std::string& metric
   };
   if (!id.ok()) return unless_unknown(id.status());
   spec.metric = std::move(*id);
-  if (options_.may_delete) {
-    ASSIGN_OR_RETURN(spec.rows.end,
-                     options_.may_delete(spec.metric, static_cast<uint32_t>(spec.rows.end)));
-    if (spec.rows.end == 0) return {};
-  }
+  ASSIGN_OR_RETURN(spec.rows.end, EndOf(spec.metric, rule.keep_ms));
+  if (spec.rows.end == 0) return {};
 
   query::ValidSubQuery wanted;
   wanted.text.metric = metric;

@@ -1,12 +1,14 @@
 #pragma once
 // Deletes points that are older than the rules say, by their own time: whole row-hours, in the
-// background. What is kept equally long everywhere is better told the store (tsd.storage.ttl),
-// which hides it at once and drops whole files.
+// background; whole files first, where rules without tags cover all that is in them. What is kept
+// equally long everywhere is better told the store (tsd.storage.ttl), which hides it at once and
+// drops nothing but whole files.
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -31,8 +33,10 @@ struct RetentionOptions {
 };
 
 struct RetentionStats {
-  uint64_t rounds = 0;    // that came to their end
-  uint64_t failures = 0;  // metrics whose rows could not be deleted, or not all, in some round
+  uint64_t rounds = 0;  // that came to their end
+  // Metrics whose rows could not be deleted, or not all, in some round; and rounds whose files
+  // could not go.
+  uint64_t failures = 0;
 };
 
 /// Thread-safe; rounds follow each other. Points, names and clock outlive it.
@@ -66,6 +70,9 @@ class Retention {
 
   void Work();
   Result<std::vector<std::string>> MetricsOf(const RetentionRule& rule);
+  Result<uint32_t> EndOf(const Bytes& metric, int64_t keep_ms) const;
+  std::map<Bytes, int64_t, std::less<>> ShortestKeeps();
+  Status DropFiles();
   Status DeleteOld(const RetentionRule& rule, const std::string& metric);
 
   Points& points_;

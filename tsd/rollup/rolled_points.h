@@ -29,6 +29,7 @@ class RolledPoints : public Points, public query::RolledHoursSource {
     return points_.Scan(spec, options);
   }
   Status DeleteRows(const PointScanSpec& spec) override { return points_.DeleteRows(spec); }
+  Status DropFiles(const EndOfRows& end_of) override { return points_.DropFiles(end_of); }
   Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
                     const std::function<bool(ByteView tsuid)>& visit) override {
     return points_.ListSeries(metric, matcher, visit);

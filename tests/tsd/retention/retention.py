@@ -39,8 +39,31 @@ def ages(server, metric, now):
     return found
 
 
+def stat(server, name):
+    return next(int(point["value"]) for point in server.get("/api/stats") if point["metric"] == "tsd." + name)
+
+
+def check_whole_files(check, folder):
+    """Files of days that one rule covers go unread; of another that is younger rows go."""
+    server = daemon.Daemon(sys.argv[1], folder, {"tsd.retention.interval": 1})
+    server.start()
+    now = int(time.time())
+    put(server, [point(metric, "web1", days * DAY, now) for metric in ("a", "b") for days in (50, 40, 30, 0)])
+    check("memory goes to files", server.stop(), 0)
+    server.settings["tsd.retention.config"] = '[{"metric": "*", "keep": "45d"}, {"metric": "a", "keep": "35d"}]'
+    server.start()
+    check("what is left of a", waited(lambda: ages(server, "a", now), {("web1", 30), ("web1", 0)}), {("web1", 30), ("web1", 0)})
+    left = {("web1", 40), ("web1", 30), ("web1", 0)}
+    check("what is left of b", waited(lambda: ages(server, "b", now), left), left)
+    check("files that went whole", stat(server, "storage.files.dropped"), 1)
+    check("failures", stat(server, "retention.failures"), 0)
+    check("stops in good order", server.stop(), 0)
+
+
 def main():
     check = Checks()
+    with tempfile.TemporaryDirectory() as folder:
+        check_whole_files(check, folder)
     with tempfile.TemporaryDirectory() as folder:
         server = daemon.Daemon(sys.argv[1], folder, {"tsd.retention.config": json.dumps(RULES), "tsd.retention.interval": 1})
         server.start()

@@ -34,6 +34,7 @@ class Recorder : public ChangeListener {
   explicit Recorder(std::vector<std::string>* heard) : heard_(*heard) {}
   Status BeforeChange(const ChangedRows& rows) override {
     Say("before " + Name(rows));
+    if (before) before();
     return refuses ? Status::Unavailable("the recorder refuses") : Status();
   }
   void AfterChange(const ChangedRows& rows) override {
@@ -43,7 +44,7 @@ class Recorder : public ChangeListener {
   void AfterAlteration() override { Say("altered"); }
 
   bool refuses = false;
-  std::function<void()> look;
+  std::function<void()> before, look;
 
  private:
   void Say(std::string what) {
@@ -192,6 +193,33 @@ TEST_CASE_FIXTURE(Rig, "flushes and merges are not told of, a new TTL is") {
   CHECK(store->cells().AlterTable(table).ok());
   CHECK(Take() == Heard{"altered"});
   CHECK(store->watched().RowsExpire());
+}
+
+TEST_CASE_FIXTURE(Rig, "files that go whole are one alteration") {
+  CHECK(Append({Entry(1, kBase), Entry(2, kBase)}).ok());
+  CHECK(store->cells().Flush().ok());
+  Take();
+  CHECK(store->points().DropFiles([](ByteView) { return 0; }).ok());
+  CHECK(Take().empty());
+  CHECK(store->points().DropFiles([](ByteView) { return kHorizon; }).ok());
+  CHECK(Take() == Heard{"altered"});
+  CHECK(CountPoints(*store) == 0);
+}
+
+TEST_CASE_FIXTURE(Rig,
+                  "a change that rests on what is stored does not bring back a file that went") {
+  const auto append = [&](const Bytes& value) {
+    return store->cells().Append("tsdb", Key(1, kBase), "t", Bytes("\1\0\0", 3), value);
+  };
+  CHECK(append("old").ok());
+  CHECK(store->cells().Flush().ok());
+  recorder->before = [&] {
+    CHECK(store->points().DropFiles([](ByteView) { return kHorizon; }).ok());
+  };
+  CHECK(append("new").ok());
+  const auto row = store->cells().Get("tsdb", Key(1, kBase));
+  REQUIRE(row->cells.size() == 1);
+  CHECK(row->cells[0].value == "new");
 }
 
 TEST_CASE_FIXTURE(Rig, "the horizon does not fall") {
