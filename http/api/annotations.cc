@@ -7,6 +7,7 @@
 #include "http/api/annotations_bulk.h"
 #include "http/api/arguments.h"
 #include "http/api/object_verbs.h"
+#include "http/api/parsed_body.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/services.h"
@@ -47,8 +48,9 @@ std::optional<codec::Annotation> ReadRequest(const Request& request, const Servi
     }
     return {};
   }
-  const Result<JsonValue> body = ParseJson(request.body);
-  Result<codec::Annotation> annotation = body.ok() ? ReadAnnotation(*body) : body.status();
+  const std::optional<JsonValue> body = ParsedBody(request, out);
+  if (!body) return {};
+  Result<codec::Annotation> annotation = ReadAnnotation(*body);
   if (annotation.ok()) return std::move(*annotation);
   // Not 400: OpenTSDB lets the parser's complaint through (§16.2).
   SendError(out, request, 500, annotation.status().message());

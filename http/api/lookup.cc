@@ -7,6 +7,7 @@
 
 #include "http/api/arguments.h"
 #include "http/api/distinct_first.h"
+#include "http/api/parsed_body.h"
 #include "http/api/series_search.h"
 #include "http/errors.h"
 #include "http/replies.h"
@@ -79,8 +80,7 @@ Status ReadNumber(const JsonValue& object, std::string_view name, int32_t* out) 
   return {};
 }
 
-Result<LookupQuery> FromBody(std::string_view text) {
-  ASSIGN_OR_RETURN(JsonValue parsed, ParseJson(text));
+Result<LookupQuery> FromBody(JsonValue parsed) {
   const JsonValue body = ObjectOfOne(std::move(parsed), JsonValue::Kind::kString, "metric");
   if (!body.is_object()) return Status::InvalidArgument("An object is expected");
   LookupQuery query;
@@ -190,9 +190,22 @@ void WriteHead(const LookupQuery& query, float took_ms, JsonWriter* json) {
   json->Float(took_ms);
 }
 
+// Of any kind of search; none: the error was sent.
+std::optional<LookupQuery> FromBody(const Request& request, ResponseWriter& out) {
+  std::optional<JsonValue> body = ParsedBody(request, out);
+  if (!body) return {};
+  Result<LookupQuery> query = FromBody(std::move(*body));
+  if (query.ok()) return std::move(*query);
+  // Not 400: OpenTSDB lets the parser's complaint through (§18.1).
+  SendError(out, request, 500, query.status().message());
+  return {};
+}
+
 }  // namespace
 
-Status CheckSearchBody(std::string_view body) { return FromBody(body).status(); }
+bool CheckSearchBody(const Request& request, ResponseWriter& out) {
+  return FromBody(request, out).has_value();
+}
 
 void HandleLookup(const Request& request, Services& services, ResponseWriter& out) {
   const int64_t began_ns = services.clock.MonotonicNs();
@@ -201,10 +214,8 @@ void HandleLookup(const Request& request, Services& services, ResponseWriter& ou
     query = FromParameters(request, out);
     if (!query) return;
   } else {
-    Result<LookupQuery> from_body = FromBody(request.body);
-    // Not 400: OpenTSDB lets the parser's complaint through (§18.1).
-    if (!from_body.ok()) return SendError(out, request, 500, from_body.status().message());
-    query = std::move(*from_body);
+    query = FromBody(request, out);
+    if (!query) return;
     // Only an explicit null leaves the metric out (recorded).
     if (!query->metric && query->tags.value_or(std::vector<TagWish>()).empty())
       return SendError(out, request, 400,

@@ -1,9 +1,11 @@
 #include "http/api/query_exp.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "http/api/asked_query.h"
+#include "http/api/parsed_body.h"
 #include "http/errors.h"
 #include "http/replies.h"
 #include "http/wire/exp_json.h"
@@ -23,9 +25,7 @@ struct Asked {
   query::ValidQuery query;
 };
 
-Result<Asked> ReadAndCheck(const Request& request, Services& services) {
-  if (request.body.empty()) return Status::InvalidArgument("Incoming data was null or empty");
-  ASSIGN_OR_RETURN(JsonValue body, ParseJson(request.body));
+Result<Asked> ReadAndCheck(const JsonValue& body, Services& services) {
   Asked out;
   ASSIGN_OR_RETURN(out.request, ReadExpRequest(body));
   ASSIGN_OR_RETURN(out.plan, query::PlanExpressions(out.request));
@@ -44,13 +44,27 @@ Result<std::vector<query::ExpResult>> Evaluate(const Asked& asked, Services& ser
                                &running);
 }
 
+// None: the error was sent.
+std::optional<Asked> Read(const Request& request, Services& services, ResponseWriter& out) {
+  if (request.body.empty()) {
+    SendError(out, request, 500, "Incoming data was null or empty");
+    return {};
+  }
+  const std::optional<JsonValue> body = ParsedBody(request, out);
+  if (!body) return {};
+  Result<Asked> asked = ReadAndCheck(*body, services);
+  if (asked.ok()) return std::move(*asked);
+  SendError(out, request, 500, asked.status().message());
+  return {};
+}
+
 }  // namespace
 
 void HandleQueryExp(const Request& request, Services& services, ResponseWriter& out) {
-  Result<Asked> asked = ReadAndCheck(request, services);
-  if (!asked.ok()) {
+  const std::optional<Asked> asked = Read(request, services, out);
+  if (!asked) {
     services.counters.query_invalid.fetch_add(1, std::memory_order_relaxed);
-    return SendError(out, request, 500, asked.status().message());
+    return;
   }
   auto running = services.queries.running().Begin(asked->query.request, ClientOf(request, out));
   if (!running.ok()) return SendQueryFailure(request, services, running.status(), out);

@@ -25,10 +25,7 @@ void RefuseType(const Request& request, const std::string& type, ResponseWriter&
 
 /// The arguments are read before the plug-in is missed.
 void RefusePluginType(const Request& request, Method method, ResponseWriter& out) {
-  if (method == Method::kPost && !request.body.empty()) {
-    if (const Status read = CheckSearchBody(request.body); !read.ok())
-      return SendError(out, request, 500, read.message());
-  }
+  if (method == Method::kPost && !request.body.empty() && !CheckSearchBody(request, out)) return;
   if (method == Method::kGet) {
     if (!NonEmptyParameter(request, "query")) return SendMissingParameter(out, request, "query");
     for (const char* name : {"limit", "start_index"}) {

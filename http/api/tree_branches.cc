@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/parsed_body.h"
 #include "http/api/tree_parts.h"
 #include "http/errors.h"
 #include "http/replies.h"
@@ -51,8 +52,8 @@ std::optional<SeriesOfTree> ReadSeries(const Request& request, ResponseWriter& o
     SendError(out, request, 500, why);
     return std::optional<SeriesOfTree>();
   };
-  const Result<JsonValue> body = ParseJson(request.body);
-  if (!body.ok()) return bad(body.status().message());
+  const std::optional<JsonValue> body = ParsedBody(request, out);
+  if (!body) return {};
   if (!body->is_object()) return bad("An object is expected");
   const JsonValue* id = body->Find("treeId");
   if (id != nullptr && !id->is_null() &&

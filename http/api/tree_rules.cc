@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "http/api/arguments.h"
+#include "http/api/parsed_body.h"
 #include "http/api/tree_parts.h"
 #include "http/errors.h"
 #include "http/replies.h"
@@ -106,8 +107,9 @@ std::optional<TreeRule> FromParameters(const Request& request, ResponseWriter& o
 /// From the body, or without one from the query string; none: the error was sent.
 std::optional<TreeRule> ReadRequest(const Request& request, ResponseWriter& out) {
   if (request.body.empty()) return FromParameters(request, out);
-  Result<JsonValue> body = ParseJson(request.body);
-  Result<TreeRule> rule = body.ok() ? ReadRule(std::move(*body)) : body.status();
+  std::optional<JsonValue> body = ParsedBody(request, out);
+  if (!body) return {};
+  Result<TreeRule> rule = ReadRule(std::move(*body));
   if (rule.ok()) return std::move(*rule);
   // 500, although it is the client's mistake: spec http-api.md §18.2.
   SendError(out, request, 500, rule.status().message());
@@ -183,8 +185,8 @@ std::optional<std::vector<TreeRule>> ReadRules(const Request& request, ResponseW
     return std::optional<std::vector<TreeRule>>();
   };
   // 500, although it is the client's mistake: spec http-api.md §18.2.
-  const Result<JsonValue> body = ParseJson(request.body);
-  if (!body.ok()) return refuse(500, body.status().message());
+  const std::optional<JsonValue> body = ParsedBody(request, out);
+  if (!body) return {};
   if (body->is_null()) return refuse(400, "Missing tree rules");
   if (!body->is_array()) return refuse(500, "An array of rules is expected");
   std::vector<TreeRule> rules;

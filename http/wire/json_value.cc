@@ -177,8 +177,8 @@ Status Build(std::string_view text, Builder* builder) {
   RETURN_IF_ERROR(builder->status);
   const std::string where = " (at byte " + std::to_string(result.Offset()) + ")";
   if (result.Code() == rapidjson::kParseErrorTermination)
-    return Status::InvalidArgument("The document is nested deeper than " +
-                                   std::to_string(kJsonDepthMax) + " levels" + where);
+    return Status::LimitExceeded("The document is nested deeper than " +
+                                 std::to_string(kJsonDepthMax) + " levels" + where);
   return Status::InvalidArgument(rapidjson::GetParseError_En(result.Code()) + where);
 }
 

@@ -47,7 +47,8 @@ template <typename T>
 bool Read(const Result<T>& result) {
   if (result.ok()) return true;
   const StatusCode code = result.status().code();
-  INVARIANT(code == StatusCode::kInvalidArgument || code == StatusCode::kCorruption);
+  INVARIANT(code == StatusCode::kInvalidArgument || code == StatusCode::kCorruption ||
+            code == StatusCode::kLimitExceeded);
   INVARIANT(!result.status().message().empty());
   return false;
 }

@@ -54,6 +54,21 @@ TEST_CASE("suggest gives names of one kind in byte order") {
             {"POST", "/suggest?type=tagk", "", 200, R"(["host"])"}});
 }
 
+TEST_CASE("a document that is nested too deep is the client's mistake wherever it is sent") {
+  ApiFixture f;
+  const std::string deep(1000, '[');
+  for (const char* target :
+       {"/api/put", "/api/query", "/api/query/exp", "/api/query/last", "/api/suggest",
+        "/api/annotation", "/api/annotation/bulk", "/api/search/lookup", "/api/search/uidmeta",
+        "/api/tree", "/api/tree/rule", "/api/tree/rules", "/api/tree/test", "/api/uid/assign",
+        "/api/uid/tsmeta", "/api/uid/uidmeta"}) {
+    CAPTURE(target);
+    const BufferResponse reply = f.Ask("POST", target, deep);
+    CHECK(reply.status == 400);
+    CHECK(reply.body.find("nested deeper than 128 levels") != std::string::npos);
+  }
+}
+
 TEST_CASE("where nobody is asked who he is, a client has no name and all roles") {
   ApiFixture f;
   Check(f, {{"GET", "/api/user", "", 200,

@@ -1,0 +1,21 @@
+#include "http/api/parsed_body.h"
+
+#include <utility>
+
+#include "http/api/arguments.h"
+#include "http/errors.h"
+
+namespace hg::http {
+
+std::optional<JsonValue> ParsedBody(const Request& request, ResponseWriter& out) {
+  Result<JsonValue> body = ParseJson(request.body);
+  if (body.ok()) return std::move(*body);
+  if (body.status().code() == StatusCode::kLimitExceeded) {
+    SendBadJson(out, request, body.status().message());
+  } else {
+    SendError(out, request, 500, body.status().message());
+  }
+  return {};
+}
+
+}  // namespace hg::http
