@@ -5,6 +5,7 @@
 #include "http/wire/body_coding.h"
 #include "http/wire/charset.h"
 #include "http/wire/put_json.h"
+#include "http/wire/request_memory.h"
 
 namespace hg::http {
 
@@ -15,6 +16,8 @@ BodyForm FormOfBody(const RequestHead& head, size_t body_bytes) {
 
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max,
                 std::string* text) {
+  RequestMemory::Share* const share = RequestMemory::Share::Current();
+  const uint64_t held = share != nullptr ? share->held() : 0;
   if (form.coding != ContentCoding::kNone) {
     const Status unpacked = UnpackBody(form.coding, body, bytes_max, kPutPadding, text);
     if (unpacked.code() == StatusCode::kInvalidArgument)
@@ -23,7 +26,9 @@ Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max,
     body = *text;
   }
   if (form.charset.empty()) return {};
+  const uint64_t unpacked = share != nullptr ? share->held() - held : 0;
   ASSIGN_OR_RETURN(*text, ToUtf8(form.charset, body));
+  if (share != nullptr) share->Give(unpacked);
   return {};
 }
 

@@ -22,7 +22,8 @@ BodyForm FormOfBody(const RequestHead& head, size_t body_bytes);
 
 /// The text of a body that is not plain; *text has the room behind it that the fast parsers want
 /// where there is no charset. LimitExceeded: more than bytes_max. Corruption: it cannot be
-/// unpacked. InvalidArgument: no such charset.
+/// unpacked. InvalidArgument: no such charset. What it takes is asked of this thread's share first
+/// (wire/request_memory.h), which holds it then: as it refuses it.
 Status ReadBody(const BodyForm& form, std::string_view body, uint64_t bytes_max, std::string* text);
 
 }  // namespace hg::http

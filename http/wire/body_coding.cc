@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "http/wire/request_memory.h"
 #include "storage/base/invariant.h"
 
 namespace hg::http {
@@ -48,11 +49,13 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
   static thread_local const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor(
       libdeflate_alloc_decompressor());
   out->clear();
+  RequestMemory::Room room;
   size_t size = 0;
   // A gzip body may be several members in a row.
   while (!coded.empty()) {
     size_t capacity = std::min(size + GuessSize(coding, coded, bytes_max), bytes_max);
     for (;;) {
+      RETURN_IF_ERROR(room.Grow(capacity + padding));
       out->resize(capacity + padding);
       size_t used = 0, written = 0;
       const libdeflate_result result = Unpack(decompressor.get(), coding, coded, out->data() + size,
@@ -75,6 +78,7 @@ Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max
   }
   out->resize(size);  // the capacity keeps the padding
   out->reserve(size + padding);
+  room.Keep();
   return {};
 }
 

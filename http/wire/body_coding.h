@@ -11,7 +11,8 @@
 namespace hg::http {
 
 /// Unpacks `coded` into *out with `padding` unused bytes allocated behind. InvalidArgument: damaged
-/// or cut short. LimitExceeded: more than bytes_max. coding is not kNone.
+/// or cut short. LimitExceeded: more than bytes_max. coding is not kNone. The room is asked of this
+/// thread's share (request_memory.h) before it is taken, which holds it then: as it refuses it.
 Status UnpackBody(ContentCoding coding, std::string_view coded, size_t bytes_max, size_t padding,
                   std::string* out);
 

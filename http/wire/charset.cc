@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 
+#include "http/wire/request_memory.h"
 #include "storage/model/letter_case.h"
 
 namespace hg::http {
@@ -51,7 +52,11 @@ Result<std::string> ToUtf8(std::string_view charset, std::string_view text) {
   iconv_t opened = iconv_open("UTF-8", name.c_str());
   if (opened == reinterpret_cast<iconv_t>(-1)) return unknown();
   const std::unique_ptr<iconv_t, CloseConverter> converter(opened);
+  RequestMemory::Room in_room, out_room;
+  RETURN_IF_ERROR(in_room.Grow(text.size()));
+  RETURN_IF_ERROR(out_room.Grow(text.size()));
   std::string out;
+  out.reserve(text.size());
   std::string in(text);  // iconv wants bytes that it could change
   char* from = in.data();
   size_t left = in.size();
@@ -60,12 +65,18 @@ Result<std::string> ToUtf8(std::string_view charset, std::string_view text) {
     char* to = piece.data();
     size_t room = piece.size();
     const size_t converted = iconv(converter.get(), &from, &left, &to, &room);
+    if (out.capacity() - out.size() < piece.size()) {
+      const size_t more = 2 * out.capacity() + piece.size();
+      RETURN_IF_ERROR(out_room.Grow(more));
+      out.reserve(more);
+    }
     out.append(piece.data(), static_cast<size_t>(to - piece.data()));
     if (converted != static_cast<size_t>(-1) || left == 0 || errno == E2BIG) continue;
     out += kReplacement;
     ++from;
     --left;
   }
+  out_room.Keep();
   return out;
 }
 

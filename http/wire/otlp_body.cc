@@ -41,12 +41,20 @@ constexpr uint8_t kKey = Tag(1, kSized), kValue = Tag(2, kSized);
 constexpr uint8_t kText = Tag(1, kSized), kBool = Tag(2, kVarint), kInt = Tag(3, kVarint);
 constexpr uint8_t kDouble = Tag(4, kFixed64);
 
+/// Of a piece in the body.
+int DepthOf(OtlpBody::Piece::Kind kind) { return kind == OtlpBody::Piece::Kind::kResource ? 2 : 3; }
+
 }  // namespace
 
 bool OtlpBody::ParsePiece(Piece::Kind kind, std::string_view bytes,
                           google::protobuf::MessageLite* message) {
-  const int depth = kind == Piece::Kind::kResource ? 2 : 3;  // of it in the body
-  return ParseMessage(bytes, message, depth);
+  return ParseMessage(bytes, message, DepthOf(kind));
+}
+
+template <typename Message>
+bool OtlpBody::CheckPiece(Piece::Kind kind, std::string_view bytes) {
+  Message message;
+  return ParseMessage(bytes, &message, DepthOf(kind), &message_room_);
 }
 
 bool OtlpBody::Read(std::string_view body) {
@@ -82,8 +90,7 @@ bool OtlpBody::ReadResourceMetrics(std::string_view bytes) {
     } else if (tag == kResource) {
       if (has_resource || has_scopes || !TakeSized(&bytes, &resource_)) return false;
       has_resource = true;
-      otlp::Resource resource;
-      if (!ParsePiece(Piece::Kind::kResource, resource_, &resource)) return false;
+      if (!CheckPiece<otlp::Resource>(Piece::Kind::kResource, resource_)) return false;
     } else if (!SkipField(tag, &bytes)) {
       return false;
     }
@@ -105,8 +112,7 @@ bool OtlpBody::ReadScopeMetrics(std::string_view bytes) {
     } else if (tag == kScope) {
       if (has_scope || has_metrics || !TakeSized(&bytes, &scope_)) return false;
       has_scope = true;
-      otlp::InstrumentationScope scope;
-      if (!ParsePiece(Piece::Kind::kScope, scope_, &scope)) return false;
+      if (!CheckPiece<otlp::InstrumentationScope>(Piece::Kind::kScope, scope_)) return false;
     } else if (!SkipField(tag, &bytes)) {
       return false;
     }
@@ -114,11 +120,26 @@ bool OtlpBody::ReadScopeMetrics(std::string_view bytes) {
   return true;
 }
 
-void OtlpBody::AddPiece(Piece::Kind kind, std::string_view bytes) {
-  if (!resource_told_) pieces_.push_back({.kind = Piece::Kind::kResource, .bytes = resource_});
-  if (!scope_told_) pieces_.push_back({.kind = Piece::Kind::kScope, .bytes = scope_});
+bool OtlpBody::AddPiece(Piece::Kind kind, std::string_view bytes) {
+  const auto add = [this](const Piece& piece) {
+    if (!MakeRoom(&pieces_, &pieces_room_)) return false;
+    pieces_.push_back(piece);
+    return true;
+  };
+  if (!resource_told_ && !add({.kind = Piece::Kind::kResource, .bytes = resource_})) return false;
+  if (!scope_told_ && !add({.kind = Piece::Kind::kScope, .bytes = scope_})) return false;
   resource_told_ = scope_told_ = true;
-  pieces_.push_back({.kind = kind, .bytes = bytes});
+  return add({.kind = kind, .bytes = bytes});
+}
+
+template <typename T>
+bool OtlpBody::MakeRoom(std::vector<T>* list, RequestMemory::Room* room) {
+  constexpr size_t kFirst = 16;
+  if (list->size() < list->capacity()) return true;
+  const size_t more = std::max(kFirst, 2 * list->capacity());
+  if (!room->Grow(more * sizeof(T)).ok()) return false;
+  list->reserve(more);
+  return true;
 }
 
 bool OtlpBody::ReadMetric(std::string_view bytes) {
@@ -151,17 +172,15 @@ bool OtlpBody::ReadMetric(std::string_view bytes) {
   if (names == 1 && !name.empty() && IsText(name) && gauges + sums == 1 && others == 0 &&
       ReadNumbers(data, sums == 1)) {
     if (numbers_.size() == before) return true;
-    AddPiece(Piece::Kind::kNumbers, bytes);
+    if (!AddPiece(Piece::Kind::kNumbers, bytes)) return false;
     pieces_.back().name = name;
     pieces_.back().first = before;
     pieces_.back().count = numbers_.size() - before;
     return true;
   }
   numbers_.resize(before);
-  otlp::Metric metric;
-  if (!ParsePiece(Piece::Kind::kMetric, bytes, &metric)) return false;
-  AddPiece(Piece::Kind::kMetric, bytes);
-  return true;
+  return CheckPiece<otlp::Metric>(Piece::Kind::kMetric, bytes) &&
+         AddPiece(Piece::Kind::kMetric, bytes);
 }
 
 bool OtlpBody::ReadNumbers(std::string_view bytes, bool sum) {
@@ -219,10 +238,13 @@ bool OtlpBody::ReadNumber(std::string_view bytes) {
   }
   if (!has_time || !has_value) return false;
   if (!has_attributes) {
-    if (attributes_.empty() || !attributes_.back().raw.empty())
+    if (attributes_.empty() || !attributes_.back().raw.empty()) {
+      if (!MakeRoom(&attributes_, &attributes_room_)) return false;
       attributes_.push_back({.first = labels_.size()});
+    }
     number.attributes = static_cast<uint32_t>(attributes_.size() - 1);
   }
+  if (!MakeRoom(&numbers_, &numbers_room_)) return false;
   numbers_.push_back(number);
   return true;
 }
@@ -248,6 +270,7 @@ bool OtlpBody::TakeAttributes(std::string_view* rest, uint32_t* attributes) {
   made.raw = all.substr(0, all.size() - rest->size());
   SortLabels(&made);
   *attributes = static_cast<uint32_t>(attributes_.size());
+  if (!MakeRoom(&attributes_, &attributes_room_)) return false;
   attributes_.push_back(made);
   return true;
 }
@@ -271,6 +294,8 @@ bool OtlpBody::ReadAttribute(std::string_view bytes, Attributes* attributes) {
   } else if (tag == kBool) {
     if (!TakeVarint(&value, &bits)) return false;
     label.value = bits != 0 ? "true" : "false";
+  } else if (!texts_room_.Grow(std::bit_ceil(texts_.size() + 1) * sizeof(std::string)).ok()) {
+    return false;
   } else if (tag == kInt) {
     if (!TakeVarint(&value, &bits)) return false;
     label.value = texts_.emplace_back(std::to_string(static_cast<int64_t>(bits)));
@@ -282,6 +307,7 @@ bool OtlpBody::ReadAttribute(std::string_view bytes, Attributes* attributes) {
   }
   if (!value.empty()) return false;
   attributes->bytes += label.name.size() + label.value.size();
+  if (!MakeRoom(&labels_, &labels_room_)) return false;
   labels_.push_back(label);
   return true;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/wire/request_memory.h"
 #include "http/wire/series_labels.h"
 #include "storage/model/point.h"
 
@@ -50,7 +51,8 @@ class OtlpBody {
     size_t first = 0, count = 0;
   };
 
-  /// False: it is not regular, or no request at all. True: protobuf would read all of it.
+  /// False: it is not regular, or no request at all, or memory for what it is read into was refused
+  /// (request_memory.h). True: protobuf would read all of it.
   bool Read(std::string_view body);
 
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
@@ -65,7 +67,7 @@ class OtlpBody {
   }
 
   /// Reads a piece's bytes as the message that it is: as deep as it may be there. False: they are
-  /// none.
+  /// none. Its memory was asked for when the body was read, for one of them at a time.
   static bool ParsePiece(Piece::Kind kind, std::string_view bytes,
                          google::protobuf::MessageLite* message);
 
@@ -80,8 +82,16 @@ class OtlpBody {
   bool TakeAttributes(std::string_view* rest, uint32_t* attributes);
   bool ReadAttribute(std::string_view bytes, Attributes* attributes);
   void SortLabels(Attributes* attributes);
-  void AddPiece(Piece::Kind kind, std::string_view bytes);
+  /// Whether it can be read so; its memory is asked for.
+  template <typename Message>
+  bool CheckPiece(Piece::Kind kind, std::string_view bytes);
+  bool AddPiece(Piece::Kind kind, std::string_view bytes);
+  /// Before each element of a list.
+  template <typename T>
+  static bool MakeRoom(std::vector<T>* list, RequestMemory::Room* room);
 
+  RequestMemory::Room message_room_;  // for the largest of those that are left to protobuf
+  RequestMemory::Room pieces_room_, numbers_room_, attributes_room_, labels_room_, texts_room_;
   std::vector<Piece> pieces_;
   std::vector<Number> numbers_;
   std::vector<Attributes> attributes_;

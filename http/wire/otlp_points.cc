@@ -344,8 +344,9 @@ bool AddDataPoints(std::string_view protobuf, const OtlpNaming& naming, Labelled
     Reader(naming, sink).Read(body);
     return true;
   }
+  RequestMemory::Room room;
   otlp::ExportMetricsServiceRequest request;
-  if (!ParseMessage(protobuf, &request)) return false;
+  if (!ParseMessage(protobuf, &request, 0, &room)) return false;
   AddDataPoints(request, naming, sink);
   return true;
 }

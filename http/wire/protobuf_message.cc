@@ -7,7 +7,6 @@
 
 #include <climits>
 
-#include "http/wire/request_memory.h"
 #include "storage/model/utf8.h"
 
 namespace hg::http {
@@ -17,6 +16,9 @@ namespace {
 void KeepQuiet() {
   [[maybe_unused]] static auto* const before = google::protobuf::SetLogHandler(nullptr);
 }
+
+/// Two bytes, a field's tag and the length 0, are a message, which takes ninety.
+constexpr uint64_t kBytesPerByte = 48;
 
 /// What messages made of the text take at most: an object a message, a place in a list each element
 /// and member, and the texts.
@@ -32,9 +34,11 @@ uint64_t BytesOfJson(std::string_view text) {
 
 }  // namespace
 
-bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message, int depth) {
+bool ParseMessage(std::string_view bytes, google::protobuf::MessageLite* message, int depth,
+                  RequestMemory::Room* room) {
   KeepQuiet();
   if (bytes.size() > INT_MAX) return false;
+  if (room != nullptr && !room->Grow(kBytesPerByte * bytes.size()).ok()) return false;
   const auto size = static_cast<int>(bytes.size());
   if (depth == 0) return message->ParseFromArray(bytes.data(), size);
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()), size);

@@ -89,8 +89,9 @@ void AppendEmbedded(int field, size_t size, std::string* out) {
 }  // namespace
 
 Result<std::vector<RemoteQuery>> ReadReadRequest(std::string_view bytes) {
+  RequestMemory::Room room;
   prometheus::ReadRequest request;
-  if (!ParseMessage(bytes, &request)) {
+  if (!ParseMessage(bytes, &request, 0, &room)) {
     return Status::InvalidArgument("The body is not a protobuf message prometheus.ReadRequest");
   }
   if (!AcceptsSamples(request)) {

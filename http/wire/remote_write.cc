@@ -117,6 +117,7 @@ Status ReadWriteRequest(std::string_view bytes,
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
                                             static_cast<int>(bytes.size()));
   WrittenSeries series;  // one for all: it keeps its memory
+  RequestMemory::Room irregular_room;
   prometheus::TimeSeries irregular;
   while (in.CurrentPosition() < static_cast<int>(bytes.size())) {
     const uint32_t tag = in.ReadTag();
@@ -135,7 +136,7 @@ Status ReadWriteRequest(std::string_view bytes,
     }
     Clear(&series);
     if (const auto sent = rest.substr(0, static_cast<size_t>(size)); !ReadSeries(sent, &series)) {
-      if (!ParseMessage(sent, &irregular)) return NoRequest();
+      if (!ParseMessage(sent, &irregular, 0, &irregular_room)) return NoRequest();
       Clear(&series);
       Fill(irregular, &series);
     }

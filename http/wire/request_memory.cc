@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace hg::http {
 namespace {
@@ -12,6 +13,14 @@ constexpr uint64_t kStepBytes = 256 * 1024;
 std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MB"; }
 
 }  // namespace
+
+bool RequestMemory::Grant(uint64_t bytes) {
+  uint64_t taken = taken_.load(std::memory_order_relaxed);
+  while (bytes_max_ == 0 || taken + bytes <= bytes_max_) {
+    if (taken_.compare_exchange_weak(taken, taken + bytes, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
 
 bool RequestMemory::Share::Ask(uint64_t bytes) {
   const uint64_t all = memory_.bytes_max_, one = all / 2;
@@ -25,18 +34,13 @@ bool RequestMemory::Share::Ask(uint64_t bytes) {
   }
   uint64_t more = held_ - granted_;
   const uint64_t stepped = std::max(more, kStepBytes);
-  const auto take = [this, all](uint64_t wanted) {
-    if (memory_.taken_.fetch_add(wanted, std::memory_order_relaxed) + wanted <= all || all == 0)
-      return true;
-    memory_.taken_.fetch_sub(wanted, std::memory_order_relaxed);
-    return false;
-  };
-  if (take(stepped)) {
+  if (memory_.Grant(stepped)) {
     more = stepped;
-  } else if (!take(more)) {
+  } else if (!memory_.Grant(more)) {
     refusal_ = Status::Busy("Other requests hold the " + Megabytes(all) +
                             " of memory in which requests are read (an eighth of "
-                            "tsd.memory.limit); please try again");
+                            "tsd.memory.limit, or six times tsd.http.request.max_chunk); please "
+                            "try again");
     held_ -= bytes;
     return false;
   }
@@ -49,6 +53,13 @@ void RequestMemory::Share::GiveAll() {
     memory_.taken_.fetch_sub(granted_ - free_bytes_, std::memory_order_relaxed);
   granted_ = free_bytes_;
   held_ = 0;
+}
+
+Status RequestMemory::Room::Grow(uint64_t bytes) {
+  if (share_ == nullptr || bytes <= bytes_) return {};
+  if (!share_->Take(bytes)) return share_->refusal();
+  share_->Give(std::exchange(bytes_, bytes));
+  return {};
 }
 
 }  // namespace hg::http

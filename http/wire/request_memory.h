@@ -14,6 +14,7 @@ namespace hg::http {
 class RequestMemory {
  public:
   class Share;
+  class Room;
 
   /// 0 = no limit. One share may have half of it.
   explicit RequestMemory(uint64_t bytes_max) : bytes_max_(bytes_max) {}
@@ -21,6 +22,9 @@ class RequestMemory {
   [[nodiscard]] uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
  private:
+  /// Ok, or nothing is taken. Of two that ask at once one gets what is there for one.
+  bool Grant(uint64_t bytes);
+
   const uint64_t bytes_max_;
   std::atomic<uint64_t> taken_{0};
 };
@@ -45,6 +49,7 @@ class RequestMemory::Share {
   /// What was taken is free again, for this share; for others with GiveAll.
   void Give(uint64_t bytes) { held_ -= bytes; }
   void GiveAll();
+  [[nodiscard]] uint64_t held() const { return held_; }
 
   /// Ok until something was refused. LimitExceeded: more than one request may have; Busy: the
   /// others have the rest. Who gave the share answers with it, so that not every user of a document
@@ -75,6 +80,28 @@ class RequestMemory::Share {
   uint64_t held_ = 0;
   uint64_t granted_;  // free_bytes_ and what the budget gave
   Status refusal_;
+};
+
+/// What one buffer takes of this thread's share, if there is one: given back with it, unless it is
+/// to outlive this.
+class RequestMemory::Room {
+ public:
+  Room() = default;
+  ~Room() {
+    if (share_ != nullptr) share_->Give(bytes_);
+  }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  /// To be asked before the buffer has so many bytes; what it had is still there meanwhile. As the
+  /// share refuses it.
+  Status Grow(uint64_t bytes);
+  /// The share holds it on.
+  void Keep() { bytes_ = 0; }
+
+ private:
+  Share* const share_ = Share::Current();
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace hg::http

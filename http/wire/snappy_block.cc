@@ -2,6 +2,8 @@
 
 #include <snappy.h>
 
+#include "http/wire/request_memory.h"
+
 namespace hg::http {
 namespace {
 
@@ -21,8 +23,11 @@ Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* ou
     return Status::LimitExceeded("The request's body unpacks to " + std::to_string(size) +
                                  " bytes, which is more than " + std::to_string(bytes_max));
   }
+  RequestMemory::Room room;
+  RETURN_IF_ERROR(room.Grow(size));
   out->resize(size);
   if (!snappy::RawUncompress(packed.data(), packed.size(), out->data())) return Damaged();
+  room.Keep();
   return {};
 }
 

@@ -9,7 +9,9 @@
 
 namespace hg::http {
 
-/// InvalidArgument: damaged. LimitExceeded: it unpacks to more than bytes_max.
+/// InvalidArgument: damaged. LimitExceeded: it unpacks to more than bytes_max. The room is asked of
+/// this thread's share (request_memory.h) before it is taken, which holds it then: as it refuses
+/// it.
 Status UnpackSnappy(std::string_view packed, uint64_t bytes_max, std::string* out);
 
 /// What PackSnappy takes at most for so many bytes.

@@ -4,12 +4,21 @@
 #include <google/protobuf/struct.pb.h>
 #include <otlp.pb.h>
 
+#include <atomic>
+#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <thread>
 
+#include "http/wire/body_coding.h"
+#include "http/wire/charset.h"
 #include "http/wire/json_value.h"
+#include "http/wire/otlp_points.h"
 #include "http/wire/percent.h"
 #include "http/wire/protobuf_message.h"
 #include "http/wire/put_document.h"
+#include "http/wire/snappy_block.h"
 
 namespace hg::http {
 namespace {
@@ -50,10 +59,72 @@ TEST_CASE("one request has half, and waits for nothing that others hold") {
     CHECK(other.Take(4 * kMiB));
     CHECK_FALSE(third.Take(1));
     CHECK(third.refusal().code() == StatusCode::kBusy);
+    CHECK(third.refusal().message().find("tsd.http.request.max_chunk") != std::string::npos);
     other.GiveAll();
     CHECK(third.Take(1));
   }
   CHECK(memory.taken() == 0);
+}
+
+TEST_CASE("whoever asks for what is there gets it, whatever another one asks for at once") {
+  RequestMemory memory(8 * kMiB);
+  RequestMemory::Share others(memory, 0), more(memory, 0);
+  REQUIRE(others.Take(4 * kMiB));
+  REQUIRE(more.Take(4 * kMiB - 120'000));
+  std::atomic<int> refused{0};
+  const auto ask = [&] {
+    for (int round = 0; round < 5'000'000; ++round) {
+      RequestMemory::Share share(memory, 0);
+      if (!share.Take(60'000)) ++refused;
+    }
+  };
+  std::thread other(ask);
+  ask();
+  other.join();
+  CHECK(refused == 0);
+}
+
+TEST_CASE("what a body is made of is asked for before it is there") {
+  const std::string text(10 * kMiB, ' ');
+  const auto packed = [&text](ContentCoding coding) {
+    BodyPacker packer(coding);
+    std::string bytes;
+    packer.Pack(text, true, &bytes);
+    return bytes;
+  };
+  const std::string gzip = packed(ContentCoding::kGzip), deflate = packed(ContentCoding::kDeflate),
+                    snappy = PackSnappy(text);
+  const auto made = [&](const std::function<Status(std::string*)>& make, uint64_t budget) {
+    RequestMemory memory(budget);
+    RequestMemory::Share share(memory, 0);
+    const RequestMemory::Share::Used used(&share);
+    std::string out;
+    const Status status = make(&out);
+    if (status.ok()) {
+      CHECK(share.held() >= out.size());
+    } else {
+      CHECK(share.held() == 0);
+      CHECK(out.capacity() < 2 * kMiB);
+      CHECK(share.refusal().code() == status.code());
+    }
+    return status.code();
+  };
+  using Make = std::function<Status(std::string*)>;
+  for (const Make& make :
+       {Make([&](std::string* out) {
+          return UnpackBody(ContentCoding::kGzip, gzip, 64 * kMiB, 64, out);
+        }),
+        Make([&](std::string* out) {
+          return UnpackBody(ContentCoding::kDeflate, deflate, 64 * kMiB, 64, out);
+        }),
+        Make([&](std::string* out) { return UnpackSnappy(snappy, 64 * kMiB, out); }),
+        Make([&](std::string* out) -> Status {
+          ASSIGN_OR_RETURN(*out, ToUtf8("ISO-8859-1", text));
+          return {};
+        })}) {
+    CHECK(made(make, 4 * kMiB) == StatusCode::kLimitExceeded);
+    CHECK(made(make, 256 * kMiB) == StatusCode::kOk);
+  }
 }
 
 TEST_CASE("a budget of 0 refuses nothing") {
@@ -108,6 +179,42 @@ TEST_CASE("metrics of OpenTelemetry as exporters write them ask for a few times 
   otlp::ExportMetricsServiceRequest request;
   CHECK(ParseJsonMessage(body, &request).ok());
   CHECK(request.SpaceUsedLong() <= memory.taken());
+}
+
+struct IdleLabelledSink : LabelledSink {
+  void SetSeries(std::string_view, std::span<const Label>) override {}
+  void BeginItem() override {}
+  void Add(int64_t, PointValue) override {}
+  void Refuse(std::string_view) override {}
+};
+
+/// A field of protobuf that holds messages.
+std::string Field(char tag, const std::string& content) {
+  std::string out(1, tag);
+  size_t size = content.size();
+  for (; size >= 0x80; size >>= 7) out += static_cast<char>(size | 0x80);
+  return out + static_cast<char>(size) + content;
+}
+
+TEST_CASE("data points that a protobuf body names in few bytes are asked for") {
+  const auto refused = [](const std::string& metric, size_t times) {
+    RequestMemory memory(8 * kMiB);
+    RequestMemory::Share share(memory, 0);
+    const RequestMemory::Share::Used used(&share);
+    std::string metrics;
+    for (size_t i = 0; i < times; ++i) metrics += metric;
+    IdleLabelledSink sink;
+    const bool read = AddDataPoints(Field('\x0A', Field('\x12', metrics)), OtlpNaming(), &sink);
+    CHECK(read == share.refusal().ok());
+    CHECK(memory.taken() <= 4 * kMiB);
+    return share.refusal().code() == StatusCode::kLimitExceeded;
+  };
+  std::string empties;
+  for (size_t i = 0; i < 100'000; ++i) empties += std::string("\x0A\0", 2);
+  CHECK(refused(Field('\x12', Field('\x4A', empties)), 1));          // points of a histogram
+  CHECK(refused(Field('\x12', Field('\x2A', empties)), 1));          // of a gauge
+  CHECK(refused(Field('\x12', std::string("\x08\0", 2)), 100'000));  // metrics
+  CHECK_FALSE(refused(Field('\x12', Field('\x4A', empties.substr(0, 2000))), 100));
 }
 
 TEST_CASE("numbers that are put back are asked for, too") {
