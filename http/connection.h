@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -141,6 +142,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void LinesDone(const LinesResult& result);
   void FinishLines();
   void RetryLater();
+  [[nodiscard]] bool GoneTooLong();
   [[nodiscard]] bool TooMuchUnread() const;
   void SendTelnet(std::string_view text);
 
@@ -184,10 +186,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<ReplyQueue> replies_;
 
   // Telnet.
-  size_t line_bytes_ = 0;   // of the lines being worked on
-  size_t line_points_ = 0;  // of those that a commit is awaited for
-  int retries_ = 0;         // in a row, of a store that took nothing
-  bool deaf_ = false;       // the client does not read: what is said to it is dropped
+  size_t line_bytes_ = 0;                // of the lines being worked on
+  size_t line_points_ = 0;               // of those that a commit is awaited for
+  int retries_ = 0;                      // in a row, of a store that took nothing
+  std::optional<int64_t> gone_since_s_;  // the client, as was noticed while its lines wait
+  bool deaf_ = false;                    // the client does not read: what is said to it is dropped
   std::unique_ptr<boost::asio::steady_timer> retry_timer_;
 };
 

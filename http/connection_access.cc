@@ -3,13 +3,13 @@
 // what the one before it said, so that agents, which say the same each time, cost a comparison.
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 
 #include "http/access/client_limits.h"
 #include "http/connection.h"
 #include "http/endpoints.h"
 #include "http/errors.h"
 #include "http/influx_target.h"
+#include "http/lent_connection.h"
 #include "http/loop.h"
 #include "http/request.h"
 #include "http/router.h"
@@ -133,15 +133,12 @@ void Connection::AnswerAuth(const IdentityPtr& who) {
 
 bool Connection::JudgePassword(Credentials said) {
   judge_generation_ = edge_.services.access->generation();
-  auto run = [said = std::move(said), self = shared_from_this(),
+  auto run = [said = std::move(said), lent = LentConnection(shared_from_this(), loop_),
               &access = *edge_.services.access](WorkerPool::Turn&) mutable {
     IdentityPtr who;
-    try {
-      who = access.Judge(said);
-    } catch (...) {  // no memory for it: as a password that is wrong
-    }
-    boost::asio::io_context& io = self->loop_.io();
-    boost::asio::post(io, [self = std::move(self), who = std::move(who)] { self->Judged(who); });
+    // No memory for it: as a password that is wrong.
+    (void)Survive([&] { who = access.Judge(said); });
+    lent.GiveBack([who](Connection& connection) { connection.Judged(who); });
   };
   if (!edge_.passwords.Post(std::move(run))) return false;
   state_ = State::kHandling;

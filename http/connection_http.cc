@@ -10,6 +10,7 @@
 #include "http/errors.h"
 #include "http/influx_target.h"
 #include "http/left_work.h"
+#include "http/lent_connection.h"
 #include "http/loop.h"
 #include "http/put_target.h"
 #include "http/request.h"
@@ -65,6 +66,10 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
       const uint64_t body_max = edge.options.body_bytes_max;
       const Status read = ReadBody(form, request.body, body_max, &text);
       request.body = text;
+      if (!share.refusal().ok()) {
+        SendStatus(reply, request, share.refusal());
+        return reply.Finish();
+      }
       if (read.code() == StatusCode::kCorruption) return reply.Cut(), false;
       if (read.code() == StatusCode::kLimitExceeded) {
         SendError(reply, request, 413, TooLarge(body_max));
@@ -72,7 +77,7 @@ bool Answer(Request& request, const BodyForm& form, Edge& edge, Reply& reply) {
       }
       if (!read.ok()) return SendWriteRefusal(reply, request, read), reply.Finish();
     }
-    if (share.Take(text.size())) Dispatch(request, services, reply);
+    Dispatch(request, services, reply);
     if (const NoWait* no_wait = NoWait::Current(); no_wait != nullptr && no_wait->refused())
       return true;
     if (!share.refusal().ok()) SendStatus(reply, request, share.refusal());
@@ -237,8 +242,12 @@ bool Connection::OnBody(std::string_view body) {
 bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
   const uint64_t body_max = edge_.options.body_bytes_max;
   if (body.size() > kLoopPointsBytesMax) return Handle(body, std::move(form)), true;
-  const Status read =
-      ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax), &loop_.unpacked);
+  Status read;
+  {
+    const RequestMemory::Share::Used used(&body_memory_);
+    read = ReadBody(form, body, std::min<uint64_t>(body_max, kLoopPointsBytesMax), &loop_.unpacked);
+  }
+  if (!body_memory_.refusal().ok()) return RefuseBody(), true;
   switch (read.code()) {
     case StatusCode::kOk:
       break;
@@ -252,11 +261,7 @@ bool Connection::OnPackedBody(std::string_view body, BodyForm form) {
   }
   // A charset's text is without the padding that the fast way wants.
   const std::string_view text = loop_.unpacked;
-  if (!body_memory_.Take(text.size())) {
-    RefuseBody();
-  } else if (!form.charset.empty() || !(TryPut(text) || TryInflux(text))) {
-    Handle(text);
-  }
+  if (!form.charset.empty() || !(TryPut(text) || TryInflux(text))) Handle(text);
   return true;
 }
 
@@ -409,14 +414,17 @@ void Connection::Handle(std::string_view body, BodyForm form) {
     job->request->body = job->unpacked;
   }
   // The connection lives until the job ends: the body is in its buffer.
-  auto run = [job, replies, self = shared_from_this(),
+  auto run = [job, replies, lent = LentConnection(shared_from_this(), loop_),
               &edge = edge_](WorkerPool::Turn& turn) mutable {
     job->turn = &turn;
-    LeftWork found(&job->left);
-    replies->End(Answer(*job->request, job->form, edge, job->reply));
-    // The last reference must be dropped on the loop's thread.
-    boost::asio::io_context& io = self->loop_.io();
-    boost::asio::post(io, [held = std::move(self)] {});
+    bool keep_alive = false;
+    (void)Survive([&] {
+      LeftWork found(&job->left);
+      keep_alive = Answer(*job->request, job->form, edge, job->reply);
+    });
+    // What could not be said of the end for want of memory is seen below.
+    (void)Survive([&] { replies->End(keep_alive); });
+    lent.GiveBack([](Connection& connection) { connection.Pump(); });
   };
   WorkerPool& pool = write ? edge_.writes : edge_.requests;
   state_ = State::kHandling;

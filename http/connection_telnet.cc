@@ -1,9 +1,9 @@
 // The telnet half of a connection (connection.h).
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 
 #include "http/connection.h"
+#include "http/lent_connection.h"
 #include "http/loop.h"
 #include "http/shut_down.h"
 #include "http/telnet/lines.h"
@@ -19,6 +19,9 @@ constexpr size_t kUnreadBytesMax = 64 * 1024;
 /// second.
 constexpr auto kBusyPause = std::chrono::milliseconds(20);
 constexpr auto kBusyPauseMax = std::chrono::milliseconds(1000);
+/// The lines of a client that has closed wait no longer: nobody was told that they are stored, and
+/// they keep a place that others want.
+constexpr int64_t kGoneS = 60;
 
 }  // namespace
 
@@ -80,6 +83,7 @@ void Connection::RetryLater() {
   // A client of this dialect cannot be told to come again: its lines wait, and with them its
   // socket.
   state_ = State::kRetrying;
+  if (retries_ == 0) gone_since_s_.reset();
   const auto pause = std::min(kBusyPause * (1 << std::min(retries_, 10)), kBusyPauseMax);
   ++retries_;
   if (retry_timer_ == nullptr)
@@ -87,9 +91,18 @@ void Connection::RetryLater() {
   retry_timer_->expires_after(pause);
   retry_timer_->async_wait([self = shared_from_this()](const boost::system::error_code& error) {
     if (error || self->state_ != State::kRetrying) return;
+    if (self->GoneTooLong()) return self->Close();
     self->state_ = State::kReading;
     self->Advance();
   });
+}
+
+bool Connection::GoneTooLong() {
+  if (!stream_.ClientClosed()) return false;
+  if (!gone_since_s_) gone_since_s_ = loop_.now_s();
+  if (loop_.now_s() - *gone_since_s_ < kGoneS) return false;
+  edge_.services.counters.exceptions_timeout.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 void Connection::RunLines(std::string_view lines) {
@@ -99,20 +112,15 @@ void Connection::RunLines(std::string_view lines) {
                        .roles = roles(),
                        .writer = writer().get()};
   // Its writer lives as long as the connection keeps it, which works on nothing else meanwhile.
-  auto run = [lines, call, self = shared_from_this(),
+  auto run = [lines, call, lent = LentConnection(shared_from_this(), loop_),
+              result = std::make_shared<LinesResult>(),
               &services = edge_.services](WorkerPool::Turn&) mutable {
-    LinesResult result;
-    try {
-      result = RunTelnetLines(lines, services, call);
-    } catch (...) {
+    if (!Survive([&] { *result = RunTelnetLines(lines, services, call); }).ok()) {
       services.counters.rpc_exceptions.fetch_add(1, std::memory_order_relaxed);
-      boost::asio::io_context& io = self->loop_.io();
-      return boost::asio::post(io, [self = std::move(self)] { self->Close(); });
+      return lent.GiveBack([](Connection& connection) { connection.Close(); });
     }
-    if (result.shut_down) RequestShutDown();
-    boost::asio::io_context& io = self->loop_.io();
-    boost::asio::post(
-        io, [self = std::move(self), result = std::move(result)] { self->LinesDone(result); });
+    if (result->shut_down) RequestShutDown();
+    lent.GiveBack([result](Connection& connection) { connection.LinesDone(*result); });
   };
   if (!edge_.writes.Post(std::move(run))) RetryLater();
 }

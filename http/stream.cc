@@ -1,6 +1,7 @@
 #include "http/stream.h"
 
 #include <linux/sockios.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -43,6 +44,11 @@ Transfer Stream::Look() {
   char byte;
   size_t seen = 0;
   return Verdict(ReceiveFrom(socket_.native_handle(), &byte, 1, MSG_PEEK), &seen);
+}
+
+bool Stream::ClientClosed() {
+  pollfd polled{socket_.native_handle(), POLLRDHUP, 0};
+  return ::poll(&polled, 1, 0) > 0;  // of what was not asked for it tells errors only
 }
 
 Transfer Stream::Send(std::string_view bytes, size_t* sent) {

@@ -26,6 +26,8 @@ class Stream {
   Transfer Receive(char* room, size_t size, size_t* received);
   /// Whether something has come, which stays.
   Transfer Look();
+  /// Whether the client has closed, or broken off, whatever of its bytes has not been taken.
+  [[nodiscard]] bool ClientClosed();
   /// Hands over the beginning of `bytes`, *sent of them. After less than all, the next call must
   /// begin with the rest.
   Transfer Send(std::string_view bytes, size_t* sent);

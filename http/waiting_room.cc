@@ -15,11 +15,10 @@
 
 #include "http/tls/tls_context.h"
 #include "http/tls/tls_session.h"
+#include "storage/base/survive.h"
 
 namespace hg::http {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// That are heard or answered at once; others wait in the system's queue, for kPatience at most.
 /// Those that speak lines are not among them: they stay until the store is open.
@@ -33,11 +32,11 @@ constexpr size_t kHeadBytesMax = 12 * 1024;
 /// A record of TLS: what was not taken of one the socket does not show.
 constexpr size_t kBytesAtOnce = 16 * 1024;
 constexpr auto kSweep = std::chrono::milliseconds(500);
-constexpr auto kAcceptPause = std::chrono::milliseconds(10);
+constexpr auto kPause = std::chrono::milliseconds(10);
 
 struct Client {
   int fd;
-  Clock::time_point until;
+  std::chrono::steady_clock::time_point until;
   std::unique_ptr<TlsSession> tls;  // nullptr: plain
   std::string received = {};
   bool answered = false;
@@ -78,7 +77,7 @@ Heard Read(Client* client, char* room, size_t size, size_t* got) {
   return read == 0 ? Heard::kEnded : Heard::kGoesOn;
 }
 
-Heard Listen(Client* client) {
+Heard Hear(Client* client) {
   const bool is_first = client->received.empty() && !client->answered;
   if (is_first && client->tls == nullptr) {
     char first = 0;
@@ -171,57 +170,71 @@ void WaitingRoom::SweepLines() {
   }
 }
 
-void WaitingRoom::Run() {
-  std::list<Client> clients;
-  std::vector<pollfd> polled;
+struct WaitingRoom::Visit {
+  std::list<Client> clients = {};
+  std::vector<pollfd> polled = {};
   Clock::time_point swept = Clock::now();
-  while (true) {
-    polled = {{wake_, POLLIN, 0},
-              {listening_, static_cast<short>(clients.size() < clients_max_ ? POLLIN : 0), 0}};
-    for (const Client& client : clients) polled.push_back({client.fd, POLLIN, 0});
-    if (::poll(polled.data(), polled.size(), static_cast<int>(kSweep.count())) < 0) continue;
-    if (polled[0].revents != 0) break;
-    const Clock::time_point now = Clock::now();
-    if (now - swept >= kSweep) {
-      SweepLines();
-      swept = now;
-    }
-    size_t at = 2;
-    for (auto it = clients.begin(); it != clients.end(); ++at) {
-      const Heard heard = polled[at].revents == 0 ? Heard::kGoesOn : Listen(&*it);
-      if (heard == Heard::kGoesOn && now < it->until) {
-        ++it;
-        continue;
-      }
-      // A line client that is closed knows that nothing was taken, and the next is accepted.
-      if (heard == Heard::kLines && lines_.size() < lines_max_) {
-        lines_.push_back(it->fd);
-      } else {
-        ::close(it->fd);
-      }
-      it = clients.erase(it);
-    }
-    if (polled[1].revents == 0) continue;
-    const int fd = ::accept4(listening_, nullptr, nullptr,
-                             tls_ != nullptr ? SOCK_CLOEXEC | SOCK_NONBLOCK : SOCK_CLOEXEC);
-    if (fd >= 0) {
-      auto session = tls_ != nullptr ? tls_->NewSession(fd) : nullptr;
-      if (tls_ != nullptr && session == nullptr) {
-        ::close(fd);
-        continue;
-      }
-      clients.push_back({fd, now + kPatience, std::move(session)});
-    } else if (errno != EAGAIN && errno != ECONNABORTED) {
-      std::this_thread::sleep_for(kAcceptPause);  // out of descriptors, most likely
-    }
+};
+
+// A want of memory costs whom it meets, and nobody else.
+void WaitingRoom::Run() {
+  Visit visit;
+  for (bool goes_on = true; goes_on;) {
+    if (!Survive([&] { goes_on = Listen(&visit); }).ok()) std::this_thread::sleep_for(kPause);
   }
-  for (const Client& client : clients) {
-    if (client.tls == nullptr && client.received.empty() && !client.answered) {
-      lines_.push_back(client.fd);
+  for (const Client& client : visit.clients) {
+    const bool waits = client.tls == nullptr && client.received.empty() && !client.answered;
+    if (!waits || !Survive([&] { lines_.push_back(client.fd); }).ok()) ::close(client.fd);
+  }
+}
+
+bool WaitingRoom::Listen(Visit* visit) {
+  std::list<Client>& clients = visit->clients;
+  std::vector<pollfd>& polled = visit->polled;
+  polled = {{wake_, POLLIN, 0},
+            {listening_, static_cast<short>(clients.size() < clients_max_ ? POLLIN : 0), 0}};
+  for (const Client& client : clients) polled.push_back({client.fd, POLLIN, 0});
+  if (::poll(polled.data(), polled.size(), static_cast<int>(kSweep.count())) < 0) return true;
+  if (polled[0].revents != 0) return false;
+  const Clock::time_point now = Clock::now();
+  if (now - visit->swept >= kSweep) {
+    SweepLines();
+    visit->swept = now;
+  }
+  size_t at = 2;
+  for (auto it = clients.begin(); it != clients.end(); ++at) {
+    const Heard heard = polled[at].revents == 0 ? Heard::kGoesOn : Hear(&*it);
+    if (heard == Heard::kGoesOn && now < it->until) {
+      ++it;
+      continue;
+    }
+    // A line client that is closed knows that nothing was taken, and the next is accepted.
+    if (heard == Heard::kLines && lines_.size() < lines_max_) {
+      lines_.push_back(it->fd);
     } else {
-      ::close(client.fd);
+      ::close(it->fd);
     }
+    it = clients.erase(it);
   }
+  if (polled[1].revents != 0) Accept(visit, now);
+  return true;
+}
+
+void WaitingRoom::Accept(Visit* visit, Clock::time_point now) {
+  const int fd = ::accept4(listening_, nullptr, nullptr,
+                           tls_ != nullptr ? SOCK_CLOEXEC | SOCK_NONBLOCK : SOCK_CLOEXEC);
+  if (fd < 0) {
+    // Out of descriptors, most likely.
+    if (errno != EAGAIN && errno != ECONNABORTED) std::this_thread::sleep_for(kPause);
+    return;
+  }
+  const Status admitted = Survive([&]() -> Status {
+    auto session = tls_ != nullptr ? tls_->NewSession(fd) : nullptr;
+    if (tls_ != nullptr && session == nullptr) return Status::Busy("no session");
+    visit->clients.push_back({fd, now + kPatience, std::move(session)});
+    return {};
+  });
+  if (!admitted.ok()) ::close(fd);
 }
 
 }  // namespace hg::http

@@ -2,6 +2,7 @@
 // Who answers while the store is opened, which takes its time where a log is read again: the
 // process lives, and is not ready. No store and no settings are needed for that.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -40,7 +41,13 @@ class WaitingRoom {
   [[nodiscard]] std::vector<int> Stop();
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Visit;
+
   void Run();
+  /// To all, once; false: it is over.
+  bool Listen(Visit* visit);
+  void Accept(Visit* visit, Clock::time_point now);
   /// Closes those whose clients have broken off.
   void SweepLines();
 

@@ -1,7 +1,8 @@
 #include "storage/base/worker_pool.h"
 
 #include <algorithm>
-#include <system_error>
+
+#include "storage/base/survive.h"
 
 namespace hg {
 
@@ -66,11 +67,8 @@ void WorkerPool::Turn::GiveWay() {
   {
     std::lock_guard lock(pool_.mutex_);
     if (gave_way_ || pool_.given_way_ == kGivenWayMax) return;
-    try {
-      pool_.StartThread();
-    } catch (const std::system_error&) {
-      return;  // the machine has no more threads: the job goes on as it was
-    }
+    // The machine may have no more threads: then the job goes on as it was.
+    if (!Survive([this] { pool_.StartThread(); }).ok()) return;
     gave_way_ = true;
     ++pool_.given_way_;
   }
@@ -88,7 +86,7 @@ void WorkerPool::Run() {
       queue_.pop_front();
     }
     Turn turn(*this);
-    job(turn);
+    (void)Survive([&] { job(turn); });
     job = nullptr;
     std::lock_guard lock(mutex_);
     if (!turn.gave_way_) continue;

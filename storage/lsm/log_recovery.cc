@@ -5,6 +5,8 @@
 #include <future>
 #include <vector>
 
+#include "storage/base/survive.h"
+
 namespace hg::lsm {
 namespace {
 
@@ -149,8 +151,9 @@ Result<LogRecovery> RecoverLog(FileSystem& files, const std::string& folder, uin
     const bool followed = whole && i + 1 < walk.numbers.size();
     if (followed) {
       // Where no thread can be had it is read when it is asked for.
-      next = std::async(std::launch::async | std::launch::deferred,
-                        [&, i] { return walk.Load(i + 1, &next_content, &header); });
+      next = std::async(std::launch::async | std::launch::deferred, [&, i] {
+        return Survive([&] { return walk.Load(i + 1, &next_content, &header); });
+      });
     }
     size_t offset = whole ? kLogFileHeaderBytes : 0;
     LogRecordHeader record;

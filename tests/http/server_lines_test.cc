@@ -90,6 +90,27 @@ TEST_CASE("lines wait for a log that cannot be written to, and none is lost") {
   while (edge.Cells().size() < 2) std::this_thread::yield();
 }
 
+TEST_CASE("who has closed while the log cannot be written to keeps his place for a minute only") {
+  RunningServer edge;
+  edge.points.RefuseAppends(1 << 30, kCannotWrite);
+  ClientSocket listens(edge.server.port());
+  listens.Send("put m 1700000000 1 host=a\nexit\n");
+  {
+    ClientSocket goes(edge.server.port());
+    goes.Send("put m 1700000001 1 host=a\n");
+    while (edge.counters.put_writes_blocked.load() < 2) std::this_thread::yield();
+    goes.Send("put m 1700000002 1 host=a\n");
+    goes.Close();
+  }
+  const uint64_t before = edge.counters.put_writes_blocked.load();
+  while (edge.counters.put_writes_blocked.load() < before + 4) std::this_thread::yield();
+  CHECK(edge.counters.connections_open.load() == 2);
+  CHECK(AgeUntil(edge, 20'000, [&] { return edge.counters.connections_open.load() == 1; }));
+  edge.points.RefuseAppends(0);
+  CHECK(listens.ReadAll().empty());
+  CHECK(edge.Cells().size() == 1);
+}
+
 TEST_CASE("lines whose commit fails are stored and committed once more, without a word") {
   RunningServer edge;
   ClientSocket client(edge.server.port());

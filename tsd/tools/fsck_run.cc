@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "storage/base/survive.h"
 #include "storage/codec/row_key.h"
 #include "storage/points/render.h"
 #include "tsd/tools/selected_rows.h"
@@ -167,11 +168,14 @@ Status Fsck::RunWorkers(const std::vector<ScanSpec>& scans, const Selection* sel
   {
     const auto work = [&] {
       for (size_t i = next++; i < scans.size(); i = next++)
-        outcomes[i] = Worker(*this, scans[i], selection).Run();
+        outcomes[i] = Survive([&] { return Worker(*this, scans[i], selection).Run(); });
     };
     std::vector<std::jthread> pool;
-    for (size_t i = 1; i < std::min(scans.size(), static_cast<size_t>(threads)); ++i)
-      pool.emplace_back(work);
+    // Where no thread is to be had, those that are do the work.
+    (void)Survive([&] {
+      for (size_t i = 1; i < std::min(scans.size(), static_cast<size_t>(threads)); ++i)
+        pool.emplace_back(work);
+    });
     work();
   }
   for (const Status& outcome : outcomes) RETURN_IF_ERROR(outcome);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 
 namespace hg {
@@ -36,6 +37,20 @@ TEST_CASE("more jobs than may wait are refused") {
   CHECK(pool.Post([](WorkerPool::Turn&) {}));
   CHECK_FALSE(pool.Post([](WorkerPool::Turn&) {}));
   go_on = true;
+}
+
+TEST_CASE("what a job throws ends it alone") {
+  std::atomic<int> done{0};
+  WorkerPool pool(1, 100);
+  for (int i = 0; i < 4; ++i) {
+    REQUIRE(pool.Post([i](WorkerPool::Turn& turn) {
+      if (i % 2 == 0) turn.GiveWay();
+      throw std::bad_alloc();
+    }));
+    REQUIRE(pool.Post([&](WorkerPool::Turn&) { ++done; }));
+  }
+  pool.Join();
+  CHECK(done == 4);
 }
 
 TEST_CASE("a job that gives way does not hold up those behind it") {
