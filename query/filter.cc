@@ -10,7 +10,7 @@
 namespace hg::query {
 namespace {
 
-// Matched one by one; more of them take a while.
+// More of them take a while to be read.
 constexpr size_t kFewLiterals = 64;
 
 struct NamedKind {
@@ -138,6 +138,7 @@ Result<std::shared_ptr<const TagFilter>> TagFilter::Compile(const FilterSpec& sp
         return Status::InvalidArgument("Filter must contain more than just a pipe");
       RETURN_IF_ERROR(
           ReadLiterals(out->any_case_ ? LowerUtf8(spec.filter) : spec.filter, &out->literals_));
+      out->known_.insert(out->literals_.begin(), out->literals_.end());
       break;
     case FilterKind::kWildcard:
       if (spec.filter.find('*') == std::string::npos) {
@@ -165,10 +166,10 @@ bool TagFilter::Matches(std::string_view value) const {
   switch (kind_) {
     case FilterKind::kLiteralOr:
     case FilterKind::kLiteralOrAnyCase:
-      return std::find(literals_.begin(), literals_.end(), value) != literals_.end();
+      return known_.contains(value);
     case FilterKind::kNotLiteralOr:
     case FilterKind::kNotLiteralOrAnyCase:
-      return std::find(literals_.begin(), literals_.end(), value) == literals_.end();
+      return !known_.contains(value);
     case FilterKind::kWildcard:
       return wildcard_->Matches(value);
     case FilterKind::kRegexp:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "query/request.h"
@@ -42,12 +43,16 @@ class TagFilter {
   /// Whether a tag value (UTF-8) passes.
   [[nodiscard]] bool Matches(std::string_view value) const;
 
+  TagFilter(const TagFilter&) = delete;  // known_ points into it
+  TagFilter& operator=(const TagFilter&) = delete;
+
  private:
   explicit TagFilter(FilterSpec spec) : spec_(std::move(spec)) {}
 
   FilterSpec spec_;
   FilterKind kind_ = FilterKind::kLiteralOr;
   std::vector<std::string> literals_;
+  std::unordered_set<std::string_view> known_;  // the same
   bool any_case_ = false;
   bool matches_all_ = false;
   std::optional<Wildcard> wildcard_;

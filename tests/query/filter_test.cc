@@ -116,6 +116,24 @@ TEST_CASE("very many literals are taken apart without comparing each with all") 
   CHECK((*filter)->literals()[7] == "7");
 }
 
+TEST_CASE("very many values are looked up among very many literals, not compared with each") {
+  constexpr int kLiterals = 300000;
+  std::string text;
+  for (int i = 0; i < kLiterals; ++i) text += "H" + std::to_string(i) + "|";
+  const auto one_of = TagFilter::Compile({"literal_or", "host", text});
+  const auto none_of = TagFilter::Compile({"not_iliteral_or", "host", text});
+  REQUIRE(one_of.ok());
+  REQUIRE(none_of.ok());
+  int matched = 0;
+  for (int i = 0; i < 2 * kLiterals; ++i) {
+    const std::string name = "H" + std::to_string(i);
+    matched += (*one_of)->Matches(name) ? 1 : 0;
+    matched += (*none_of)->Matches(name) ? 1 : 0;
+  }
+  CHECK(matched == 2 * kLiterals);
+  CHECK_FALSE((*one_of)->Matches("h1"));
+}
+
 TEST_CASE("filters that are to be refused are one only if they are written alike") {
   const FilterSpec unknown{"no_such", "host", "a"};
   CHECK(SameFilter(unknown, unknown));
