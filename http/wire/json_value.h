@@ -62,8 +62,8 @@ JsonValue ObjectOfOne(JsonValue value, JsonValue::Kind kind, std::string_view na
 /// recursively.
 inline constexpr int kJsonDepthMax = 128;
 
-/// The first value of `text`. InvalidArgument: what is wrong, and at which byte. LimitExceeded: it is
-/// nested too deep, or RequestMemory::Share::Current() refused what the tree takes as it grows.
+/// The first value of `text`. InvalidArgument: what is wrong, and at which byte. LimitExceeded: it
+/// is nested too deep, or RequestMemory::Share::Current() refused what the tree takes as it grows.
 Result<JsonValue> ParseJson(std::string_view text);
 
 /// The same for long arrays: hands over their elements one by one, each gone before the next is
