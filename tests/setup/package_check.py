@@ -101,8 +101,10 @@ def check_unit(tree):
     text = unit.read_text().replace("/usr/bin/tsdb", str(tree / "usr/bin/tsdb"))
     moved = tree / "hourglass.service"
     moved.write_text(re.sub(r"^Documentation=.*\n", "", text, flags=re.MULTILINE))
-    said = output("systemd-analyze", "verify", "--man=no", moved)
-    check(said.strip() == "", f"systemd-analyze verify: {said}")
+    # It reads what the machine has of other units, too, and finds fault with them.
+    said = [line for line in output("systemd-analyze", "verify", "--man=no", moved).splitlines()
+            if line and not re.match(r"/(usr/)?(lib|etc)/systemd/", line)]
+    check(not said, f"systemd-analyze verify: {said}")
     said = output("systemd-analyze", "security", "--offline=true", "--no-pager", moved)
     level = re.search(r"exposure level for hourglass.service: ([0-9.]+)", said)
     check(level and float(level[1]) <= EXPOSURE_MAX, f"systemd-analyze security: {level[0] if level else said}")
