@@ -329,6 +329,14 @@ class Engine {
   Status CompactRegion(RegionPlace place);
   Status HoldRegions(const std::vector<RegionPlace>& places);
   void ReleaseRegions(const std::vector<RegionPlace>& places);
+  /// Between both, and given back however the work ends.
+  template <typename Work>
+  Status WhileHeld(const std::vector<RegionPlace>& places, const Work& work) {
+    RETURN_IF_ERROR(HoldRegions(places));
+    const Status status = Survive(work);
+    ReleaseRegions(places);
+    return status;
+  }
   static void RemoveEntries(RegionPlace place, const Runs& gone, lsm::Manifest* manifest);
   void RetireUnnamed(const Runs& gone);  // with maintenance_
   // engine_region.cc

@@ -76,14 +76,13 @@ Status Engine::MendRun(uint64_t number, const std::vector<Damage>& damages, Repa
   for (;;) {
     const std::vector<RegionPlace> places = RegionsWith(number);
     if (places.empty()) return {};  // somebody else was faster, or its table is gone
-    RETURN_IF_ERROR(HoldRegions(places));
-    // Its regions may have been divided or joined while they were waited for.
-    const bool there = RegionsWith(number) == places;
-    const Status status =
-        there ? Survive([&] { return MendHeld(places, number, damages, report); }) : Status();
-    ReleaseRegions(places);
-    if (!there) continue;
-    return Prepend(status, "repair");
+    bool there = false;
+    const Status status = WhileHeld(places, [&] {
+      // Its regions may have been divided or joined while they were waited for.
+      there = RegionsWith(number) == places;
+      return there ? MendHeld(places, number, damages, report) : Status();
+    });
+    if (there || !status.ok()) return Prepend(status, "repair");
   }
 }
 
@@ -173,11 +172,9 @@ Status Engine::MendHeld(const std::vector<RegionPlace>& places, uint64_t number,
 
 Status Engine::RewriteSeries(const std::map<uint64_t, std::vector<Damage>>& damaged,
                              RepairReport* report) {
-  const std::vector<RegionPlace> places = {{kSeriesTable, 0}};
-  RETURN_IF_ERROR(HoldRegions(places));
-  const Status status = Survive([&] { return RewriteSeriesHeld(places[0], damaged, report); });
-  ReleaseRegions(places);
-  return Prepend(status, "repair of the series");
+  const RegionPlace place = {kSeriesTable, 0};
+  return Prepend(WhileHeld({place}, [&] { return RewriteSeriesHeld(place, damaged, report); }),
+                 "repair of the series");
 }
 
 Status Engine::RewriteSeriesHeld(RegionPlace place,

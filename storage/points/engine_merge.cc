@@ -324,16 +324,14 @@ Status Engine::Compact(const Table& table) {
 
 // One run, too, may hold marks, or compacted cells that now become points.
 Status Engine::CompactRegion(RegionPlace place) {
-  const std::vector<RegionPlace> places = {place};
-  RETURN_IF_ERROR(HoldRegions(places));
-  const auto version = Pin();
-  // Divided or joined while it was waited for: the merges of its successors see to its files.
-  const Runs& runs = version->RunsOf(place.first, place.second);
-  const MergeJob job{place, runs, true, false};
-  const Status status = runs.empty() ? Status() : Survive([&] { return MergeJobRuns(job); });
-  ReleaseRegions(places);
+  const Status status = WhileHeld({place}, [&]() -> Status {
+    // Divided or joined while it was waited for: the merges of its successors see to its files.
+    const MergeJob job{place, Pin()->RunsOf(place.first, place.second), true, false};
+    return job.runs.empty() ? Status() : MergeJobRuns(job);
+  });
   if (!status.ok()) return Prepend(status, NameOf(place));
-  NoteMerge(job, status);
+  std::lock_guard lock(work_mutex_);
+  ForgetMended(*Pin());
   return {};
 }
 

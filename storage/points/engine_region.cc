@@ -120,18 +120,15 @@ Result<Bytes> Engine::Split(const Table& table, ByteView key_of_region,
   for (;;) {
     const auto before = Pin();
     const RegionPlace place{table.id, before->RegionsOf(table.id).IdOf(key_of_region)};
-    const std::vector<RegionPlace> places = {place};
-    RETURN_IF_ERROR(HoldRegions(places));
-    // Somebody else may have divided it while it was waited for.
-    const bool there = Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
+    bool there = false;
     Result<Bytes> key = Bytes();
-    const Status status = Survive([&] {
+    RETURN_IF_ERROR(WhileHeld({place}, [&] {
+      // Somebody else may have divided it while it was waited for.
+      there = Pin()->RegionsOf(table.id).IndexOfId(place.second).has_value();
       if (there) key = SplitHeld(table, place, at);
       return key.status();
-    });
-    ReleaseRegions(places);
+    }));
     if (!there) continue;
-    RETURN_IF_ERROR(status);
     WakeMerges();
     return key;
   }
@@ -229,15 +226,15 @@ Status Engine::MergeRegions(const Table& table, const Bytes& boundary) {
     }
     const std::vector<RegionPlace> places = {{table.id, regions.Id(index - 1)},
                                              {table.id, regions.Id(index)}};
-    RETURN_IF_ERROR(HoldRegions(places));
-    const auto now = Pin();
-    const bool there = std::all_of(places.begin(), places.end(), [&](const RegionPlace& place) {
-      return now->RegionsOf(table.id).IndexOfId(place.second).has_value();
+    bool there = false;
+    const Status status = WhileHeld(places, [&] {
+      const auto now = Pin();
+      there = std::all_of(places.begin(), places.end(), [&](const RegionPlace& place) {
+        return now->RegionsOf(table.id).IndexOfId(place.second).has_value();
+      });
+      return there ? MergeHeld(table, places[0], places[1]) : Status();
     });
-    const Status status =
-        there ? Survive([&] { return MergeHeld(table, places[0], places[1]); }) : Status();
-    ReleaseRegions(places);
-    if (there) return status;
+    if (there || !status.ok()) return status;
   }
 }
 

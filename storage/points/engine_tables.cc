@@ -168,10 +168,7 @@ Status Engine::DropTable(const std::string& name) {
   for (size_t region = 0; region < regions.count(); ++region) {
     places.emplace_back(id, regions.Id(region));
   }
-  RETURN_IF_ERROR(HoldRegions(places));
-  const Status status = Survive([&] { return DropHeld(*table, regions.count()); });
-  ReleaseRegions(places);
-  return status;
+  return WhileHeld(places, [&] { return DropHeld(*table, regions.count()); });
 }
 
 Status Engine::DropHeld(const Table& table, size_t regions) {
