@@ -79,6 +79,10 @@ class Engine {
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const KeyLayout& layout() const { return points_.layout(); }
 
+  // What is read, for who reads otherwise than by Run. They outlive the engine.
+  [[nodiscard]] Points& points() { return points_; }
+  [[nodiscard]] Store& cells() { return cells_; }
+
  private:
   Status RunAll(std::deque<SubQueryRun>* runs);
 

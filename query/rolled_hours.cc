@@ -53,7 +53,7 @@ class Cover {
     }
   }
 
-  const std::vector<RolledLevel> levels_;  // longest first
+  const std::vector<RolledLevel> levels_;  // the best first
   const std::vector<uint32_t>& changed_;
 };
 
@@ -69,6 +69,18 @@ std::vector<HoursPiece> CoverHours(const RolledHours& rolled, const RowRange& ro
   });
   Cover cover(std::move(levels), rolled.changed);
   cover.Add(0, rows.begin, static_cast<int64_t>(rows.end));
+  return std::move(cover.pieces);
+}
+
+std::vector<HoursPiece> CoverKept(const RolledHours& rolled, const RowRange& rows) {
+  std::vector<RolledLevel> levels = rolled.levels;
+  std::stable_sort(levels.begin(), levels.end(), [](const RolledLevel& a, const RolledLevel& b) {
+    return a.level->interval.interval_s < b.level->interval.interval_s;
+  });
+  const std::vector<uint32_t> unchanged;  // what is kept is final
+  Cover cover(std::move(levels), unchanged);
+  cover.Add(0, rows.begin, std::min<int64_t>(static_cast<int64_t>(rows.end), rolled.kept_before_s));
+  std::erase_if(cover.pieces, [](const HoursPiece& piece) { return piece.level == nullptr; });
   return std::move(cover.pieces);
 }
 

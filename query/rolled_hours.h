@@ -53,4 +53,8 @@ struct HoursPiece {
 std::vector<HoursPiece> CoverHours(const RolledHours& rolled, const RowRange& rows,
                                    int64_t interval_s);
 
+/// The rows' hours of which rollups may be all that is left, from the shortest level that has them:
+/// pieces without a level are left out. Pure.
+std::vector<HoursPiece> CoverKept(const RolledHours& rolled, const RowRange& rows);
+
 }  // namespace hg::query

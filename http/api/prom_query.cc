@@ -66,10 +66,18 @@ std::optional<Asked> ReadQuery(const Request& request, Services& services, Respo
 /// An evaluation with its result, which is charged as long as it is there.
 struct Work {
   Work(Services& services, const promql::QueryTimes& times, query::RunningQuery& running)
-      : series(services.points, services.names, services.queries.options(), running,
+      : series(services.queries.points(), services.names, services.queries.options(), running,
                {services.queries.threads(), services.queries.side_by_side()},
-               LabelNamingOf(services.options)),
+               LabelNamingOf(services.options), &services.queries.cells()),
         evaluator(series, &running, times) {}
+
+  Status Evaluate(const promql::Expr& expr, const promql::Steps& steps) {
+    do {
+      value = {};
+      ASSIGN_OR_RETURN(value, evaluator.Evaluate(expr, steps));
+    } while (series.KeptMeanwhile());
+    return {};
+  }
 
   promql::StoredSeries series;
   promql::Evaluator evaluator;
@@ -96,7 +104,7 @@ void Answer(const Request& request, Services& services, const Asked& asked,
   const auto find = [&](query::RunningQuery& running) -> Result<PromPrint> {
     RETURN_IF_ERROR(running.Look());
     const auto work = std::make_shared<Work>(services, times, running);
-    ASSIGN_OR_RETURN(work->value, work->evaluator.Evaluate(*asked.expr, steps));
+    RETURN_IF_ERROR(work->Evaluate(*asked.expr, steps));
     // A loop would print what it has found itself.
     if (NoWait::Current() != nullptr)
       RETURN_IF_ERROR(running.Step(kStepsPerSample * SamplesOf(work->value)));

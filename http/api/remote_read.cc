@@ -11,6 +11,7 @@
 #include "http/services.h"
 #include "http/wire/remote_read.h"
 #include "query/engine.h"
+#include "query/promql/range_functions.h"
 #include "query/promql/stored_series.h"
 
 namespace hg::http {
@@ -54,15 +55,18 @@ query::Request Shown(const std::vector<RemoteQuery>& queries) {
 
 Result<std::string> Answer(const std::vector<RemoteQuery>& queries, Services& services,
                            query::RunningQuery& running) {
-  ReadResponseBody body(&running);
-  query::promql::StoredSeries stored(services.points, services.names, services.queries.options(),
-                                     running, {}, LabelNamingOf(services.options));
-  for (const RemoteQuery& asked : queries) {
-    body.BeginResult();
-    RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, &body));
-    RETURN_IF_ERROR(body.EndResult());
+  query::promql::StoredSeries stored(services.queries.points(), services.names,
+                                     services.queries.options(), running, {},
+                                     LabelNamingOf(services.options), &services.queries.cells());
+  for (;;) {
+    ReadResponseBody body(&running);
+    for (const RemoteQuery& asked : queries) {
+      body.BeginResult(query::promql::RolledValueFor(asked.function));
+      RETURN_IF_ERROR(stored.Read(asked.matchers, asked.start_ms, asked.end_ms, &body));
+      RETURN_IF_ERROR(body.EndResult());
+    }
+    if (!stored.KeptMeanwhile()) return body.Pack();
   }
-  return body.Pack();
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ Result<RemoteQuery> QueryOf(const prometheus::Query& asked) {
   RemoteQuery out;
   out.start_ms = asked.start_timestamp_ms();
   out.end_ms = asked.end_timestamp_ms();
+  out.function = asked.hints().func();
   for (const prometheus::LabelMatcher& matcher : asked.matchers()) {
     ASSIGN_OR_RETURN(const query::promql::MatchKind kind, KindOf(matcher.type()));
     ASSIGN_OR_RETURN(query::promql::Matcher made,

@@ -25,6 +25,7 @@ inline constexpr int kReadMatchersMax = 1000;
 struct RemoteQuery {
   query::promql::Matchers matchers;
   int64_t start_ms = 0, end_ms = 0;  // both inclusive; any numbers
+  std::string function;              // that is to be applied to the samples, if it was told
 };
 
 /// The queries of a ReadRequest. InvalidArgument: the bytes are none, a matcher is of no known kind
@@ -39,7 +40,12 @@ class ReadResponseBody : public query::promql::SampleSink {
   /// What it holds is charged to the watch, which outlives it.
   explicit ReadResponseBody(WorkWatch* watch) : memory_(watch) {}
 
-  void BeginResult() { series_.clear(); }
+  /// `rolled`: what is wanted of intervals of which rollups alone are left.
+  void BeginResult(query::promql::RolledValue rolled = query::promql::RolledValue::kMean) {
+    series_.clear();
+    rolled_value_ = rolled;
+  }
+  [[nodiscard]] query::promql::RolledValue rolled_value() const override { return rolled_value_; }
   Status AddSeries(query::promql::Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
@@ -56,6 +62,7 @@ class ReadResponseBody : public query::promql::SampleSink {
   };
 
   MemoryTally memory_;
+  query::promql::RolledValue rolled_value_ = query::promql::RolledValue::kMean;
   std::vector<Encoded> series_;  // of the query
   std::string response_;         // the results that have ended
 };

@@ -37,7 +37,7 @@ Result<Value> OfRanges(const CallSite& site, Evaluator::Ranges ranges, std::vect
     if (!call.keeps_name()) to.labels.Remove(kNameLabel);
     WindowPlace place;
     RETURN_IF_ERROR(
-        call.Slide(from.times_ms, from.values, site.steps.count, &place, &tally, &to.values));
+        call.Slide(from.times_ms, from.values, {}, site.steps.count, &place, &tally, &to.values));
     out.vector.push_back(std::move(to));
   }
   return out;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "query/promql/average.h"
@@ -23,7 +24,15 @@ Answer SumOverTime(const Window& window) {
   return std::isinf(sum.rounded()) ? sum.rounded() : sum.total();
 }
 
-Answer AvgOverTime(const Window& window) { return AverageOf(window.values); }
+double CountOf(const Window& window) {
+  if (window.counts.empty()) return static_cast<double>(window.size());
+  return std::accumulate(window.counts.begin(), window.counts.end(), 0.0);
+}
+
+Answer AvgOverTime(const Window& window) {
+  if (window.counts.empty()) return AverageOf(window.values);
+  return *SumOverTime(window) / CountOf(window);
+}
 
 template <typename Better>
 double Best(const Window& window, Better better) {
@@ -37,7 +46,7 @@ double Best(const Window& window, Better better) {
 Answer MinOverTime(const Window& window) { return Best(window, std::less<>()); }
 Answer MaxOverTime(const Window& window) { return Best(window, std::greater<>()); }
 
-Answer CountOverTime(const Window& window) { return static_cast<double>(window.size()); }
+Answer CountOverTime(const Window& window) { return CountOf(window); }
 Answer LastOverTime(const Window& window) { return window.values.back(); }
 Answer PresentOverTime(const Window&) { return 1; }
 
@@ -134,6 +143,14 @@ RangeFunction FindRangeFunction(std::string_view name) {
     if (named.name == name) return named.function;
   }
   return nullptr;
+}
+
+RolledValue RolledValueFor(std::string_view name) {
+  if (name == "sum_over_time") return RolledValue::kSum;
+  if (name == "min_over_time") return RolledValue::kLeast;
+  for (const std::string_view counting : {"max_over_time", "rate", "irate", "increase", "resets"})
+    if (name == counting) return RolledValue::kMost;
+  return RolledValue::kMean;
 }
 
 Line FitLine(const Window& window, int64_t origin_ms) {

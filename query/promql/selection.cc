@@ -36,6 +36,21 @@ Status InstantSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
   return {};
 }
 
+Status InstantSink::AddRolled(size_t series, const RolledSample& sample) {
+  RETURN_IF_ERROR(tally().Step(1));
+  Cursor& cursor = cursors_[series];
+  Column& to = column(series);
+  DecideBefore(sample.begin_ms, &cursor, &to);
+  cursor.any = true;
+  cursor.value = sample.value;
+  while (cursor.next < instants_.count && instants_.At(cursor.next) <= sample.end_ms) {
+    cursor.time_ms = instants_.At(cursor.next);
+    Decide(&cursor, &to);
+  }
+  cursor.time_ms = sample.end_ms;
+  return {};
+}
+
 Status InstantSink::EndSeries(size_t series) {
   Cursor& cursor = cursors_[series];
   while (cursor.any && cursor.next < instants_.count) Decide(&cursor, &column(series));

@@ -27,6 +27,8 @@ class InstantSink : public VectorSink {
 
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
+  /// A sample at each instant of its interval; the look-back counts from its end.
+  Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 
  private:

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "query/kept_scan.h"
 #include "storage/base/no_wait.h"
 #include "storage/model/key_layout.h"
 #include "storage/points/series_again.h"
@@ -30,7 +31,42 @@ RowRange HoursOf(int64_t from_ms, int64_t to_ms) {
   return {static_cast<uint32_t>(base(from_ms)), static_cast<uint64_t>(base(to_ms) + kRowSpan)};
 }
 
-/// One scan's reading: rows in, samples out.
+constexpr uint64_t kDayS = 86'400;
+constexpr uint64_t kKeptDays = 8;  // of rollups that are held at once
+
+Function FunctionOf(RolledValue value) {
+  switch (value) {
+    case RolledValue::kMean:
+      return Function::kAvg;
+    case RolledValue::kSum:
+      return Function::kSum;
+    case RolledValue::kCount:
+      return Function::kCount;
+    case RolledValue::kLeast:
+      return Function::kMin;
+    case RolledValue::kMost:
+      break;
+  }
+  return Function::kMax;
+}
+
+double ValueOf(const RowStatistics& rolled, RolledValue value) {
+  switch (value) {
+    case RolledValue::kMean:
+      return rolled.sum / rolled.count;
+    case RolledValue::kSum:
+      return rolled.sum;
+    case RolledValue::kCount:
+      return rolled.count;
+    case RolledValue::kLeast:
+      return rolled.least;
+    case RolledValue::kMost:
+      break;
+  }
+  return rolled.most;
+}
+
+/// One reading: rows in, samples out.
 class Reading {
  public:
   /// `selector`: asked about each series, if it is given.
@@ -43,16 +79,18 @@ class Reading {
         memory_(watch),
         sink_(*sink) {}
 
-  Status Read(PointScan* scan) {
-    in_turn_ = SeriesAgainOf(*scan) != nullptr;  // series by series, each in one piece
+  /// `alone`: no other scan is read; else their times follow each other.
+  Status Read(PointScan* scan, bool alone = true) {
+    in_turn_ = alone && SeriesAgainOf(*scan) != nullptr;  // series by series, each in one piece
     RowHour row;
     for (;;) {
       ASSIGN_OR_RETURN(const bool more, scan->Next(&row));
       if (!more) return in_turn_ ? EndSeries() : Status();
       RETURN_IF_ERROR(memory_.Step(1 + row.value.size()));
-      if (row.value.empty()) continue;
+      if (row.value.empty() && !Overlaps(row)) continue;
       ASSIGN_OR_RETURN(const size_t series, in_turn_ ? NextNumber(row.tsuid) : NumberOf(row.tsuid));
-      if (series != kRefused) RETURN_IF_ERROR(Give(row, series));
+      if (series == kRefused) continue;
+      RETURN_IF_ERROR(row.statistics != nullptr ? GiveRolled(row, series) : Give(row, series));
     }
   }
 
@@ -64,6 +102,13 @@ class Reading {
     Bytes tsuid;
     size_t number = kRefused;
   };
+
+  /// The row is an interval with a part in the times that are meant.
+  [[nodiscard]] bool Overlaps(const RowHour& row) const {
+    const int64_t base_ms = int64_t{row.base} * 1000;
+    return row.statistics != nullptr && base_ms <= to_ms_ &&
+           base_ms + row.statistics->last_offset_ms >= from_ms_;
+  }
 
   /// Tells the sink of a series.
   Result<size_t> Number(ByteView tsuid) {
@@ -128,6 +173,16 @@ class Reading {
     return sink_.AddSamples(series, times_ms_, values_);
   }
 
+  Status GiveRolled(const RowHour& row, size_t series) {
+    RolledSample sample;
+    sample.begin_ms = int64_t{row.base} * 1000;
+    sample.end_ms = sample.begin_ms + row.statistics->last_offset_ms;
+    sample.ends_within = sample.end_ms <= to_ms_;
+    sample.value = ValueOf(*row.statistics, sink_.rolled_value());
+    sample.count = row.statistics->count;
+    return sink_.AddRolled(series, sample);
+  }
+
   LabelSelector* const selector_;
   LabelNames& names_;
   const int64_t from_ms_, to_ms_;
@@ -158,14 +213,17 @@ struct StoredSeries::Part {
 };
 
 StoredSeries::StoredSeries(Points& points, uid::Names& names, const Options& options,
-                           WorkWatch& watch, ReadingThreads threads, const LabelNaming& naming)
+                           WorkWatch& watch, ReadingThreads threads, const LabelNaming& naming,
+                           Store* cells)
     : points_(points),
       options_(options),
       watch_(watch),
       uid_names_(names),
       memo_(names, &watch),
       names_(naming, points.layout(), &memo_),
-      threads_(std::move(threads)) {}
+      threads_(std::move(threads)),
+      cells_(cells),
+      rolled_(cells != nullptr && options.rollups ? RolledHoursOf(points) : nullptr) {}
 
 Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_ms,
                           SampleSink* sink) {
@@ -186,6 +244,17 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
     spec.watch = &watch_;
     ASSIGN_OR_RETURN(const Choice choice, Choose(&selector, &spec, &memory));
     if (choice == Choice::kNone) continue;
+    const RolledHours rolled = PlanKept(spec);
+    if (rolled.kept_before_s > spec.rows.begin) {
+      RETURN_IF_ERROR(NoWait::MayWait());
+      Reading reading(choice == Choice::kAsk ? &selector : nullptr, &names_, from_ms, to_ms,
+                      &watch_, sink);
+      reading.series = series;
+      RETURN_IF_ERROR(ReadKept(rolled, spec, sink->rolled_value(),
+                               [&reading](PointScan* scan) { return reading.Read(scan, false); }));
+      series = reading.series;
+      continue;
+    }
     ASSIGN_OR_RETURN(const std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
     const bool many = scan->RowsExpected() >= kRowsInParts;
     if (many) RETURN_IF_ERROR(NoWait::MayWait());
@@ -200,6 +269,55 @@ Status StoredSeries::Read(const Matchers& matchers, int64_t from_ms, int64_t to_
     series = reading.series;
   }
   return {};
+}
+
+RolledHours StoredSeries::PlanKept(const PointScanSpec& spec) {
+  if (rolled_ == nullptr) return {};
+  RolledHours rolled = rolled_->Of(spec.metric, {spec.rows.begin, spec.rows.begin});
+  plans_.push_back({spec.metric, spec.rows.begin, rolled.kept_before_s});
+  return rolled;
+}
+
+bool StoredSeries::KeptMeanwhile() {
+  bool kept = false;
+  for (const Plan& plan : std::exchange(plans_, {})) {
+    const uint32_t now_s = rolled_->Of(plan.metric, {plan.begin_s, plan.begin_s}).kept_before_s;
+    kept |= now_s != plan.kept_before_s && now_s > plan.begin_s;
+  }
+  return kept;
+}
+
+// Some days at a time, as what is left of them is held, then what is not touched yet.
+Status StoredSeries::ReadKept(const RolledHours& rolled, PointScanSpec spec, RolledValue value,
+                              const std::function<Status(PointScan*)>& read) {
+  const RolledSources sources{cells_, &points_, &*options_.rollups};
+  const RowRange rows = spec.rows;
+  // Intervals are parts of days: those of the first and the last row are read whole.
+  const uint64_t kept =
+      std::min<uint64_t>((rows.end + kDayS - 1) / kDayS * kDayS, rolled.kept_before_s);
+  for (uint64_t begin = rows.begin / kDayS * kDayS; begin < kept;) {
+    spec.rows = {static_cast<uint32_t>(begin), kept};
+    const auto scan_of = [&](auto open) {
+      return open(sources, CoverKept(rolled, spec.rows), spec, options_.reconcile,
+                  FunctionOf(value));
+    };
+    // Years without anything are passed over. A row of rollups may hold a year, and the first
+    // series of it begin late.
+    RowHour first;
+    ASSIGN_OR_RETURN(const bool any, scan_of(ScanPieces)->Next(&first));
+    if (!any) break;
+    const uint64_t year_before =
+        first.base / kDayS * kDayS - std::min<uint64_t>(first.base / kDayS, 366) * kDayS;
+    begin = std::max(begin, year_before);
+    const uint64_t end = std::min(begin + kKeptDays * kDayS, kept);
+    spec.rows = {static_cast<uint32_t>(begin), end};
+    RETURN_IF_ERROR(read(scan_of(ScanKept).get()));
+    begin = end;
+  }
+  if (rolled.kept_before_s >= rows.end) return {};
+  spec.rows = {rolled.kept_before_s, rows.end};
+  ASSIGN_OR_RETURN(const std::unique_ptr<PointScan> scan, points_.Scan(spec, options_.reconcile));
+  return read(scan.get());
 }
 
 // The order of series is that of a single scan: who adds them up gets the same sum.

@@ -69,8 +69,11 @@ WindowCall::WindowCall(std::string_view name, const Steps& steps, const Steps& e
                        int64_t range_ms, std::vector<Value> scalars)
     : function_(FindRangeFunction(name)),
       averages_(name == "avg_over_time"),
+      counts_(name == "count_over_time"),
       smooths_(name == "holt_winters"),
       keeps_name_(name == "last_over_time"),
+      rolled_value_(averages_ ? RolledValue::kSum
+                              : (counts_ ? RolledValue::kCount : RolledValueFor(name))),
       steps_(steps),
       ends_(ends),
       range_ms_(range_ms),
@@ -93,8 +96,8 @@ Window WindowCall::WindowAt(size_t step) const {
 }
 
 Status WindowCall::Slide(std::span<const int64_t> times_ms, std::span<const double> values,
-                         size_t step_end, WindowPlace* place, MemoryTally* tally,
-                         Column* to) const {
+                         std::span<const double> counts, size_t step_end, WindowPlace* place,
+                         MemoryTally* tally, Column* to) const {
   Averages averages(to);
   size_t begin = place->begin, end = place->end;
   uint64_t work = 0;
@@ -107,7 +110,13 @@ Status WindowCall::Slide(std::span<const int64_t> times_ms, std::span<const doub
     if (begin == end) continue;
     window.times_ms = times_ms.subspan(begin, end - begin);
     window.values = values.subspan(begin, end - begin);
-    if (averages_) {
+    // Where each is one point windows are what they are without rollups, to the last bit.
+    const auto weights =
+        counts.subspan(std::min(begin, counts.size()), counts.empty() ? 0 : end - begin);
+    window.counts = std::all_of(weights.begin(), weights.end(), [](double n) { return n == 1; })
+                        ? std::span<const double>()
+                        : weights;
+    if (averages_ && window.counts.empty()) {
       averages.Add(place->step, window.values);
       continue;
     }

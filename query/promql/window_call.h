@@ -28,10 +28,17 @@ class WindowCall {
              std::vector<Value> scalars);
 
   /// Evaluates the steps before `step_end`. The samples are those of these windows at least,
-  /// without stale markers; the place is in them. InvalidArgument: a scalar that the function does
+  /// without stale markers; the place is in them. `counts`: of the points that they stand for;
+  /// empty: one each. InvalidArgument: a scalar that the function does
   /// not take. Others from the tally's watch.
-  Status Slide(std::span<const int64_t> times_ms, std::span<const double> values, size_t step_end,
-               WindowPlace* place, MemoryTally* tally, Column* to) const;
+  Status Slide(std::span<const int64_t> times_ms, std::span<const double> values,
+               std::span<const double> counts, size_t step_end, WindowPlace* place,
+               MemoryTally* tally, Column* to) const;
+
+  /// What it wants of rolled-up intervals.
+  [[nodiscard]] RolledValue rolled_value() const { return rolled_value_; }
+  /// It asks how many points a sample stands for.
+  [[nodiscard]] bool weighs() const { return averages_ || counts_; }
 
   [[nodiscard]] bool keeps_name() const { return keeps_name_; }
   [[nodiscard]] size_t steps() const { return steps_.count; }
@@ -45,7 +52,8 @@ class WindowCall {
   [[nodiscard]] Window WindowAt(size_t step) const;
 
   const RangeFunction function_;
-  const bool averages_, smooths_, keeps_name_;
+  const bool averages_, counts_, smooths_, keeps_name_;
+  const RolledValue rolled_value_;
   const Steps steps_, ends_;
   const int64_t range_ms_;
   const std::vector<Value> scalars_;

@@ -22,6 +22,16 @@ WindowSink::Pending& WindowSink::PendingOf(size_t series) {
 
 Status WindowSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
                               std::span<const double> values) {
+  return Add(series, times_ms, values, 1);
+}
+
+Status WindowSink::AddRolled(size_t series, const RolledSample& sample) {
+  if (!sample.ends_within) return {};
+  return Add(series, {&sample.end_ms, 1}, {&sample.value, 1}, call_.weighs() ? sample.count : 1);
+}
+
+Status WindowSink::Add(size_t series, std::span<const int64_t> times_ms,
+                       std::span<const double> values, double count) {
   Pending& pending = PendingOf(series);
   if (pending.place.step == call_.steps() || times_ms.empty()) return {};
   // What comes before the next window that can have any of these is in none.
@@ -32,7 +42,9 @@ Status WindowSink::AddSamples(size_t series, std::span<const int64_t> times_ms,
   times_ms = times_ms.subspan(first);
   values = values.subspan(first);
   if (times_ms.empty()) return {};
+  const size_t before = pending.values.size();
   RETURN_IF_ERROR(Keep(times_ms, values, &pending));
+  if (count != 1 || !pending.counts.empty()) RETURN_IF_ERROR(KeepCounts(before, count, &pending));
   // Of windows that have ended no sample is missing.
   const size_t ended = call_.StepAfter(times_ms.back());
   if (ended < call_.steps() && ended < pending.place.step + call_.steps_at_once()) return {};
@@ -63,15 +75,30 @@ Status WindowSink::Keep(std::span<const int64_t> times_ms, std::span<const doubl
   return {};
 }
 
+Status WindowSink::KeepCounts(size_t before, double count, Pending* pending) {
+  const size_t size = pending->values.size(), room = pending->counts.capacity();
+  if (size > room) {
+    const size_t wanted = std::max(2 * room, size);
+    RETURN_IF_ERROR(
+        pending->memory.Add(&tally(), static_cast<int64_t>((wanted - room) * sizeof(double))));
+    pending->counts.reserve(wanted);
+  }
+  if (pending->counts.empty()) pending->counts.resize(before, 1);
+  pending->counts.resize(size, count);
+  return {};
+}
+
 Status WindowSink::Slide(size_t series, size_t step_end, Pending* pending) {
   WindowPlace& place = pending->place;
-  RETURN_IF_ERROR(
-      call_.Slide(pending->times_ms, pending->values, step_end, &place, &tally(), &column(series)));
+  RETURN_IF_ERROR(call_.Slide(pending->times_ms, pending->values, pending->counts, step_end, &place,
+                              &tally(), &column(series)));
   // Each sample is moved once at most for each one that goes.
   if (place.begin < pending->times_ms.size() / 2) return {};
   const auto gone = static_cast<ptrdiff_t>(place.begin);
   pending->times_ms.erase(pending->times_ms.begin(), pending->times_ms.begin() + gone);
   pending->values.erase(pending->values.begin(), pending->values.begin() + gone);
+  if (!pending->counts.empty())
+    pending->counts.erase(pending->counts.begin(), pending->counts.begin() + gone);
   place.end -= place.begin;
   place.begin = 0;
   return {};
@@ -83,6 +110,7 @@ Status WindowSink::EndSeries(size_t series) {
   RETURN_IF_ERROR(Slide(series, call_.steps(), pending.get()));
   pending->times_ms.clear();
   pending->values.clear();
+  pending->counts.clear();
   pending->place = {};
   spare_.push_back(std::move(pending));
   return {};

@@ -20,6 +20,8 @@ class WindowSink : public VectorSink {
   Status AddSeries(Labels labels) override;
   Status AddSamples(size_t series, std::span<const int64_t> times_ms,
                     std::span<const double> values) override;
+  [[nodiscard]] RolledValue rolled_value() const override { return call_.rolled_value(); }
+  Status AddRolled(size_t series, const RolledSample& sample) override;
   Status EndSeries(size_t series) override;
 
  private:
@@ -27,6 +29,7 @@ class WindowSink : public VectorSink {
   struct Pending {
     std::vector<int64_t> times_ms;
     std::vector<double> values;
+    std::vector<double> counts;  // of points; empty: one each
     WindowPlace place;
     MemoryHold memory;
   };
@@ -37,6 +40,11 @@ class WindowSink : public VectorSink {
   }
   Pending& PendingOf(size_t series);
   Status Keep(std::span<const int64_t> times_ms, std::span<const double> values, Pending* pending);
+  /// The counts of what is kept behind the first `before` samples.
+  Status KeepCounts(size_t before, double count, Pending* pending);
+  /// `count`: of the points that each stands for.
+  Status Add(size_t series, std::span<const int64_t> times_ms, std::span<const double> values,
+             double count);
   Status Slide(size_t series, size_t step_end, Pending* pending);
 
   const WindowCall& call_;

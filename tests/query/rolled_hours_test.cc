@@ -45,6 +45,27 @@ TEST_CASE_FIXTURE(Levels, "the longest interval that divides the buckets' is rea
   CHECK(Text(24, 24, kDay) == "");
 }
 
+TEST_CASE_FIXTURE(Levels, "what is kept is covered by the shortest intervals that there are") {
+  const auto kept = [this](uint32_t begin_hour, uint32_t end_hour) {
+    std::string out;
+    for (const HoursPiece& piece :
+         CoverKept(rolled, {begin_hour * kHour, uint64_t{end_hour} * kHour}))
+      out += piece.level->name + ":" + std::to_string(piece.begin_s / kHour) + "-" +
+             std::to_string(piece.end_s / kHour) + " ";
+    return out;
+  };
+  CHECK(kept(0, 48) == "");
+  rolled.kept_before_s = 2 * kDay;
+  CHECK(kept(0, 72) == "1h:0-24 10m:24-48 ");
+  CHECK(kept(30, 40) == "10m:30-40 ");
+  CHECK(kept(48, 72) == "");
+  rolled.levels[0].begin_s = 6 * kHour;
+  rolled.changed = {7 * kHour};
+  CHECK(kept(0, 24) == "1h:6-24 ");
+  rolled.levels.erase(rolled.levels.begin());
+  CHECK(kept(0, 48) == "1d:0-24 10m:24-48 ");
+}
+
 TEST_CASE_FIXTURE(Levels, "beyond what is whole shorter ones are, and then raw points") {
   CHECK(Text(0, 72, kDay) == "1d:0-48 1h:48-60 10m:60-61 raw:61-72");
   CHECK(Text(5, 30, kDay) == "1h:5-30");

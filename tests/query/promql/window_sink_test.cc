@@ -41,7 +41,7 @@ Column Whole(const WindowCall& call, const Samples& samples) {
   Column to(call.steps(), Absent());
   WindowPlace place;
   MemoryTally tally(nullptr);
-  REQUIRE(call.Slide(present.times_ms, present.values, call.steps(), &place, &tally, &to).ok());
+  REQUIRE(call.Slide(present.times_ms, present.values, {}, call.steps(), &place, &tally, &to).ok());
   return to;
 }
 

@@ -6,19 +6,25 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/support"))
 sys.dont_write_bytecode = True
 import daemon  # noqa: E402
+import remote_read  # noqa: E402
 from checks import Checks, waited  # noqa: E402
 
 DAY = 86_400
+HOUR = 3600
 CONFIG = {"aggregationIds": {"sum": 0, "count": 1, "min": 2, "max": 3},
           "intervals": [{"interval": "1m", "rowSpan": "1h", "table": "tsdb", "preAggregationTable": "pre", "defaultInterval": True},
                         {"interval": "1h", "rowSpan": "1d", "table": "tsdb-1h", "preAggregationTable": "pre-1h"},
                         {"interval": "1d", "rowSpan": "1n", "table": "tsdb-1d", "preAggregationTable": "pre-1d"}]}
+# Of the hour that ends at each step, its last millisecond included: what rollups tell of it is exact.
+WHOLE_HOURS = [f"{name}_over_time(m[59m59s999ms] offset 1ms)" for name in ("sum", "count", "min", "max")] + [
+    "round(avg_over_time(m[59m59s999ms] offset 1ms), 1e-9)"]
 DOWNSAMPLES = ("1h-sum", "1d-sum", "1d-avg", "1d-min", "2h-max", "1d-count", "1d-p95")
 
 
@@ -44,6 +50,21 @@ def ask(server, start, end, downsample, **more):
         return status, text
     series = json.loads(text)
     return {s["tags"]["host"]: s["dps"] for s in series}, {s["query"]["rollupTable"] for s in series}
+
+
+def prometheus(server, expression, start, end, step):
+    """{host: {time: value}}"""
+    words = {"query": expression, "start": start, "end": end, "step": step}
+    found = server.get("/api/v1/query_range?" + urllib.parse.urlencode(words))["data"]["result"]
+    return {series["metric"]["host"]: {at: float(value) for at, value in series["values"]} for series in found}
+
+
+def hours_of(samples, fold):
+    """{hour: what its values come to}"""
+    hours = {}
+    for at, value in samples:
+        hours.setdefault(at // 1000 // HOUR * HOUR, []).append(value)
+    return {hour: fold(values) for hour, values in hours.items()}
 
 
 def stat(server, name):
@@ -98,12 +119,26 @@ def main():
         same("after an import")
 
         before = ask(server, start, end, "1d-sum")[0]
+        whole_hours = [prometheus(server, expression, start + HOUR, today, HOUR) for expression in WHOLE_HOURS]
+        samples = remote_read.read(server, "m", start, start + DAY - 1)["a"]
+        mean_of = hours_of(samples, lambda values: sum(values) / len(values))
+        check("remote read gives points", len(samples) > 200, True)
         server.stop()
         server.settings.update({"tsd.retention.config": '[{"metric": "m", "keep": "2d"}]', "tsd.retention.interval": 1})
         server.start()
         raw_hosts = lambda: set(ask(server, start, start + DAY - 1, "1d-sum", rollupUsage="ROLLUP_RAW")[0])  # noqa: E731
         check("raw points go", waited(raw_hosts, set()), set())
         check("rollups stay", ask(server, start, end, "1d-sum")[0], before)
+        for expression, wanted in zip(WHOLE_HOURS, whole_hours):
+            check(f"PromQL reads them: {expression}", prometheus(server, expression, start + HOUR, today, HOUR), wanted)
+        shown = prometheus(server, "m{host='a'}", start, start + DAY - 1, 600).get("a", {})
+        check("each instant shows the mean of its hour", shown, {at: mean_of[at // HOUR * HOUR] for at in shown})
+        check("no instant is without", len(shown), DAY // 600)
+        check("remote read gives the mean at the end of an hour", remote_read.read(server, "m", start, start + DAY - 1).get("a"),
+              [((hour + HOUR) * 1000 - 1, mean_of[hour]) for hour in sorted(mean_of)][:23])
+        for function, fold in (("rate", max), ("sum_over_time", sum), ("min_over_time", min)):
+            check(f"remote read for {function}", hours_of(remote_read.read(server, "m", start, start + DAY, function).get("a", []), lambda v: v[0]),
+                  hours_of(samples, fold))
         server.kill()
         server.start()
         check("after a kill, too", ask(server, start, end, "1d-sum")[0], before)

@@ -1,0 +1,222 @@
+// PromQL and remote read where rollups alone are left of points.
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+#include "query/promql/evaluator.h"
+#include "query/promql/number_text.h"
+#include "query/promql/parser.h"
+#include "query/promql/stored_series.h"
+#include "tests/support/fake_watch.h"
+#include "tests/tsd/rollup/rollup_world.h"
+
+namespace hg::tsd {
+namespace {
+
+namespace promql = query::promql;
+
+constexpr int64_t kSecondDay = kMidnight + kDayS;
+constexpr int64_t kThirdDay = kMidnight + 2 * kDayS;
+
+std::string Numbers(const std::vector<double>& values) {
+  std::string out;
+  for (const double value : values)
+    out += " " + (promql::IsAbsent(value) ? "_" : promql::FixedText(value));
+  return out;
+}
+
+/// Two days of two series, four points an hour: "a" goes up and down, "b" counts and begins anew
+/// once. Rolled up to hours and days; the first day is to go.
+struct KeptDays {
+  explicit KeptDays(bool hours = true) {
+    world.tables.levels.erase(world.tables.levels.begin() + 1);  // ten minutes
+    if (!hours) world.tables.levels.erase(world.tables.levels.begin() + 1);
+    REQUIRE(world.Open().ok());
+    int64_t counted = 1000;
+    for (int hour = 0; hour < 48; ++hour) {
+      for (const int minute : {10, 20, 35, 50}) {
+        const int64_t at = kMidnight + hour * kHourS + minute * 60;
+        counted = hour == 5 && minute == 35 ? 7 : counted + 10;
+        REQUIRE(world.PutInt("a", at, (hour * 17 + minute) % 23).ok());
+        REQUIRE(world.PutInt("b", at, counted).ok());
+      }
+    }
+    metric = world.Tsuid("m", "a")->substr(0, 3);
+    REQUIRE(world.maker->Round().ok());
+    clock.SetMs((kThirdDay + 600) * 1000);
+    REQUIRE(world.maker->Round().ok());
+    options.reconcile.fix_duplicates = true;
+    options.rollups = world.tables;
+  }
+
+  void Keep() { REQUIRE(*world.state->KeepBefore(metric, kSecondDay) == kSecondDay); }
+  void DeleteFirstDay(const std::string& host) { REQUIRE(world.Delete(host, 0, kSecondDay).ok()); }
+  void LoseFirstDay() {
+    Keep();
+    DeleteFirstDay("a");
+    DeleteFirstDay("b");
+  }
+
+  /// "host: values"; of a matrix "value@seconds of the first day".
+  std::string Ask(Points& points, const std::string& text, int64_t start_s, int64_t step_s = 0,
+                  size_t count = 1) {
+    const auto expr = promql::ParseExpression(text);
+    REQUIRE(expr.ok());
+    promql::StoredSeries series(points, *world.names, options, watch, {}, {},
+                                &world.store->cells());
+    const promql::Steps steps{start_s * 1000, step_s * 1000, count};
+    promql::Evaluator evaluator(series, &watch, {steps.start_ms, steps.end_ms()});
+    std::string out;
+    do {
+      const auto value = evaluator.Evaluate(**expr, steps);
+      if (!value.ok()) return value.status().ToString();
+      out.clear();
+      for (const promql::VectorSeries& one : value->vector)
+        out += std::string(one.labels.Get("host")) + ":" + Numbers(one.values) + "; ";
+      for (const promql::RangeSeries& one : value->matrix) {
+        out += std::string(one.labels.Get("host")) + ":";
+        for (size_t i = 0; i < one.values.size(); ++i)
+          out += Numbers({one.values[i]}) + "@" +
+                 promql::FixedText(static_cast<double>(one.times_ms[i] - kMidnight * 1000) / 1000);
+        out += "; ";
+      }
+    } while (series.KeptMeanwhile());
+    return out;
+  }
+  std::string Ask(const std::string& text, int64_t start_s, int64_t step_s = 0, size_t count = 1) {
+    return Ask(*world.rolled_points, text, start_s, step_s, count);
+  }
+
+  FaultyFileSystem disk{1};
+  ManualClock clock{kMidnight * 1000};
+  RollupWorld world{disk, clock};
+  query::Options options;
+  FakeWatch watch;
+  Bytes metric;
+};
+
+TEST_CASE_FIXTURE(KeptDays,
+                  "sums, counts, averages and extremes of whole hours stay what they were") {
+  const std::pair<const char*, int64_t> asked[] = {
+      {"sum_over_time(m[1h])", kHourS},
+      {"count_over_time(m[1h])", kHourS},
+      {"round(avg_over_time(m[1h]), 1e-9)", kHourS},
+      {"min_over_time(m[1h])", kHourS},
+      {"max_over_time(m[1h])", kHourS},
+      {"round(avg_over_time(m[5h]), 1e-9)", 2 * kHourS},
+      {"count_over_time(m[1d])", kHourS},
+      {"sum(sum_over_time(m[3h] offset 1h))", kHourS},
+      {"round(avg_over_time(m[1d]), 1e-9)", kDayS}};
+  std::vector<std::string> before;
+  for (const auto& [text, step] : asked)
+    before.push_back(Ask(text, kMidnight + kHourS, step, static_cast<size_t>(2 * kDayS / step)));
+  CHECK(before[1].substr(0, 10) == "a: 4 4 4 4");
+  LoseFirstDay();
+  for (size_t i = 0; i < before.size(); ++i) {
+    const auto& [text, step] = asked[i];
+    CAPTURE(text);
+    CHECK(Ask(text, kMidnight + kHourS, step, static_cast<size_t>(2 * kDayS / step)) == before[i]);
+  }
+}
+
+TEST_CASE_FIXTURE(KeptDays, "an hour is a sample of its mean at its end, and points are points") {
+  LoseFirstDay();
+  CHECK(Ask("m{host=\"a\"}[3h]", kSecondDay + 1300) ==
+        "a: 12@79199.999 11.75@82799.999 11.5@86399.999 4@87000 14@87600; ");
+  // Neither its beginning nor its end alone.
+  CHECK(Ask("m{host=\"b\"}[30m]", kMidnight + 2 * kHourS - 1) == "");
+}
+
+TEST_CASE_FIXTURE(KeptDays, "an instant shows the mean of the hour that it is in") {
+  LoseFirstDay();
+  CHECK(Ask("m{host=\"b\"}", kMidnight, 1800, 5) == "b: 1025 1025 1065 1065 1105; ");
+  CHECK(Ask("timestamp(m{host=\"b\"}) - time()", kMidnight, 1800, 3) == "b: 0 0 0; ");
+  // Behind the last hour of rollups a look-back counts from its end.
+  CHECK(Ask("m{host=\"b\"}", kSecondDay, 299, 2) == "b: 722 722; ");
+  CHECK(Ask("m{host=\"b\"}", kSecondDay + 300) == "");
+  CHECK(Ask("m{host=\"b\"}", kSecondDay + 600) == "b: 747; ");
+  CHECK(Ask("m{host=\"b\"}", kMidnight - 1) == "");
+}
+
+TEST_CASE_FIXTURE(KeptDays, "a counter is read by its greatest value, so that it grows as it did") {
+  LoseFirstDay();
+  // Eight points of 10 in two hours.
+  CHECK(Ask("round(increase(m{host=\"b\"}[2h]))", kMidnight + 2 * kHourS, kHourS, 3) ==
+        "b: 80 80 80; ");
+  CHECK(Ask("round(increase(m{host=\"b\"}[2h]))", kMidnight + 22 * kHourS, kHourS, 3) ==
+        "b: 80 80 80; ");
+  // It began anew in the sixth hour.
+  CHECK(Ask("resets(m{host=\"b\"}[1d])", kSecondDay) == "b: 1; ");
+  CHECK(Ask("rate(m{host=\"b\"}[5m])", kMidnight + 2 * kHourS) == "");
+}
+
+TEST_CASE_FIXTURE(KeptDays, "series whose points are all there are read by their points") {
+  const std::string asked[] = {"m{host=\"b\"}[1d]", "avg_over_time(m{host=\"b\"}[1h])"};
+  const std::string before[] = {Ask(asked[0], kSecondDay), Ask(asked[1], kSecondDay - 600)};
+  Keep();
+  DeleteFirstDay("a");
+  CHECK(Ask(asked[0], kSecondDay) == before[0]);
+  CHECK(Ask(asked[1], kSecondDay - 600) == before[1]);
+  CHECK(Ask("sum(count_over_time(m[1d]))", kSecondDay) == ": 192; ");
+}
+
+TEST_CASE_FIXTURE(KeptDays, "a point that comes for an hour that went does not hide the hour") {
+  LoseFirstDay();
+  REQUIRE(world.PutInt("a", kMidnight + 7 * kHourS + 1, 1000).ok());
+  CHECK(Ask("max_over_time(m[1d])", kSecondDay) == "a: 22; b: 1220; ");
+  CHECK(Ask("count_over_time(m[1d])", kSecondDay) == "a: 96; b: 96; ");
+}
+
+TEST_CASE_FIXTURE(KeptDays, "a range of all times passes over the years before the first point") {
+  LoseFirstDay();
+  CHECK(Ask("count_over_time(m{host=\"b\"}[100y])", kThirdDay) == "b: 192; ");
+  const uint64_t steps = watch.steps;
+  CHECK(steps < 200'000);  // a year of scans, not fifty
+}
+
+TEST_CASE("where days alone are rolled up a day is a sample") {
+  KeptDays days(false);
+  days.LoseFirstDay();
+  CHECK(days.Ask("count_over_time(m[1d])", kSecondDay, kDayS, 2) == "a: 96 96; b: 96 96; ");
+  CHECK(days.Ask("m{host=\"b\"} * 96", kMidnight + 5 * kHourS) ==
+        days.Ask("sum_over_time(m{host=\"b\"}[1d])", kSecondDay));
+}
+
+TEST_CASE_FIXTURE(KeptDays, "who has no rollups beside the points reads points alone") {
+  LoseFirstDay();
+  CHECK(Ask(world.store->points(), "count_over_time(m[1d])", kSecondDay) == "");
+  CHECK(Ask(world.store->points(), "count_over_time(m[1d])", kThirdDay) == "a: 96; b: 96; ");
+}
+
+TEST_CASE_FIXTURE(KeptDays,
+                  "rollups that are held are charged, and refused where that is refused") {
+  LoseFirstDay();
+  watch.bytes_max = 1000;
+  CHECK(Ask("count_over_time(m[1d])", kSecondDay).find("too many bytes") != std::string::npos);
+}
+
+/// Says what it knows; then something happens, once.
+class SourceBefore : public query::RolledHoursSource {
+ public:
+  explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}
+  query::RolledHours Of(ByteView metric, const RowRange& rows) override {
+    query::RolledHours out = source_.Of(metric, rows);
+    if (const auto event = std::exchange(then, nullptr)) event();
+    return out;
+  }
+  std::function<void()> then;
+
+ private:
+  query::RolledHoursSource& source_;
+};
+
+TEST_CASE_FIXTURE(KeptDays, "points that go while they are read are read again, rolled up") {
+  SourceBefore source(*world.state);
+  RolledPoints points(world.store->points(), source);
+  source.then = [this] { LoseFirstDay(); };
+  CHECK(Ask(points, "count_over_time(m[1d])", kSecondDay) == "a: 96; b: 96; ");
+}
+
+}  // namespace
+}  // namespace hg::tsd
