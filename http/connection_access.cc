@@ -124,8 +124,14 @@ bool Connection::AdmitLines(std::string_view* lines) {
 
 void Connection::AnswerAuth(const IdentityPtr& who) {
   edge_.services.counters.rpc_telnet.fetch_add(1, std::memory_order_relaxed);
-  if (who == nullptr)
+  if (who == nullptr) {
     edge_.services.counters.unauthorized_telnet.fetch_add(1, std::memory_order_relaxed);
+    const std::string remote = stream_.Remote();
+    AccessRefusal refusal;
+    refusal.remote = remote;
+    refusal.status = 401;
+    edge_.services.access->TellRefused(refusal);
+  }
   retries_ = 0;
   SendTelnet(who != nullptr ? kAuthSuccess : kAuthFail);
   FinishLines();

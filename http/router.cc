@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string>
 
+#include "http/access/access.h"
 #include "http/endpoints.h"
 #include "http/errors.h"
 #include "http/replies.h"
@@ -208,7 +209,41 @@ bool RefuseAccess(const Request& request, Role needed, Services& services, Respo
   return true;
 }
 
+namespace {
+
+std::string_view VerbOf(Method method) {
+  switch (method) {
+    case Method::kGet:
+      return "GET";
+    case Method::kPost:
+      return "POST";
+    case Method::kPut:
+      return "PUT";
+    case Method::kDelete:
+      return "DELETE";
+    case Method::kOptions:
+      return "OPTIONS";
+    case Method::kHead:
+      return "HEAD";
+    case Method::kOther:
+      break;
+  }
+  return "another";
+}
+
+// Who says nothing of himself is asked for it, as browsers are each time.
+void TellOfRefusal(const Request& request, int status, Services& services) {
+  if (services.access == nullptr) return;
+  if (status == 401 && request.Header("authorization") == nullptr) return;
+  const std::string_view target = request.target;
+  services.access->TellRefused({request.remote, VerbOf(request.method),
+                                target.substr(0, target.find('?')), request.user, status});
+}
+
+}  // namespace
+
 void SendNoAccess(const Request& request, Role needed, Services& services, ResponseWriter& out) {
+  TellOfRefusal(request, request.user.empty() ? 401 : 403, services);
   if (request.user.empty()) {
     services.counters.unauthorized_http.fetch_add(1, std::memory_order_relaxed);
     // Browsers ask for name and password when they see the first, and try no other.

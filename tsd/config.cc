@@ -73,17 +73,17 @@ void Config::Set(std::string_view key, std::string_view value) {
   set_.emplace(key);
 }
 
-std::vector<std::string> Config::IneffectiveLines() const {
-  std::vector<std::string> lines;
+std::vector<Config::Ineffective> Config::IneffectiveSettings() const {
+  std::vector<Ineffective> out;
   for (const std::string& key : set_) {
     const KnownSetting* known = FindSetting(key);
     if (known != nullptr && known->no_effect.empty()) continue;
     const std::string_view why = known != nullptr        ? known->no_effect
                                  : IsHBaseClientKey(key) ? "it is for HBase's client library"
                                                          : "nothing here knows it";
-    lines.push_back("setting " + key + " has no effect: " + std::string(why));
+    out.push_back({key, std::string(why)});
   }
-  return lines;
+  return out;
 }
 
 const std::string& Config::String(std::string_view key) const {

@@ -32,8 +32,12 @@ class Config {
   /// Also remembers that the key was set, to whatever value.
   void Set(std::string_view key, std::string_view value);
 
-  /// One line for each key that was set and has no effect, saying why (tsd/known_settings.h).
-  [[nodiscard]] std::vector<std::string> IneffectiveLines() const;
+  /// The keys that were set and have no effect, and why (tsd/known_settings.h).
+  struct Ineffective {
+    std::string key, why;
+    bool operator==(const Ineffective&) const = default;
+  };
+  [[nodiscard]] std::vector<Ineffective> IneffectiveSettings() const;
 
   /// Present and not empty.
   [[nodiscard]] bool Has(std::string_view key) const { return !String(key).empty(); }

@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +15,7 @@
 #include "http/access/access.h"
 #include "http/access/client_limits.h"
 #include "http/api/health.h"
+#include "http/build_info.h"
 #include "http/graphite_server.h"
 #include "http/server.h"
 #include "http/waiting_ports.h"
@@ -21,6 +23,7 @@
 #include "storage/base/file.h"
 #include "storage/local/local_server.h"
 #include "storage/table_name.h"
+#include "tsd/access_log.h"
 #include "tsd/http_settings.h"
 #include "tsd/ingest/histogram_ingest.h"
 #include "tsd/ingest/ingest.h"
@@ -156,6 +159,7 @@ class Daemon {
                      session.config().String("tsd.storage.hbase.tree_table")),
         highest_ids_(session.backend().remote() ? std::make_unique<uid::HighestIds>(session.names())
                                                 : nullptr),
+        access_log_(clock),
         client_limits_(options_.limits.client, clock),
         services_{
             options_.http,
@@ -178,7 +182,7 @@ class Daemon {
             options_.limits.client.any() ? &client_limits_ : nullptr,
             session.backend().maintenance(),
             highest_ids_.get(),
-            [](const std::string& text) { LogWarning(text); },
+            [](const std::string& text) { LogWarning("http", text); },
             [&session](const LatencyVisitor& visit) { session.backend().CollectLatencies(visit); }},
         server_(options_.http, services_),
         graphite_(options_.http, services_) {
@@ -196,7 +200,7 @@ class Daemon {
           RollupMakerOptions{.ids = automatic.ids,
                              .reconcile = options_.query.reconcile,
                              .delay_s = automatic.delay_s,
-                             .report = [](const std::string& text) { LogInfo(text); }});
+                             .report = [](const std::string& text) { LogInfo("rollups", text); }});
     }
     if (options_.retention) {
       RetentionOptions retention = *options_.retention;
@@ -206,6 +210,7 @@ class Daemon {
         };
       } else if (EndedRollups* const ended = session.ended_rollups(); ended != nullptr) {
         LogInfo(
+            "rollups",
             "tsd.rollups.automatic is off: of points that are deleted for their age the rollups "
             "stay that were made of them, and no others are");
         retention.may_delete = [ended](const Bytes& metric, uint32_t end_s) {
@@ -219,12 +224,15 @@ class Daemon {
         !tracker_.enabled()) {
       kept_shapes_ = std::make_unique<KeptShapes>(
           ingest_, PosixFileSystem(), session.config().String("tsd.storage.path"),
-          [](const std::string& text) { LogWarning(text); });
+          [](const std::string& text) { LogWarning("ingest", text); });
     }
     session.points().ListenForUnsettledRows(
         [this](ByteView key, uint32_t base) { fold_.Offer(key, base); });
+    access_.ListenForRefusals(
+        [this](const http::AccessRefusal& refusal) { access_log_.Refused(refusal); });
     queries_.running().ListenForEnds([this](const query::CompletedQuery& query) {
-      if (const auto line = QueryLogLine(query, options_.slow_query_ms)) LogWarning(*line);
+      if (const auto entry = LogEntryOf(query, options_.slow_query_ms))
+        LogWarning("query", entry->message, entry->fields);
     });
   }
 
@@ -289,11 +297,12 @@ class Daemon {
   /// The same, and users and certificates.
   void Reload() {
     DropNames();
-    LogInfo("cached names dropped");
+    LogInfo("daemon", "cached names dropped");
     if (const Status loaded = LoadUsers(); !loaded.ok())
-      LogError("users stay as they were: " + std::string(loaded.message()));
+      LogError("access", "users stay as they were",
+               {{"path", options_.users_file}, LogField(loaded)});
     if (const Status loaded = server_.ReloadTls(); !loaded.ok())
-      LogError("TLS stays as it was: " + std::string(loaded.message()));
+      LogError("access", "TLS stays as it was", {LogField(loaded)});
   }
 
  private:
@@ -310,8 +319,10 @@ class Daemon {
 
   void WarnIfOpen() const {
     if (!options_.users_file.empty() || !server_.reached_by_strangers()) return;
-    LogWarning("whoever reaches " + Address() +
-               " may read, write and delete everything: tsd.core.authentication.enable is off");
+    LogWarning("access",
+               "whoever reaches this daemon may read, write and delete everything: "
+               "tsd.core.authentication.enable is off",
+               {{"address", Address()}});
   }
 
   /// Series go into the trees as they are first seen, if the settings say so.
@@ -341,7 +352,7 @@ class Daemon {
     if (started.ok()) {
       tools_ = std::move(*started);
     } else {
-      LogWarning("tools cannot work beside this daemon: " + started.status().ToString());
+      LogWarning("daemon", "tools cannot work beside this daemon", {LogField(started.status())});
     }
   }
 
@@ -453,6 +464,7 @@ class Daemon {
   std::unique_ptr<uid::HighestIds> highest_ids_;  // null: they are read as they are asked for
   std::atomic<bool> stopping_{false};
   http::Access access_;
+  AccessLog access_log_;
   http::ClientLimits client_limits_;
   http::Services services_;
   http::Server server_;
@@ -471,9 +483,9 @@ Result<bool> OpenPatiently(Invocation& call, const Signals& signals, int64_t pat
     if (opened.ok()) return true;
     const auto left = give_up - std::chrono::steady_clock::now();
     if (opened.code() != StatusCode::kUnavailable || left <= left.zero()) return opened;
-    LogWarning("no start without the store, trying again for " +
-               std::to_string(std::chrono::ceil<std::chrono::seconds>(left).count()) +
-               " s: " + opened.ToString());
+    LogWarning(
+        "daemon", "no start without the store, trying again",
+        {{"left_s", std::chrono::ceil<std::chrono::seconds>(left).count()}, LogField(opened)});
     if (Signals::IsStop(signals.Wait(kPauseMs))) return false;
   }
 }
@@ -497,8 +509,12 @@ Status RunDaemon(Invocation& call) {
   KeepHeapSmall();
   const uint64_t open_files_max = RaiseOpenFilesLimit();
   options.http.connections_max = ConnectionsWithin(open_files_max, options.http.connections_max);
-  LogInfo("up to " + std::to_string(options.http.connections_max) + " connections, of " +
-          std::to_string(open_files_max) + " open files");
+  const int64_t began_ns = call.clock.MonotonicNs();
+  LogInfo("daemon", "starting",
+          {{"version", http::ThisBuild().product_version},
+           {"pid", getpid()},
+           {"connections_max", options.http.connections_max},
+           {"open_files_max", open_files_max}});
   ASSIGN_OR_RETURN(const int64_t patience_ms, ReadStartPatienceMs(call.session.config()));
   http::WaitingPorts waiting(options.http);
   RETURN_IF_ERROR(waiting.Open(options.http, options.http.connections_max));
@@ -511,17 +527,23 @@ Status RunDaemon(Invocation& call) {
   if (options.ingest.append_blocks) options.http.write_threads = kRemoteWriteThreads;
   Daemon daemon(call.session, call.clock, std::move(options));
   RETURN_IF_ERROR(daemon.Start(&waiting));
-  LogInfo("Ready to serve on " + daemon.Address());
+  LogInfo("daemon", "Ready to serve",
+          {{"address", daemon.Address()},
+           {"duration_ms", (call.clock.MonotonicNs() - began_ns) / 1'000'000}});
   manager.Ready();
   std::string last_failure;
   while (true) {
     const int signal = signals.Wait(kHealthIntervalMs);
     if (const Status health = call.session.backend().Health(); health.message() != last_failure) {
       last_failure = health.message();
-      if (!health.ok()) LogError("the store: " + health.ToString());
+      if (health.ok()) {
+        LogInfo("store", "the store works again");
+      } else {
+        LogError("store", "the store fails at background work", {LogField(health)});
+      }
     }
     if (Signals::IsStop(signal)) {
-      LogInfo(std::string("stopping: ") + strsignal(signal));
+      LogInfo("daemon", "stopping", {{"signal", strsignal(signal)}});
       break;
     }
     if (signal != SIGHUP) continue;
@@ -529,17 +551,18 @@ Status RunDaemon(Invocation& call) {
     daemon.Reload();
     manager.Ready();
   }
+  const int64_t stop_ns = call.clock.MonotonicNs();
   manager.Stopping();
   daemon.AnnounceStop();
   // Still served, so that who balances load has time to send nobody any more.
   signals.WaitForStop(call.clock, stop.drain_ms);
   daemon.Stop();
-  if (!stop.flush) return {};
   // The next start has nothing to replay then. A kill meanwhile, or a full disk, costs nothing
   // else: what is not in files stays in the log.
-  if (const Status flushed = call.session.cells().Flush();
-      !flushed.ok() && flushed.code() != StatusCode::kUnsupported)
-    LogWarning("memory stays in the log: " + flushed.ToString());
+  const Status flushed = stop.flush ? call.session.cells().Flush() : Status();
+  if (!flushed.ok() && flushed.code() != StatusCode::kUnsupported)
+    LogWarning("store", "memory stays in the log", {LogField(flushed)});
+  LogInfo("daemon", "stopped", {{"duration_ms", (call.clock.MonotonicNs() - stop_ns) / 1'000'000}});
   return {};
 }
 

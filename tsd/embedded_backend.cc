@@ -125,9 +125,11 @@ Status SetTtl(const Config& config, Store& store) {
 void WarnOfFamilies(const TableDescriptor& table) {
   constexpr size_t kFamiliesAdvised = 3;
   if (table.families.size() <= kFamiliesAdvised) return;
-  LogWarning("table " + table.name + " has " + std::to_string(table.families.size()) +
-             " families; more than " + std::to_string(kFamiliesAdvised) +
-             " slow each other down, as their rows are kept together");
+  LogWarning("store",
+             "many families of a table slow each other down, as their rows are kept together",
+             {{"table", table.name},
+              {"families", table.families.size()},
+              {"families_advised", kFamiliesAdvised}});
 }
 
 class TableWatcher : public StoreObserver {
@@ -216,9 +218,8 @@ Result<std::unique_ptr<Backend>> OpenEmbeddedBackendBy(const Clock& clock, const
   const EmbeddedStats stats = store->Stats();
   const uint64_t advised = region::RegionsAdvised(stats.memory_limit_bytes);
   if (stats.regions > advised) {
-    LogWarning(options.path + " has " + std::to_string(stats.regions) +
-               " regions; with this tsd.memory.limit more than " + std::to_string(advised) +
-               " make small files and slow merges");
+    LogWarning("store", "with this tsd.memory.limit so many regions make small files, slow merges",
+               {{"path", options.path}, {"regions", stats.regions}, {"regions_advised", advised}});
   }
   return std::unique_ptr<Backend>(std::make_unique<EmbeddedBackend>(std::move(store), config));
 }

@@ -168,7 +168,7 @@ Status EnsureHbaseTables(const Config& config, Store& store, StoreUse use) {
       return Status::NotFound("HBase has no table " + table.name +
                               ", and tsd.storage.hbase.create_tables is off");
     RETURN_IF_ERROR(Prepend(store.CreateTable(NewTable(table)), "table " + table.name));
-    LogInfo("created HBase's table " + table.name);
+    LogInfo("hbase", "a table is created", {{"table", table.name}});
   }
   return {};
 }

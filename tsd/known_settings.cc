@@ -386,7 +386,8 @@ constexpr KnownSetting kSettings[] = {
      "quick stop, and a start that reads the log."},
     {"tsd.log.format", "text",
      "How the log's lines on standard error look: `text` or `json` (an object a line: "
-     "`time`, `level`, `thread`, `message`)."},
+     "`time`, `level`, `thread`, `component`, `message`, and the event's fields, which `text` has "
+     "as `key=value` behind the message; docs/operations.md)."},
     {"tsd.log.level", "info",
      "The daemon logs lines of that level and above: `debug`, `info`, `warning`, `error`. "
      "`/logs?level=` changes it meanwhile."},

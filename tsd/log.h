@@ -1,11 +1,17 @@
 #pragma once
-// The process's log: lines on standard error, never on standard output, which belongs to the tools'
-// answers. Only tsd logs; the rooms below return a Status and are told nothing about logging.
+// The process's log: events on standard error, never on standard output, which belongs to the
+// tools' answers. Only tsd logs; the rooms below return a Status and are told nothing about
+// logging.
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
+
+#include "storage/base/status.h"
 
 namespace hg::tsd {
 
@@ -18,6 +24,22 @@ struct LogOptions {
   LogLevel level = LogLevel::kInfo;
 };
 
+/// A value of an event that machines look for, beside its message. The key is a literal, of lower
+/// case letters and _, units last; docs/operations.md lists those in use.
+struct LogField {
+  LogField(std::string_view name, std::string text) : key(name), value(std::move(text)) {}
+  LogField(std::string_view name, std::string_view text) : key(name), value(std::string(text)) {}
+  LogField(std::string_view name, const char* text) : key(name), value(std::string(text)) {}
+  LogField(std::string_view name, std::integral auto number)
+      : key(name), value(static_cast<int64_t>(number)) {}
+  /// What failed, by "error".
+  explicit LogField(const Status& failure) : LogField("error", failure.ToString()) {}
+
+  std::string_view key;
+  std::variant<std::string, int64_t> value;
+};
+using LogFields = std::vector<LogField>;
+
 /// How the lines of standard error look (tsd/log_line.h); the default is kText. Thread-safe.
 void SetLogFormat(LogFormat format);
 
@@ -29,11 +51,22 @@ void SetLogLevel(LogLevel level);
 inline constexpr size_t kLogLinesKept = 1024;
 std::vector<std::string> RecentLogLines();
 
-/// One event: one line with time and level. Thread-safe.
-void Log(LogLevel level, std::string_view line);
+/// One event: one line. `component`: the part of the program that it is about; "": a tool, which
+/// says so itself. Thread-safe; does not throw.
+void Log(LogLevel level, std::string_view component, std::string_view message,
+         const LogFields& fields = {});
 
-inline void LogInfo(std::string_view line) { Log(LogLevel::kInfo, line); }
-inline void LogWarning(std::string_view line) { Log(LogLevel::kWarning, line); }
-inline void LogError(std::string_view line) { Log(LogLevel::kError, line); }
+inline void LogInfo(std::string_view component, std::string_view message,
+                    const LogFields& fields = {}) {
+  Log(LogLevel::kInfo, component, message, fields);
+}
+inline void LogWarning(std::string_view component, std::string_view message,
+                       const LogFields& fields = {}) {
+  Log(LogLevel::kWarning, component, message, fields);
+}
+inline void LogError(std::string_view component, std::string_view message,
+                     const LogFields& fields = {}) {
+  Log(LogLevel::kError, component, message, fields);
+}
 
 }  // namespace hg::tsd

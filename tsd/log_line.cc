@@ -1,7 +1,9 @@
 #include "tsd/log_line.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <utility>
 
 #include "http/wire/json_writer.h"
 #include "storage/model/utf8.h"
@@ -31,30 +33,53 @@ std::string TimeText(const std::tm& time, const char* form, int64_t time_ms) {
   return std::string(text, length) + millis;
 }
 
-std::string TextLine(LogLevel level, int64_t time_ms, std::string_view text) {
-  const std::time_t seconds = time_ms / 1000;
+std::string TextLine(const LogEvent& event) {
+  const std::time_t seconds = event.time_ms / 1000;
   std::tm local{};
   localtime_r(&seconds, &local);
-  std::string line = TimeText(local, "%Y-%m-%d %H:%M:%S", time_ms) + " ";
-  line.append(LevelWord(level)).append(": ").append(OneLine(text));
+  std::string line = TimeText(local, "%Y-%m-%d %H:%M:%S", event.time_ms) + " ";
+  return line.append(LevelWord(event.level)).append(": ").append(LogText(event));
+}
+
+std::string JsonLine(const LogEvent& event) {
+  const std::time_t seconds = event.time_ms / 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::string line;
+  http::JsonWriter json(&line);
+  const auto text = [&json](std::string_view key, std::string value) {
+    ReplaceInvalidUtf8(&value);
+    json.Member(key, value);
+  };
+  json.BeginObject();
+  json.Member("time", TimeText(utc, "%Y-%m-%dT%H:%M:%S", event.time_ms) + "Z");
+  json.Member("level", LevelWord(event.level));
+  json.Member("thread", static_cast<int64_t>(event.thread));
+  if (!event.component.empty()) json.Member("component", event.component);
+  text("message", std::string(event.message));
+  for (const LogField& field : event.fields) {
+    if (const auto* number = std::get_if<int64_t>(&field.value)) {
+      json.Member(field.key, *number);
+    } else {
+      text(field.key, std::get<std::string>(field.value));
+    }
+  }
+  json.EndObject();
   return line;
 }
 
-std::string JsonLine(LogLevel level, int64_t time_ms, uint64_t thread, std::string_view text) {
-  const std::time_t seconds = time_ms / 1000;
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  std::string message(text);
-  ReplaceInvalidUtf8(&message);
-  std::string line;
-  http::JsonWriter json(&line);
-  json.BeginObject();
-  json.Member("time", TimeText(utc, "%Y-%m-%dT%H:%M:%S", time_ms) + "Z");
-  json.Member("level", LevelWord(level));
-  json.Member("thread", static_cast<int64_t>(thread));
-  json.Member("message", message);
-  json.EndObject();
-  return line;
+/// A value as LogText shows it.
+std::string Quoted(std::string_view text) {
+  const auto plain = [](char c) {
+    return static_cast<unsigned char>(c) > ' ' && c != '"' && c != '=' && c != '\\' && c != 0x7F;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return "\"" + OneLine(escaped) + "\"";
 }
 
 }  // namespace
@@ -78,10 +103,22 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-std::string LogLine(LogFormat format, LogLevel level, int64_t time_ms, uint64_t thread,
-                    std::string_view text) {
-  return format == LogFormat::kJson ? JsonLine(level, time_ms, thread, text)
-                                    : TextLine(level, time_ms, text);
+std::string LogText(const LogEvent& event) {
+  std::string text = OneLine(event.message);
+  const auto add = [&text](std::string_view key, const std::string& value) {
+    text.append(" ").append(key).append("=").append(value);
+  };
+  if (!event.component.empty()) add("component", Quoted(event.component));
+  for (const LogField& field : event.fields) {
+    const auto* number = std::get_if<int64_t>(&field.value);
+    add(field.key,
+        number != nullptr ? std::to_string(*number) : Quoted(std::get<std::string>(field.value)));
+  }
+  return text;
+}
+
+std::string LogLine(LogFormat format, const LogEvent& event) {
+  return format == LogFormat::kJson ? JsonLine(event) : TextLine(event);
 }
 
 }  // namespace hg::tsd

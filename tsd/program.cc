@@ -113,7 +113,9 @@ int RunProgram(const std::vector<std::string>& arguments, const BackendOpener& o
   SetLogFormat(log->format);
   const LogLevel quiet = line->Has("--verbose") ? LogLevel::kInfo : LogLevel::kWarning;
   SetLogLevel(command->name == kTsdCommand.name ? log->level : quiet);
-  for (const std::string& line : config->IneffectiveLines()) LogInfo(line);
+  for (const Config::Ineffective& setting : config->IneffectiveSettings())
+    LogInfo("settings", "a setting has no effect",
+            {{"setting", setting.key}, {"why", setting.why}});
 
   Session session(*config, opener, ProcessWords(*command, *config));
   Invocation invocation{*command, *line, session, SystemClock(), in, out, err};

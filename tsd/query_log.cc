@@ -15,19 +15,20 @@ bool IsRefusal(StatusCode code) {
 
 }  // namespace
 
-std::optional<std::string> QueryLogLine(const query::CompletedQuery& query, int64_t slow_ms) {
+std::optional<QueryLogEntry> LogEntryOf(const query::CompletedQuery& query, int64_t slow_ms) {
   const int64_t took_ms = query.elapsed_ns / 1'000'000;
   const Status& failure = query.end.failure;
   // Impatient clients are everyday life.
   const bool refused = IsRefusal(failure.code()) && !query.client_gone;
   if (!refused && (slow_ms == 0 || took_ms < slow_ms)) return std::nullopt;
-  std::string line = refused ? "query ended early: " : "slow query: ";
-  line += std::to_string(took_ms) + " ms, at most " +
-          std::to_string(query.memory_most_bytes >> 10) + " KB, of " +
-          (query.remote.empty() ? "nobody" : query.remote) + ": " +
-          query::QueryText(*query.request, kTextBytesMax);
-  if (!failure.ok()) line += ": " + failure.ToString();
-  return line;
+  QueryLogEntry entry{refused ? "query ended early" : "slow query", {}};
+  entry.fields = {{"id", query.id},
+                  {"remote", query.remote},
+                  {"duration_ms", took_ms},
+                  {"memory_kb", query.memory_most_bytes >> 10},
+                  {"query", query::QueryText(*query.request, kTextBytesMax)}};
+  if (!failure.ok()) entry.fields.emplace_back(failure);
+  return entry;
 }
 
 }  // namespace hg::tsd

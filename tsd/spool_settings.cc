@@ -53,8 +53,10 @@ Result<std::optional<hbase::SpoolOptions>> ReadSpoolOptions(const Config& config
     // Another daemon may be about to replay them.
     const std::string where = waits.ok() ? *waits : waits.status().ToString();
     if (!where.empty()) {
-      LogWarning("points wait for HBase in " + where +
-                 ": with tsd.mode = ro this daemon does not write them there, one with rw does");
+      LogWarning("spool",
+                 "points wait for HBase: with tsd.mode = ro this daemon does not write them there, "
+                 "one with rw does",
+                 {{"where", where}});
     }
     return std::optional<hbase::SpoolOptions>();
   }
@@ -92,9 +94,10 @@ void NoteSpoolFolder(const Config& config, const std::string& folder, FileSystem
   Status written = files.CreateFolder(path);
   if (written.ok()) written = ReplaceFile(files, path, kNoteName, folder);
   if (!written.ok()) {
-    LogWarning(
-        "a daemon with another tsd.storage.hbase.spool.path will not find points that wait in " +
-        folder + ": " + written.ToString());
+    LogWarning("spool",
+               "a daemon with another tsd.storage.hbase.spool.path will not find points that wait "
+               "here",
+               {{"path", folder}, LogField(written)});
   }
 }
 

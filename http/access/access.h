@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct Identity {
 };
 using IdentityPtr = std::shared_ptr<const Identity>;
 
+/// Somebody may not do what he asks for; borrows.
+struct AccessRefusal {
+  std::string_view remote, method, path;  // "" of a line that is no request
+  std::string_view user;                  // "": he did not prove to be anybody
+  int status = 0;                         // 401, 403
+};
+
 /// Whether a password fits a hash, as PasswordMatches.
 using PasswordCheck = std::function<bool(std::string_view password, const std::string& hash)>;
 
@@ -41,6 +49,14 @@ class Access {
   /// Takes the users of a file's text for all that come from now on, and forgets what was proved of
   /// others. On failure everything stays as it was.
   Status Load(std::string_view users);
+  /// At most once, before anybody is refused: told of whom his credentials did not help, on the
+  /// thread of his connection.
+  void ListenForRefusals(std::function<void(const AccessRefusal&)> listener) {
+    refused_ = std::move(listener);
+  }
+  void TellRefused(const AccessRefusal& refusal) const {
+    if (refused_) refused_(refusal);
+  }
   /// Changes with each Load: an identity from before it must be looked at again.
   [[nodiscard]] uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
@@ -68,8 +84,9 @@ class Access {
   [[nodiscard]] Digest KeyOf(const Credentials& said) const;
 
   const PasswordCheck matches_;
-  const Digest key_ = RandomDigest();  // of proved_
-  std::string nobodys_hash_;           // as dear as a user's; constant from the first Load on
+  std::function<void(const AccessRefusal&)> refused_;  // constant once somebody was refused
+  const Digest key_ = RandomDigest();                  // of proved_
+  std::string nobodys_hash_;  // as dear as a user's; constant from the first Load on
   std::atomic<uint64_t> generation_{0};
 
   mutable std::mutex mutex_;

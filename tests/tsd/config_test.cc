@@ -77,15 +77,14 @@ TEST_CASE("what was set and has no effect is told with its reason, and kept") {
   Config config = Loaded(
       "tsd.no.such = 1\nhbase.rpcs.batch.size = 2\ntsd.mode = ro\ntsd.search.enable = false\n");
   config.Set("tsd.storage.hbase.zk_quorum", "a,b");
-  CHECK(
-      config.IneffectiveLines() ==
-      std::vector<std::string>{
-          "setting hbase.rpcs.batch.size has no effect: it is for HBase's client library",
-          "setting tsd.no.such has no effect: nothing here knows it",
-          "setting tsd.search.enable has no effect: it is for plug-ins, which are Java classes",
-          "setting tsd.storage.hbase.zk_quorum has no effect: HBase is reached through its Thrift2 "
-          "gateway, `tsd.storage.hbase.thrift`"});
-  CHECK(Config().IneffectiveLines().empty());
+  CHECK(config.IneffectiveSettings() ==
+        std::vector<Config::Ineffective>{
+            {"hbase.rpcs.batch.size", "it is for HBase's client library"},
+            {"tsd.no.such", "nothing here knows it"},
+            {"tsd.search.enable", "it is for plug-ins, which are Java classes"},
+            {"tsd.storage.hbase.zk_quorum",
+             "HBase is reached through its Thrift2 gateway, `tsd.storage.hbase.thrift`"}});
+  CHECK(Config().IneffectiveSettings().empty());
   CHECK(config.String("tsd.no.such") == "1");
   CHECK(config.Shown().at("hbase.rpcs.batch.size") == "2");
 }

@@ -145,6 +145,9 @@ def users_write_and_read_over_tls_and_plainly(server, tsdb, folder):
         check(server.say("/", basic("ann", PASSWORD), tls=tls)[0] == 200, "the page")
         check(server.say("/api/put", basic("ann", PASSWORD), POINT, tls=tls)[0] == 403, "a reader writes")
         check(server.say("/logs", basic("ann", PASSWORD + "!"), tls=tls)[0] == 401, "another's password")
+    refused = lambda: server.say("/logs?secret", basic("ann", PASSWORD + "!"))[0]  # noqa: E731
+    until(lambda: refused() == 401 and "credentials are refused component=access remote=127.0.0.1:" in server.log(), "the log tells it")
+    check("status=401 method=GET path=/logs" in server.log() and "?secret" not in server.log(), "and what was asked for")
 
 
 @case

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What a daemon writes to standard error is one event a line, as tsd.log.format and tsd.log.level say.
+"""What a daemon writes to standard error is one event a line, as tsd.log.format and tsd.log.level say, whatever clients send.
     log_check.py build/release/tsdb
 The last line reads "N passed, N failed"."""
 import json
 import re
 import sys
 import tempfile
+import urllib.parse
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,13 +15,31 @@ sys.dont_write_bytecode = True
 import daemon  # noqa: E402
 
 TEXT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} (debug|info|warning|error): .+")
+FIELD = r'[a-z_]+=(?:"(?:[^"\\]|\\.)*"|[^\s"=]+)'
+BEHIND = re.compile(rf"(?: {FIELD})+")  # a message of text
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+ALWAYS = {"time", "level", "thread", "component", "message"}
+# What an event of each message has beside.
+FIELDS = {"a setting has no effect": {"setting", "why"},
+          "starting": {"version", "pid", "connections_max", "open_files_max"},
+          "Ready to serve": {"address", "duration_ms"},
+          "query ended early": {"id", "remote", "duration_ms", "memory_kb", "query", "error"},
+          "stopping": {"signal"}, "stopped": {"duration_ms"}}
+FORGED = "sum:m{host=a\n2026-01-01 00:00:00.000 error: forged \" component=forged"
 
 
 def log_of(tsdb, settings):
-    """Lines of a daemon that started, reloaded and stopped; it was given a setting that has no effect."""
+    """Lines of a daemon that started, refused a query and stopped; it was given a setting that has no effect."""
     with tempfile.TemporaryDirectory() as folder:
-        server = daemon.Daemon(tsdb, folder, {"tsd.http.cachedir": "/tmp", **settings})
+        server = daemon.Daemon(tsdb, folder, {"tsd.http.cachedir": "/tmp", "tsd.query.memory.per_query": 1, **settings})
         server.start()
+        connection = server.connection()
+        connection.request("POST", "/api/put", json.dumps([{"metric": "m", "timestamp": 1700000000, "value": 1, "tags": {"host": "a"}}]))
+        connection.getresponse().read()
+        for query in ("sum:m{host=*}", FORGED):
+            connection.request("GET", "/api/query?start=1700000000&end=1700000010&m=" + urllib.parse.quote(query))
+            connection.getresponse().read()
+        connection.close()
         server.stop()
         return (server.folder / "tsd.log").read_text().splitlines()
 
@@ -39,14 +58,23 @@ def faults(tsdb):
     for line in lines:
         if not TEXT.fullmatch(line):
             yield f"a line of text is {line!r}"
-    if not any("Ready to serve" in line for line in lines):
-        yield "no line tells that the daemon is ready"
+    for message, keys in FIELDS.items():
+        told = [line.partition(": ")[2] for line in lines if f": {message} component=" in line]
+        if not told:
+            yield f"no line tells of {message!r}"
+        for text in told:
+            fields = text[len(message):]
+            if not BEHIND.fullmatch(fields) or not keys | {"component"} <= set(re.findall(r" ([a-z_]+)=", fields)):
+                yield f"a line has not the fields of {message!r}: {text!r}"
     events = [json.loads(line) for line in log_of(tsdb, {"tsd.log.format": "json"})]
     for event in events:
-        if set(event) != {"time", "level", "thread", "message"}:
+        if set(event) != ALWAYS | FIELDS.get(event["message"], set(event)) or not TIME.fullmatch(event["time"]):
             yield f"an event is {event}"
-    if not any(event["message"].startswith("Ready to serve") and event["level"] == "info" for event in events):
-        yield "no event tells that the daemon is ready"
+    for message in FIELDS:
+        if message not in [event["message"] for event in events]:
+            yield f"no event tells of {message!r}"
+    if not all(event["level"] == "info" for event in events if event["message"] == "Ready to serve"):
+        yield "being ready is no information"
     if quiet := log_of(tsdb, {"tsd.log.level": "error"}):
         yield f"above its level the log has {quiet}"
     for key, value in (("tsd.log.format", "xml"), ("tsd.log.level", "loud")):

@@ -16,15 +16,15 @@ std::string Shown(const std::string& line) {
 }
 
 TEST_CASE("the last lines of the log are kept, newest first, those below the level are not") {
-  LogInfo("one");
+  LogInfo("", "one");
   SetLogLevel(LogLevel::kError);
-  LogWarning("dropped");
-  LogError("two\twith a tab");
+  LogWarning("", "dropped");
+  LogError("store", "two\twith a tab", {{"path", "/a b"}, {"files", 3}});
   SetLogLevel(LogLevel::kInfo);
   const std::vector<std::string> lines = RecentLogLines();
   REQUIRE(lines.size() >= 2);
   CHECK(lines.size() <= kLogLinesKept);
-  CHECK(Shown(lines[0]) == "ERROR\ttsdb\ttwo\twith a tab");
+  CHECK(Shown(lines[0]) == "ERROR\ttsdb\ttwo\twith a tab component=store path=\"/a b\" files=3");
   CHECK(Shown(lines[1]) == "INFO\ttsdb\tone");
   CHECK(lines[0].find_first_not_of("0123456789") == 10);
 }

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <string>
+
+#include "tsd/log_line.h"
 
 namespace hg::tsd {
 namespace {
@@ -19,30 +22,38 @@ query::CompletedQuery Ended(int64_t took_ms, Status failure = {}) {
   return out;
 }
 
+/// As a line of text has it; "": there is none.
+std::string Text(const query::CompletedQuery& query, int64_t slow_ms) {
+  const auto entry = LogEntryOf(query, slow_ms);
+  if (!entry) return "";
+  return LogText({LogLevel::kWarning, 0, 0, "", entry->message, entry->fields});
+}
+
 }  // namespace
 
 TEST_CASE("a slow query is logged with duration, client and text, a fast one is not") {
-  CHECK(QueryLogLine(Ended(100), 100) ==
-        "slow query: 100 ms, at most 4 KB, of 10.0.0.9:51000: start=1h-ago");
-  CHECK_FALSE(QueryLogLine(Ended(99), 100));
-  CHECK_FALSE(QueryLogLine(Ended(1'000'000), 0));
+  CHECK(Text(Ended(100), 100) ==
+        "slow query id=0 remote=10.0.0.9:51000 duration_ms=100 memory_kb=4 "
+        "query=\"start=1h-ago\"");
+  CHECK_FALSE(LogEntryOf(Ended(99), 100));
+  CHECK_FALSE(LogEntryOf(Ended(1'000'000), 0));
 }
 
 TEST_CASE("a refused query is logged with what was exceeded, however fast it was") {
-  CHECK(QueryLogLine(Ended(1, Status::LimitExceeded("more than 10 MB")), 0) ==
-        "query ended early: 1 ms, at most 4 KB, of 10.0.0.9:51000: start=1h-ago: limit exceeded: "
-        "more than 10 MB");
-  CHECK(QueryLogLine(Ended(1, Status::Busy("too much")), 0));
-  CHECK(QueryLogLine(Ended(1, Status::DeadlineExceeded("timed out")), 0));
-  CHECK_FALSE(QueryLogLine(Ended(1, Status::NotFound("No such name")), 0));
+  CHECK(Text(Ended(1, Status::LimitExceeded("more than 10 MB")), 0) ==
+        "query ended early id=0 remote=10.0.0.9:51000 duration_ms=1 memory_kb=4 "
+        "query=\"start=1h-ago\" error=\"limit exceeded: more than 10 MB\"");
+  CHECK(LogEntryOf(Ended(1, Status::Busy("too much")), 0));
+  CHECK(LogEntryOf(Ended(1, Status::DeadlineExceeded("timed out")), 0));
+  CHECK_FALSE(LogEntryOf(Ended(1, Status::NotFound("No such name")), 0));
 }
 
 TEST_CASE("a client that has gone is no refusal") {
   query::CompletedQuery query = Ended(1, Status::DeadlineExceeded("gone"));
   query.client_gone = true;
-  CHECK_FALSE(QueryLogLine(query, 100));
+  CHECK_FALSE(LogEntryOf(query, 100));
   query.elapsed_ns = 200'000'000;
-  CHECK(QueryLogLine(query, 100));
+  CHECK(LogEntryOf(query, 100));
 }
 
 }  // namespace hg::tsd

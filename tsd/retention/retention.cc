@@ -40,25 +40,27 @@ void Retention::Work() {
 
 Status Retention::Round() {
   Status first;
-  const auto failed = [&](Status status) {
+  const auto failed = [&](const std::string& metric, Status status) {
     if (watch_.stopped) return;
     ++failures_;
-    LogWarning("retention: " + status.ToString());
+    LogWarning("retention", "points that are too old stay for now",
+               {{"metric", metric}, LogField(status)});
     if (first.ok()) first = std::move(status);
   };
   // First, or all that is in them would be read to be deleted.
   if (Status dropped = Survive([this] { return DropFiles(); }); !dropped.ok())
-    failed(Prepend(dropped, "whole files"));
+    failed("*", Prepend(dropped, "whole files"));
   for (const RetentionRule& rule : options_.rules) {
     const auto metrics = Survive([&] { return MetricsOf(rule); });
     if (!metrics.ok()) {
-      failed(Prepend(metrics.status(), "metrics that begin with '" + rule.metric + "'"));
+      failed(rule.metric + "*",
+             Prepend(metrics.status(), "metrics that begin with '" + rule.metric + "'"));
       continue;
     }
     for (const std::string& metric : *metrics) {
       RETURN_IF_ERROR(watch_.Step(1));
       const Status status = Survive([&] { return DeleteOld(rule, metric); });
-      if (!status.ok()) failed(Prepend(status, "metric '" + metric + "'"));
+      if (!status.ok()) failed(metric, Prepend(status, "metric '" + metric + "'"));
     }
   }
   RETURN_IF_ERROR(watch_.Step(1));

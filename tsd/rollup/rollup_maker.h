@@ -68,7 +68,7 @@ class RollupMaker {
 
   void Work();
   void Report(const std::string& text) const {
-    if (options_.report) options_.report("rollups: " + text);
+    if (options_.report) options_.report(text);
   }
   Status Pause();
   [[nodiscard]] int64_t now_s() const { return clock_.NowMs() / 1000; }

@@ -61,8 +61,8 @@ class KindCheck {
     RETURN_IF_ERROR(CheckReverse());
     RETURN_IF_ERROR(CheckCounter());
     if (errors_ > 0)
-      LogWarning(word_ + ": Found " + std::to_string(errors_) +
-                 (errors_ == 1 ? " error." : " errors."));
+      LogWarning("", word_ + ": Found " + std::to_string(errors_) +
+                         (errors_ == 1 ? " error." : " errors."));
     return {};
   }
 
@@ -71,7 +71,7 @@ class KindCheck {
  private:
   void Error(const std::string& what) {
     ++errors_;
-    LogError(word_ + ": " + what);
+    LogError("", word_ + ": " + what);
   }
 
   void Raise(ByteView id) {
@@ -137,7 +137,7 @@ class KindCheck {
       const std::string mapping = ByteListText(id) + " -> " + FromLatin1(name);
       const auto there = forward_.find(name);
       if (there == forward_.end()) {
-        LogWarning(word_ + ": reverse without forward: " + mapping);
+        LogWarning("", word_ + ": reverse without forward: " + mapping);
         RETURN_IF_ERROR(DeleteReverse(id));
       } else if (there->second != id) {
         Error("the name has another id: " + mapping + " -> " + ByteListText(there->second));
@@ -153,8 +153,8 @@ class KindCheck {
     const auto entries = static_cast<int64_t>(std::max(forward_.size(), reverse_.size()));
     const auto largest = static_cast<int64_t>(largest_);
     if (counter_ > entries) {
-      LogWarning(word_ + ": the counter is " + std::to_string(counter_) + " for " +
-                 std::to_string(entries) + " names: ids were deleted or lost");
+      LogWarning("", word_ + ": the counter is " + std::to_string(counter_) + " for " +
+                         std::to_string(entries) + " names: ids were deleted or lost");
       return {};
     }
     if (counter_ >= largest) return {};
@@ -210,8 +210,8 @@ Result<uint64_t> RunUidFsck(Session& session, const UidFsckOptions& options) {
       const auto kind = KindOf(cell.qualifier);
       if (!kind) {
         if (IsMetadata(cell.qualifier)) continue;
-        LogWarning("unknown qualifier in row " + ByteListText(row.key) + ": " +
-                   FromLatin1(cell.qualifier));
+        LogWarning("", "unknown qualifier in row " + ByteListText(row.key) + ": " +
+                           FromLatin1(cell.qualifier));
         unknown.push_back({row.key, {DeleteColumn(cell.family, cell.qualifier)}});
       } else if (cell.family == "name") {
         checks.at(*kind).AddReverse(row.key, cell.value);
@@ -231,8 +231,8 @@ Result<uint64_t> RunUidFsck(Session& session, const UidFsckOptions& options) {
   }
   if (options.fix && options.delete_unknown && !unknown.empty())
     RETURN_IF_ERROR(session.cells().Mutate(session.uid_table(), unknown));
-  LogWarning(errors == 0 ? std::string("No errors found.")
-                         : std::to_string(errors) + " errors found.");
+  LogWarning("", errors == 0 ? std::string("No errors found.")
+                             : std::to_string(errors) + " errors found.");
   return errors;
 }
 
