@@ -1,13 +1,13 @@
 #include "tsd/log.h"
 
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <deque>
-#include <mutex>
 
 #include "storage/base/survive.h"
 #include "tsd/log_line.h"
@@ -15,12 +15,17 @@
 namespace hg::tsd {
 namespace {
 
+/// Events become lines here (tsd/log_line.h), since those of spdlog have no fields; it brings them
+/// out.
 struct ProcessLog {
   std::atomic<LogFormat> format{LogFormat::kText};
   std::atomic<LogLevel> level{LogLevel::kInfo};
-  std::mutex writing;  // to standard error: lines stay whole
-  std::mutex mutex;
-  std::deque<std::string> recent;  // guarded by mutex; the newest last
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> kept =
+      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(kLogLinesKept);
+  spdlog::logger lines{"tsdb", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
+  spdlog::logger recent{"recent", kept};
+
+  ProcessLog() { lines.set_pattern("%v"); }
 };
 
 ProcessLog& TheLog() {
@@ -44,22 +49,21 @@ std::string_view LevelName(LogLevel level) {
   return "ERROR";
 }
 
-void Keep(const LogEvent& event) {
+std::string RecentLine(const LogEvent& event) {
   std::string line = std::to_string(event.time_ms / 1000) + "\t";
   line += LevelName(event.level);
-  line += "\t" + std::to_string(event.thread) + "\ttsdb\t" + LogText(event);
-  ProcessLog& log = TheLog();
-  const std::lock_guard lock(log.mutex);
-  log.recent.push_back(std::move(line));
-  if (log.recent.size() > kLogLinesKept) log.recent.pop_front();
+  return line + "\t" + std::to_string(event.thread) + "\ttsdb\t" + LogText(event);
 }
 
 }  // namespace
 
 std::vector<std::string> RecentLogLines() {
-  ProcessLog& log = TheLog();
-  const std::lock_guard lock(log.mutex);
-  return {log.recent.rbegin(), log.recent.rend()};
+  std::vector<std::string> lines;
+  for (const auto& line : TheLog().kept->last_raw()) {
+    lines.emplace_back(line.payload.data(), line.payload.size());
+  }
+  std::reverse(lines.begin(), lines.end());
+  return lines;
 }
 
 void SetLogFormat(LogFormat format) { TheLog().format = format; }
@@ -74,14 +78,9 @@ void Log(LogLevel level, std::string_view component, std::string_view message,
   const auto time_ms = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
   const LogEvent event{level, time_ms, static_cast<uint64_t>(gettid()), component, message, fields};
   // Where memory is wanting there is no line, and who logs goes on.
-  (void)Survive([&]() -> Status {
-    const std::string line = LogLine(log.format, event) + "\n";
-    {
-      const std::lock_guard lock(log.writing);
-      (void)std::fwrite(line.data(), 1, line.size(), stderr);
-    }
-    Keep(event);
-    return {};
+  (void)Survive([&] {
+    log.lines.info(LogLine(log.format, event));
+    log.recent.info(RecentLine(event));
   });
 }
 

@@ -1,34 +1,49 @@
-"""Prometheus' remote read without its libraries: a request for the samples of one metric, and what it is answered."""
+"""Prometheus' remote read without its libraries: requests, and what they are answered."""
+import http.client
 import struct
 
-EQUAL_NAME = b"\x12\x08__name__"  # a matcher's label; its type is 0, equality
+PATH = "/api/v1/read"
+EQUAL, MATCHES = 0, 2  # kinds of matchers
 HEADERS = {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy", "X-Prometheus-Remote-Read-Version": "0.1.0"}
 
 
 def varint(number):
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes(out) + bytes([number])
+    out = b""
+    while number >= 0x80:
+        out, number = out + bytes([number & 0x7F | 0x80]), number >> 7
+    return out + bytes([number])
 
 
-def field(number, content):
-    if isinstance(content, int):
-        return varint(number << 3) + varint(content)
-    return varint(number << 3 | 2) + varint(len(content)) + content
+def number(field, value):
+    return varint(field << 3) + varint(value) if value else b""
 
 
-def packed(data):
-    """A block of snappy with nothing but literals."""
-    out = varint(len(data))
-    for at in range(0, len(data), 60):
-        piece = data[at:at + 60]
-        out += bytes([(len(piece) - 1) << 2]) + piece
-    return out
+def sized(field, content):
+    return varint(field << 3 | 2) + varint(len(content)) + content
 
 
-def read_varint(data, at):
+def request(matchers, start_s, end_s, function=""):
+    """matchers: [(kind, label, value)]; function: a hint, for which function of the samples. A packed prometheus.ReadRequest of one
+    query; snappy may leave bytes as they are."""
+    told = b"".join(sized(3, number(1, kind) + sized(2, label.encode()) + sized(3, value.encode())) for kind, label, value in matchers)
+    hints = sized(4, sized(2, function.encode())) if function else b""
+    message = sized(1, number(1, start_s * 1000) + number(2, end_s * 1000) + told + hints)
+    return varint(len(message)) + bytes([61 << 2]) + (len(message) - 1).to_bytes(2, "little") + message
+
+
+def answer(port, packed, timeout=60):
+    """The block of snappy that a server answers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    connection.request("POST", PATH, packed, HEADERS)
+    reply = connection.getresponse()
+    block = reply.read()
+    connection.close()
+    if reply.status != 200:
+        raise RuntimeError(f"{PATH}: {reply.status} {block[:500]!r}")
+    return block
+
+
+def varint_at(data, at):
     number = shift = 0
     while True:
         byte, at = data[at], at + 1
@@ -39,7 +54,7 @@ def read_varint(data, at):
 
 
 def unpacked(data):
-    size, at = read_varint(data, 0)
+    size, at = varint_at(data, 0)
     out = bytearray()
     while at < len(data):
         tag, at = data[at], at + 1
@@ -66,26 +81,19 @@ def unpacked(data):
 def fields(data):
     at = 0
     while at < len(data):
-        tag, at = read_varint(data, at)
+        tag, at = varint_at(data, at)
         if tag & 7 == 1:
             value, at = data[at:at + 8], at + 8
         else:
-            value, at = read_varint(data, at)
+            value, at = varint_at(data, at)
             if tag & 7 == 2:
                 value, at = data[at:at + value], at + value
         yield tag >> 3, value
 
 
-def read(server, metric, start_s, end_s, function=""):
+def read(port, metric, start_s, end_s, function=""):
     """{host: [(milliseconds, value)]}, as for `function` of the samples."""
-    matcher = EQUAL_NAME + field(3, metric.encode())
-    query = field(1, start_s * 1000) + field(2, end_s * 1000) + field(3, matcher) + field(4, field(2, function.encode()))
-    connection = server.connection()
-    connection.request("POST", "/api/v1/read", packed(field(1, query)), HEADERS)
-    reply = connection.getresponse()
-    body = reply.read()
-    if reply.status != 200:
-        raise RuntimeError(f"remote read: {reply.status} {body[:300]!r}")
+    body = answer(port, request([(EQUAL, "__name__", metric)], start_s, end_s, function))
     found = {}
     for _, result in fields(unpacked(body)):
         for _, series in fields(result):

@@ -77,7 +77,7 @@ def main():
         tsdb = Path(sys.argv[1]).resolve()
         server = daemon.Daemon(tsdb, folder)
         server.start()
-        today = int(time.time()) // DAY * DAY
+        today = int(time.time() - 2 * HOUR) // DAY * DAY  # over for an hour that is kept, after midnight, too
         start, end = today - 5 * DAY, today - 1
         put(server, [{"metric": "m", "timestamp": start + minute * 60, "value": minute % 97, "tags": {"host": host}}
                      for minute in range(0, 5 * 1440, 7) for host in ("a", "b")])
@@ -120,7 +120,7 @@ def main():
 
         before = ask(server, start, end, "1d-sum")[0]
         whole_hours = [prometheus(server, expression, start + HOUR, today, HOUR) for expression in WHOLE_HOURS]
-        samples = remote_read.read(server, "m", start, start + DAY - 1)["a"]
+        samples = remote_read.read(server.port, "m", start, start + DAY - 1)["a"]
         mean_of = hours_of(samples, lambda values: sum(values) / len(values))
         check("remote read gives points", len(samples) > 200, True)
         server.stop()
@@ -134,10 +134,10 @@ def main():
         shown = prometheus(server, "m{host='a'}", start, start + DAY - 1, 600).get("a", {})
         check("each instant shows the mean of its hour", shown, {at: mean_of[at // HOUR * HOUR] for at in shown})
         check("no instant is without", len(shown), DAY // 600)
-        check("remote read gives the mean at the end of an hour", remote_read.read(server, "m", start, start + DAY - 1).get("a"),
+        check("remote read gives the mean at the end of an hour", remote_read.read(server.port, "m", start, start + DAY - 1).get("a"),
               [((hour + HOUR) * 1000 - 1, mean_of[hour]) for hour in sorted(mean_of)][:23])
         for function, fold in (("rate", max), ("sum_over_time", sum), ("min_over_time", min)):
-            check(f"remote read for {function}", hours_of(remote_read.read(server, "m", start, start + DAY, function).get("a", []), lambda v: v[0]),
+            check(f"remote read for {function}", hours_of(remote_read.read(server.port, "m", start, start + DAY, function).get("a", []), lambda v: v[0]),
                   hours_of(samples, fold))
         server.kill()
         server.start()
