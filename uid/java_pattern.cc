@@ -12,7 +12,7 @@ namespace {
 
 // Steps of one match: far beyond what a sane pattern needs on a name, reached in milliseconds.
 constexpr uint32_t kMatchLimit = 1'000'000;
-constexpr uint32_t kDepthLimit = 10'000;
+constexpr uint32_t kHeapLimitKib = 32 << 10;
 
 using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
 
@@ -30,8 +30,13 @@ struct JavaPattern::Impl {
     return {pcre2_match_data_create_from_pattern(code, nullptr), pcre2_match_data_free};
   }
   [[nodiscard]] bool Match(std::string_view text, size_t from, const MatchData& match) const {
-    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, 0,
-                       match.get(), context) > 0;
+    const auto run = [&](uint32_t options) {
+      return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+                         options, match.get(), context);
+    };
+    const int found = run(0);
+    // Compiled, a match has 32 KiB of stack; interpreted, memory of its own.
+    return (found == PCRE2_ERROR_JIT_STACKLIMIT ? run(PCRE2_NO_JIT) : found) > 0;
   }
 };
 
@@ -56,7 +61,7 @@ Result<std::shared_ptr<const JavaPattern>> JavaPattern::Compile(std::string_view
   pcre2_jit_compile(impl->code, PCRE2_JIT_COMPLETE);  // without JIT the interpreter serves
   impl->context = pcre2_match_context_create(nullptr);
   pcre2_set_match_limit(impl->context, kMatchLimit);
-  pcre2_set_depth_limit(impl->context, kDepthLimit);
+  pcre2_set_heap_limit(impl->context, kHeapLimitKib);
   return std::shared_ptr<const JavaPattern>(new JavaPattern(std::move(impl)));
 }
 

@@ -21,7 +21,7 @@ class JavaPattern {
   JavaPattern(const JavaPattern&) = delete;
   JavaPattern& operator=(const JavaPattern&) = delete;
 
-  // A match that takes too many steps counts as none. Texts are UTF-8.
+  // A match that takes too many steps, or too much memory, counts as none. Texts are UTF-8.
 
   /// True if the pattern is found anywhere in `text`.
   [[nodiscard]] bool Search(std::string_view text) const;

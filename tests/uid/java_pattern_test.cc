@@ -189,5 +189,15 @@ TEST_CASE("classes nested without end are refused") {
   CHECK(JavaPattern::Compile(deep).status().code() == StatusCode::kInvalidArgument);
 }
 
+TEST_CASE("a long text is matched as a short one") {
+  for (const size_t size : {1'000, 1'100, 10'000, 30'000}) {
+    CAPTURE(size);
+    std::string text(size, 'a');
+    CHECK(Found("^(a|b)*$", text.c_str()));
+    text += 'c';
+    CHECK_FALSE(Found("^(a|b)*$", text.c_str()));
+  }
+}
+
 }  // namespace
 }  // namespace hg::uid
