@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "bench/measuring.h"
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 
 using hg::bench::DieUnlessOk;
 using hg::bench::ThreadCpuSeconds;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bench/measuring.h"
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "bench/measuring.h"
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 #include "tsd/rollup/rollup_fill.h"
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 #include "storage/region/region_count.h"
 #include "tsd/append_mode.h"
 #include "tsd/log.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 
 namespace hg {
 namespace {

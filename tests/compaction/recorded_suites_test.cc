@@ -13,7 +13,7 @@
 #include "storage/codec/row_key.h"
 #include "storage/points/points_over_cells.h"
 #include "storage/points/reconcile.h"
-#include "tests/storage/points/embedded/embedded_subject.h"
+#include "tests/storage/engine/embedded_subject.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/model_store.h"
 

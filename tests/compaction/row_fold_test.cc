@@ -8,7 +8,7 @@
 
 #include "tests/compaction/old_rows.h"
 #include "tests/fault/starve.h"
-#include "tests/storage/points/embedded/embedded_subject.h"
+#include "tests/storage/engine/embedded_subject.h"
 #include "tests/support/away_store.h"
 #include "tests/support/hex.h"
 #include "tests/support/manual_clock.h"

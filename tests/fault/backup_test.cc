@@ -7,12 +7,12 @@
 #include <set>
 #include <thread>
 
-#include "storage/points/embedded.h"
-#include "storage/points/engine_backup.h"
-#include "storage/points/engine_check.h"
+#include "storage/engine/embedded.h"
+#include "storage/engine/engine_backup.h"
+#include "storage/engine/engine_check.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/fault/workload.h"
-#include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/storage/engine/temp_folder.h"
 #include "tests/support/manual_clock.h"
 
 namespace hg {

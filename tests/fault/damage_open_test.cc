@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "storage/points/engine_check.h"
+#include "storage/engine/engine_check.h"
 #include "tests/fault/damaged_store.h"
 
 namespace hg {

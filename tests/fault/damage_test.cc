@@ -8,11 +8,11 @@
 #include <set>
 
 #include "storage/codec/row_key.h"
+#include "storage/engine/engine_check.h"
+#include "storage/engine/engine_repair.h"
+#include "storage/engine/row_block.h"
 #include "storage/lsm/block_file.h"
 #include "storage/lsm/manifest.h"
-#include "storage/points/engine_check.h"
-#include "storage/points/engine_repair.h"
-#include "storage/points/row_block.h"
 #include "storage/points/row_statistics.h"
 #include "tests/fault/damaged_store.h"
 

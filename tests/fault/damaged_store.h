@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "storage/codec/row_key.h"
+#include "storage/engine/embedded.h"
 #include "storage/lsm/block_file.h"
-#include "storage/points/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/fault/workload.h"
 #include "tests/support/manual_clock.h"

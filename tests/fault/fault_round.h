@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/support/manual_clock.h"
 

@@ -8,7 +8,7 @@
 
 #include "storage/base/invariant.h"
 #include "storage/codec/row_key.h"
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 #include "storage/points/points_over_cells.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/fault/workload.h"

@@ -23,7 +23,8 @@ MAY_INCLUDE = {
     "storage": ["storage/base", "storage/model"],  # the doors: storage/store.h, storage/series_matcher.h
     "storage/lsm": ["storage/base", "storage/model", "storage/*"],
     "storage/region": ["storage/base", "storage/model", "storage/*", "storage/lsm"],
-    "storage/points": ["storage/base", "storage/model", "storage/*", "storage/codec", "storage/lsm", "storage/region"],
+    "storage/points": ["storage/base", "storage/model", "storage/*", "storage/codec"],
+    "storage/engine": ["storage/base", "storage/model", "storage/*", "storage/codec", "storage/lsm", "storage/region", "storage/points"],
     "storage/hbase": ["storage/base", "storage/model", "storage/*", "storage/lsm", "storage/points"],
     "storage/local": ["storage/base", "storage/model", "storage/*"],
     "uid": ["storage/**"],

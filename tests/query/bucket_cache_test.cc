@@ -21,10 +21,10 @@
 #include "storage/codec/annotation.h"
 #include "storage/codec/histogram.h"
 #include "storage/codec/row_key.h"
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 #include "tests/fault/starve.h"
 #include "tests/query/same_answers.h"
-#include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/storage/engine/temp_folder.h"
 #include "tests/support/fake_watch.h"
 #include "tests/support/manual_clock.h"
 

@@ -22,10 +22,10 @@
 #include "query/sub_query_run.h"
 #include "query/validate.h"
 #include "storage/codec/row_key.h"
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 #include "storage/points/series_again.h"
 #include "tests/query/same_answers.h"
-#include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/storage/engine/temp_folder.h"
 #include "tests/support/fake_watch.h"
 
 namespace hg::query {

@@ -18,10 +18,10 @@
 #include "storage/base/no_wait.h"
 #include "storage/codec/annotation.h"
 #include "storage/codec/row_key.h"
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 #include "storage/points/hours_ahead.h"
 #include "tests/query/same_answers.h"
-#include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/storage/engine/temp_folder.h"
 
 namespace hg::query {
 namespace {

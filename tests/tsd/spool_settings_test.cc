@@ -7,7 +7,7 @@
 
 #include "storage/hbase/spool.h"
 #include "tests/fault/faulty_file.h"
-#include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/storage/engine/temp_folder.h"
 #include "tests/support/manual_clock.h"
 #include "tsd/log.h"
 

@@ -1,10 +1,10 @@
-// backup FOLDER, restore FOLDER: copies of the store (storage/points/engine_backup.h).
+// backup FOLDER, restore FOLDER: copies of the store (storage/engine/engine_backup.h).
 
 #include <chrono>
 #include <filesystem>
 
+#include "storage/engine/engine_backup.h"
 #include "storage/local/local_client.h"
-#include "storage/points/engine_backup.h"
 #include "tsd/tools/restore_beside.h"
 #include "tsd/tools/tools.h"
 

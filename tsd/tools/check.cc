@@ -1,7 +1,7 @@
 // check [FOLDER]: reads and verifies every file of a data directory or a backup.
 
+#include "storage/engine/engine_check.h"
 #include "storage/local/local_maintenance.h"
-#include "storage/points/engine_check.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {

@@ -1,8 +1,8 @@
 // repair [FOLDER]: makes a damaged data directory one that opens, or has the daemon that has it
 // open write its damaged files anew.
 
+#include "storage/engine/engine_repair.h"
 #include "storage/local/local_maintenance.h"
-#include "storage/points/engine_repair.h"
 #include "tsd/tools/tools.h"
 
 namespace hg::tsd {

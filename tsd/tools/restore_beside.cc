@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "storage/base/file.h"
-#include "storage/points/engine_backup.h"
+#include "storage/engine/engine_backup.h"
 #include "tsd/settings.h"
 #include "tsd/tables.h"
 #include "tsd/tools/migrate_range.h"

@@ -13,8 +13,8 @@
 #include "storage/base/no_wait.h"
 #include "storage/base/worker_pool.h"
 #include "storage/codec/row_key.h"
-#include "storage/points/embedded.h"
-#include "tests/storage/points/embedded/temp_folder.h"
+#include "storage/engine/embedded.h"
+#include "tests/storage/engine/temp_folder.h"
 #include "tests/support/fake_watch.h"
 
 namespace hg::query::promql {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "storage/hbase/hbase_store.h"
-#include "tests/storage/points/embedded/embedded_subject.h"
+#include "tests/storage/engine/embedded_subject.h"
 #include "tests/support/hbase/gateway.h"
 
 namespace hg::hbase {

@@ -10,7 +10,7 @@
 
 #include "storage/local/local_maintenance.h"
 #include "storage/local/local_server.h"
-#include "tests/storage/points/embedded/embedded_subject.h"
+#include "tests/storage/engine/embedded_subject.h"
 #include "tests/storage/store_contract.h"
 
 namespace hg::local {

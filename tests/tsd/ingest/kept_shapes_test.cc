@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "tests/fault/faulty_file.h"
-#include "tests/storage/points/embedded/temp_folder.h"
+#include "tests/storage/engine/temp_folder.h"
 #include "tests/tsd/ingest/recall_process.h"
 
 namespace hg::tsd {

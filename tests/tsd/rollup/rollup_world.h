@@ -13,7 +13,7 @@
 #include "query/engine.h"
 #include "query/validate.h"
 #include "storage/codec/row_key.h"
-#include "storage/points/embedded.h"
+#include "storage/engine/embedded.h"
 #include "tests/fault/faulty_file.h"
 #include "tests/query/columns.h"
 #include "tests/support/manual_clock.h"

@@ -1,0 +1,69 @@
+#include "storage/engine/embedded.h"
+
+#include <mutex>
+
+#include "storage/engine/embedded_points.h"
+#include "storage/engine/embedded_store.h"
+#include "storage/engine/engine.h"
+
+namespace hg {
+namespace {
+
+class EmbeddedImpl : public Embedded, private Maintenance {
+ public:
+  explicit EmbeddedImpl(std::unique_ptr<points::Engine> engine)
+      : engine_(std::move(engine)), store_(*engine_), points_(*engine_) {}
+
+  Store& cells() override { return store_; }
+  Points& points() override { return points_; }
+  WatchedPoints& watched() override { return points_; }
+  [[nodiscard]] EmbeddedStats Stats() const override { return engine_->Stats(); }
+  Maintenance& maintenance() override { return *this; }
+  Status Close() override { return engine_->Close(); }
+
+ private:
+  Result<CopyProgress> Backup(const std::string& folder, const CopyWatch& watch) override {
+    return engine_->Backup(folder, [&](const CopyProgress& progress) {
+      {
+        std::lock_guard lock(progress_mutex_);
+        progress_ = progress;
+      }
+      return !watch || watch(progress);
+    });
+  }
+  [[nodiscard]] CopyProgress BackupProgress() const override {
+    std::lock_guard lock(progress_mutex_);
+    return progress_;
+  }
+  Result<CheckReport> Check() override { return engine_->Check(); }
+  Result<RepairReport> Repair() override { return engine_->Repair(); }
+
+  const std::unique_ptr<points::Engine> engine_;
+  points::EmbeddedStore store_;
+  points::EmbeddedPoints points_;
+  mutable std::mutex progress_mutex_;
+  CopyProgress progress_;  // guarded by progress_mutex_
+};
+
+}  // namespace
+
+std::vector<TableDescriptor> EmbeddedOptions::DefaultTables(const std::string& data,
+                                                            const std::string& uid,
+                                                            const std::string& meta,
+                                                            const std::string& tree) {
+  return {{data, {{"t"}}, true},
+          {uid, {{"id"}, {"name"}}, false},
+          {meta, {{"name"}}, false},
+          {tree, {{"t"}}, false}};
+}
+
+Result<std::unique_ptr<Embedded>> Embedded::Open(const EmbeddedOptions& options, FileSystem& files,
+                                                 const Clock& clock) {
+  ASSIGN_OR_RETURN(auto engine, points::Engine::Open(options, files, clock));
+  if (engine->points_table() == nullptr) {
+    return Status::InvalidArgument(options.path + ": no table for points with family t");
+  }
+  return std::unique_ptr<Embedded>(std::make_unique<EmbeddedImpl>(std::move(engine)));
+}
+
+}  // namespace hg

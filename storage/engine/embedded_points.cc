@@ -1,0 +1,40 @@
+#include "storage/engine/embedded_points.h"
+
+#include "storage/engine/embedded_scan.h"
+
+namespace hg::points {
+
+Result<std::unique_ptr<PointScan>> EmbeddedPoints::Scan(const PointScanSpec& spec,
+                                                        const ReconcileOptions& options) {
+  ASSIGN_OR_RETURN(auto scan, EmbeddedScan::Open(engine_, spec, options, unsettled_));
+  return std::unique_ptr<PointScan>(std::move(scan));
+}
+
+// Row by row behind the scan: a year of many series' keys would not fit into memory.
+Status EmbeddedPoints::DeleteRows(const PointScanSpec& spec) {
+  RETURN_IF_ERROR(engine_.LeaveRoom());  // the scan keeps what is in memory now
+  ASSIGN_OR_RETURN(const auto scan, EmbeddedScan::Open(engine_, spec, {}, {}));
+  const Table& table = *engine_.points_table();
+  std::vector<CellChange> changes;
+  for (const FamilyDescriptor& family : table.descriptor.families) {
+    changes.push_back({CellChange::Kind::kDeleteFamily, family.name, {}, {}, {}});
+  }
+  LogPosition position = 0;
+  for (Bytes key;;) {
+    ASSIGN_OR_RETURN(const bool more, scan->NextKey(&key));
+    if (!more) return engine_.CommitAndWait(position);
+    RETURN_IF_ERROR(engine_.LeaveRoom());
+    ASSIGN_OR_RETURN(position, engine_.Write(table, key, changes));
+  }
+}
+
+Status EmbeddedPoints::ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                                  const std::function<bool(ByteView tsuid)>& visit) {
+  RETURN_IF_ERROR(engine_.registry().MayMatch(metric, matcher));
+  for (const uint32_t series : engine_.registry().Match(metric, matcher)) {
+    if (!visit(engine_.registry().Tsuid(series))) break;
+  }
+  return {};
+}
+
+}  // namespace hg::points

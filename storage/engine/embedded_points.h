@@ -1,0 +1,58 @@
+#pragma once
+// The points door of the embedded engine.
+
+#include "storage/engine/engine.h"
+#include "storage/points/numbered_series.h"
+#include "storage/points/points.h"
+#include "storage/points/register_all.h"
+#include "storage/points/watched_points.h"
+
+namespace hg::points {
+
+/// Thread-safe. The engine outlives it.
+class EmbeddedPoints : public Points,
+                       public RegistersTogether,
+                       public NumbersSeries,
+                       public WatchedPoints {
+ public:
+  explicit EmbeddedPoints(Engine& engine) : engine_(engine) {}
+
+  [[nodiscard]] const KeyLayout& layout() const override { return engine_.layout(); }
+  Result<SeriesNumber> Register(ByteView tsuid) override { return engine_.Register(tsuid); }
+  Status RegisterAll(std::span<const ByteView> tsuids, SeriesNumber* numbers) override {
+    return engine_.RegisterAll(tsuids, numbers);
+  }
+  [[nodiscard]] SeriesNumber series_count() const override { return engine_.registry().size(); }
+  [[nodiscard]] ByteView TsuidOf(SeriesNumber number) const override {
+    return engine_.registry().Tsuid(number);
+  }
+  Result<LogPosition> Append(std::span<const PointEntry> batch) override {
+    return engine_.Append(batch);
+  }
+  void Commit(LogPosition position, std::function<void(Status)> done) override {
+    engine_.Commit(position, std::move(done));
+  }
+  Result<std::unique_ptr<PointScan>> Scan(const PointScanSpec& spec,
+                                          const ReconcileOptions& options) override;
+  Status DeleteRows(const PointScanSpec& spec) override;
+  Status DropFiles(const EndOfRows& end_of) override { return engine_.DropFiles(end_of); }
+  Status ListSeries(ByteView metric, const SeriesMatcher& matcher,
+                    const std::function<bool(ByteView tsuid)>& visit) override;
+  [[nodiscard]] bool ListsFromIndex() const override { return true; }
+  [[nodiscard]] bool HeedsNoWait() const override { return true; }
+  void ListenForUnsettledRows(UnsettledRowListener listener) override {
+    unsettled_ = std::move(listener);
+  }
+  void Listen(std::shared_ptr<ChangeListener> listener) override {
+    engine_.listeners().Add(std::move(listener));
+  }
+  void RaiseHorizon(uint32_t base) override { engine_.RaiseHorizon(base); }
+  [[nodiscard]] uint32_t horizon() const override { return engine_.horizon(); }
+  [[nodiscard]] bool RowsExpire() const override { return engine_.RowsExpire(); }
+
+ private:
+  Engine& engine_;
+  UnsettledRowListener unsettled_;  // set before the first scan
+};
+
+}  // namespace hg::points

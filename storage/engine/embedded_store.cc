@@ -1,0 +1,431 @@
+#include "storage/engine/embedded_store.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "storage/base/no_wait.h"
+#include "storage/codec/append_cell.h"
+#include "storage/engine/row_file.h"
+#include "storage/engine/table_scan.h"
+#include "storage/lsm/row_source.h"
+#include "storage/points/filter_row.h"
+
+namespace hg::points {
+namespace {
+
+// HBase's limits (spec region-store.md D3, D10).
+constexpr size_t kKeyBytesMax = 32767;
+constexpr size_t kValueBytesMax = 10 << 20;
+
+Status CheckKey(ByteView key) {
+  if (key.empty()) return Status::InvalidArgument("empty row key");
+  if (key.size() <= kKeyBytesMax) return {};
+  return Status::InvalidArgument("row key of " + std::to_string(key.size()) + " bytes, at most " +
+                                 std::to_string(kKeyBytesMax));
+}
+
+Status CheckValue(size_t size) {
+  if (size <= kValueBytesMax) return {};
+  return Status::InvalidArgument("value of " + std::to_string(size) + " bytes, at most " +
+                                 std::to_string(kValueBytesMax));
+}
+
+Status CheckFamily(const Table& table, ByteView family) {
+  if (table.FamilyIndex(family) >= 0) return {};
+  return Status::NotFound("no such family: " + table.descriptor.name + ":" + Bytes(family));
+}
+
+Status CheckTimes(const Table& table, const CellChange& change) {
+  using Kind = CellChange::Kind;
+  if (change.kind == Kind::kDeleteFamilyVersion && !change.timestamp_ms) {
+    return Status::InvalidArgument("a delete of a family's version needs a time");
+  }
+  if (change.ttl_ms && *change.ttl_ms < 1) {
+    return Status::InvalidArgument("a cell's TTL of " + std::to_string(*change.ttl_ms) +
+                                   " ms, at least 1");
+  }
+  if (table.order == lsm::CellOrder::kByTime) return {};
+  if (change.ttl_ms) {
+    return Status::InvalidArgument("table " + table.descriptor.name +
+                                   " holds points: its cells have no TTL of their own");
+  }
+  if (change.kind != Kind::kPut && change.timestamp_ms) {
+    return Status::InvalidArgument("table " + table.descriptor.name +
+                                   " holds points: a delete there has no time");
+  }
+  return {};
+}
+
+Status CheckMutation(const Table& table, const RowMutation& mutation) {
+  RETURN_IF_ERROR(CheckKey(mutation.key));
+  for (const CellChange& change : mutation.changes) {
+    RETURN_IF_ERROR(CheckFamily(table, change.family));
+    RETURN_IF_ERROR(CheckValue(change.value.size()));
+    RETURN_IF_ERROR(CheckTimes(table, change));
+  }
+  return {};
+}
+
+// One column of a whole row; false if it is not there.
+bool FindCell(const Table& table, const StoredRow& row, ByteView family, ByteView qualifier,
+              const RenderOptions& options, Cell* cell) {
+  CellSelection wanted;
+  wanted.family = family;
+  wanted.qualifiers = {Bytes(qualifier)};
+  std::vector<Cell> cells = SelectCells(table, row, wanted, options);
+  if (cells.empty()) return false;
+  *cell = std::move(cells.front());
+  return true;
+}
+
+// A put that hides the value it was computed from, even if that one lies in the future.
+CellChange PutOver(ByteView family, ByteView qualifier, Bytes value, const Cell* old,
+                   int64_t now_ms) {
+  CellChange put = PutCell(Bytes(family), Bytes(qualifier), std::move(value));
+  if (old != nullptr && old->timestamp_ms > now_ms) put.timestamp_ms = old->timestamp_ms;
+  return put;
+}
+
+// What append mode writes each point to.
+bool IsAppendCell(const KeyLayout& layout, const Table& table, ByteView key, ByteView family,
+                  ByteView qualifier) {
+  Bytes tsuid;
+  uint32_t base;
+  return table.points_family >= 0 && table.FamilyIndex(family) == table.points_family &&
+         qualifier == codec::kAppendQualifier && IsRegularKey(layout, key, &tsuid, &base);
+}
+
+// By region.
+std::vector<uint64_t> BytesOfCells(const lsm::CellMemory& cells, const region::RegionMap& map) {
+  std::vector<uint64_t> bytes(map.count());
+  for (size_t region = 0; region < map.count(); ++region) {
+    const auto rows = lsm::ScanMemory(cells, map.Start(region), map.Stop(region));
+    // Memory is read without fail.
+    for (auto more = rows->Next(); more.ok() && *more; more = rows->Next()) {
+      bytes[region] += rows->key().size() + rows->TakeRow().MemoryBytes();
+    }
+  }
+  return bytes;
+}
+
+// Rows, by region.
+std::vector<uint64_t> RowsOfPoints(const Engine& engine, const Generation& generation,
+                                   const region::RegionMap& map) {
+  std::vector<uint64_t> rows(map.count());
+  for (uint32_t number = 0; number < engine.registry().size(); ++number) {
+    const RowHourMemory* row = generation.rows.Newest(number);
+    if (row == nullptr) continue;
+    const Bytes prefix = RowKeyPrefix(engine.layout(), engine.registry().Tsuid(number));
+    for (; row != nullptr; row = row->older()) {
+      Bytes group = prefix;
+      AppendBig(&group, row->base(), 4);
+      ++rows[map.IndexOf(group)];
+    }
+  }
+  return rows;
+}
+
+// Divides bytes of memory by weight; those that no region has a row of are the first one's.
+void AddShares(uint64_t bytes, const std::vector<uint64_t>& weights,
+               std::vector<RegionInfo>* regions) {
+  const uint64_t total = std::accumulate(weights.begin(), weights.end(), uint64_t{0});
+  uint64_t given = 0;
+  for (size_t region = 1; region < regions->size() && total > 0; ++region) {
+    const auto share =
+        static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(weights[region]) /
+                              static_cast<double>(total));
+    (*regions)[region].memory_bytes += share;
+    given += share;
+  }
+  (*regions)[0].memory_bytes += bytes - std::min(given, bytes);
+}
+
+}  // namespace
+
+Result<const Table*> EmbeddedStore::Prepare(const std::string& name, ByteView key,
+                                            ByteView family) const {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckKey(key));
+  RETURN_IF_ERROR(CheckFamily(*table, family));
+  return table;
+}
+
+Status EmbeddedStore::CreateTable(const TableDescriptor& table) {
+  RETURN_IF_ERROR(engine_.CreateTable(table));
+  engine_.observers().AfterTable(table);
+  return {};
+}
+
+Status EmbeddedStore::AlterTable(const TableDescriptor& table) {
+  RETURN_IF_ERROR(engine_.AlterTable(table));
+  engine_.listeners().AfterAlteration();
+  engine_.observers().AfterTable(table);
+  return {};
+}
+
+Status EmbeddedStore::DropTable(const std::string& table) { return engine_.DropTable(table); }
+
+Result<TableDescriptor> EmbeddedStore::DescribeTable(const std::string& name) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  return table->descriptor;
+}
+
+Result<std::vector<TableDescriptor>> EmbeddedStore::ListTables() {
+  std::vector<TableDescriptor> all;
+  for (const Table* table : engine_.Tables()) all.push_back(table->descriptor);
+  return all;
+}
+
+// All rows are one write of the log.
+std::vector<Status> EmbeddedStore::MutateRows(const std::string& name,
+                                              const std::vector<RowMutation>& rows) {
+  const auto table = engine_.FindTable(name);
+  if (!table.ok()) return std::vector<Status>(rows.size(), table.status());
+  std::vector<Status> statuses;
+  statuses.reserve(rows.size());
+  LogPosition position = 0;
+  for (const RowMutation& mutation : rows) {
+    Status& status = statuses.emplace_back(CheckMutation(**table, mutation));
+    if (!status.ok() || mutation.changes.empty()) continue;
+    const auto written = engine_.Write(**table, mutation.key, mutation.changes);
+    status = written.status();
+    if (written.ok()) position = *written;
+  }
+  if (const Status committed = engine_.CommitAndWait(position); !committed.ok()) {
+    for (Status& status : statuses) {
+      if (status.ok()) status = committed;
+    }
+  }
+  return statuses;
+}
+
+// Whoever deletes rows often deletes many.
+Status EmbeddedStore::DeleteRow(const std::string& name, ByteView key) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(engine_.LeaveRoom());
+  RowMutation mutation{Bytes(key), {}};
+  for (const FamilyDescriptor& family : table->descriptor.families) {
+    mutation.changes.push_back({CellChange::Kind::kDeleteFamily, family.name, {}, {}, {}});
+  }
+  return Mutate(name, {mutation});
+}
+
+Result<Row> EmbeddedStore::Get(const std::string& name, ByteView key, ByteView family,
+                               const std::vector<Bytes>& qualifiers) {
+  CellSelection wanted;
+  wanted.family = family;
+  wanted.qualifiers = qualifiers;
+  return GetCells(name, key, wanted);
+}
+
+Result<Row> EmbeddedStore::GetCells(const std::string& name, ByteView key,
+                                    const CellSelection& wanted) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckKey(key));
+  if (!wanted.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, wanted.family));
+  ASSIGN_OR_RETURN(const StoredRow row,
+                   engine_.Read(*engine_.Pin(), *table, key, FilesFor(*table, wanted.family)));
+  Row result{Bytes(key), SelectCells(*table, row, wanted, engine_.render_options())};
+  Strip(wanted, &result.cells);
+  return result;
+}
+
+// By key, so that each block is read once; answered as asked.
+std::vector<Result<Row>> EmbeddedStore::GetRows(const std::string& name,
+                                                const std::vector<Bytes>& keys,
+                                                const CellSelection& wanted) {
+  const auto table = engine_.FindTable(name);
+  Status refused = table.status();
+  if (refused.ok() && !wanted.family.empty()) refused = CheckFamily(**table, wanted.family);
+  if (!refused.ok()) return std::vector<Result<Row>>(keys.size(), refused);
+  std::vector<size_t> order(keys.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+  std::vector<Result<Row>> rows(keys.size(), Row());
+  const auto version = engine_.Pin();
+  const auto get = [&](const Bytes& key) -> Result<Row> {
+    RETURN_IF_ERROR(CheckKey(key));
+    ASSIGN_OR_RETURN(const StoredRow stored,
+                     engine_.Read(*version, **table, key, FilesFor(**table, wanted.family)));
+    Row row{key, SelectCells(**table, stored, wanted, engine_.render_options())};
+    Strip(wanted, &row.cells);
+    return row;
+  };
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool again = i > 0 && keys[order[i]] == keys[order[i - 1]];
+    rows[order[i]] = again ? rows[order[i - 1]] : get(keys[order[i]]);
+  }
+  return rows;
+}
+
+Result<int64_t> EmbeddedStore::Increment(const std::string& name, ByteView key, ByteView family,
+                                         ByteView qualifier, int64_t by) {
+  ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
+                   IncrementColumns(name, key, {{Bytes(family), Bytes(qualifier), by}}));
+  return sums[0];
+}
+
+Result<std::vector<int64_t>> EmbeddedStore::IncrementColumns(
+    const std::string& name, ByteView key, const std::vector<ColumnIncrement>& columns) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckKey(key));
+  for (const ColumnIncrement& column : columns) RETURN_IF_ERROR(CheckFamily(*table, column.family));
+  if (columns.empty()) return std::vector<int64_t>();
+  std::vector<int64_t> sums;
+  const auto decide = [&](const StoredRow& row, std::vector<CellChange>* changes) -> Result<bool> {
+    std::map<std::pair<ByteView, ByteView>, uint64_t> added;
+    sums.clear();
+    for (const ColumnIncrement& column : columns) {
+      Cell old;
+      const bool found =
+          FindCell(*table, row, column.family, column.qualifier, engine_.render_options(), &old);
+      if (found && old.value.size() != 8) {
+        return Status::InvalidArgument("counter of " + std::to_string(old.value.size()) +
+                                       " bytes, not 8: " + ToHex(key));
+      }
+      uint64_t& sum = added
+                          .try_emplace({column.family, column.qualifier},
+                                       found ? ReadBig64(old.value.data()) : 0)
+                          .first->second;
+      sum += static_cast<uint64_t>(column.by);
+      Bytes value;
+      AppendBig(&value, sum, 8);
+      changes->push_back(PutOver(column.family, column.qualifier, std::move(value),
+                                 found ? &old : nullptr, engine_.stamp_ms_locked()));
+      sums.push_back(static_cast<int64_t>(sum));
+    }
+    return true;
+  };
+  ASSIGN_OR_RETURN(const auto outcome, engine_.ReadModifyWrite(*table, key, decide));
+  RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  return sums;
+}
+
+Status EmbeddedStore::Append(const std::string& name, ByteView key, ByteView family,
+                             ByteView qualifier, ByteView value) {
+  ASSIGN_OR_RETURN(const Table* table, Prepare(name, key, family));
+  if (IsAppendCell(engine_.layout(), *table, key, family, qualifier)) {
+    RETURN_IF_ERROR(CheckValue(value.size()));
+    ASSIGN_OR_RETURN(const LogPosition position, engine_.AppendToRow(*table, key, value));
+    return engine_.CommitAndWait(position);
+  }
+  ASSIGN_OR_RETURN(
+      const auto outcome,
+      engine_.ReadModifyWrite(
+          *table, key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+            Cell old;
+            const bool found =
+                FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
+            Bytes joined = found ? old.value : Bytes();
+            joined += value;
+            if (Status status = CheckValue(joined.size()); !status.ok())
+              return Result<bool>(status);
+            changes->push_back(PutOver(family, qualifier, std::move(joined), found ? &old : nullptr,
+                                       engine_.stamp_ms_locked()));
+            return Result<bool>(true);
+          }));
+  return engine_.CommitAndWait(outcome.position);
+}
+
+Result<bool> EmbeddedStore::CompareAndMutate(ByteView family, ByteView qualifier,
+                                             const Expected& expected, const std::string& name,
+                                             const RowMutation& mutation) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  if (expected && expected->empty()) return Status::InvalidArgument("empty expected value");
+  RETURN_IF_ERROR(CheckFamily(*table, family));
+  RETURN_IF_ERROR(CheckMutation(*table, mutation));
+  bool as_expected = false;
+  ASSIGN_OR_RETURN(
+      const auto outcome,
+      engine_.ReadModifyWrite(
+          *table, mutation.key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+            Cell old;
+            const bool found =
+                FindCell(*table, row, family, qualifier, engine_.render_options(), &old);
+            as_expected = expected ? found && old.value == *expected : !found || old.value.empty();
+            *changes = mutation.changes;
+            return Result<bool>(as_expected && !changes->empty());
+          }));
+  // A refusal, too, may rest on what another writer has not acknowledged yet; that is no promise of
+  // this call's.
+  if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  return as_expected;
+}
+
+Result<bool> EmbeddedStore::MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                              const std::string& name,
+                                              const RowMutation& mutation) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  RETURN_IF_ERROR(CheckFamily(*table, family));
+  RETURN_IF_ERROR(CheckMutation(*table, mutation));
+  CellSelection wanted;
+  wanted.family = family;
+  bool unchanged = false;
+  ASSIGN_OR_RETURN(
+      const auto outcome,
+      engine_.ReadModifyWrite(
+          *table, mutation.key, [&](const StoredRow& row, std::vector<CellChange>* changes) {
+            unchanged = SelectCells(*table, row, wanted, engine_.render_options()) == cells;
+            *changes = mutation.changes;
+            return Result<bool>(unchanged && !changes->empty());
+          }));
+  if (outcome.written) RETURN_IF_ERROR(engine_.CommitAndWait(outcome.position));
+  return unchanged;
+}
+
+Result<std::unique_ptr<ScanCursor>> EmbeddedStore::Scan(const ScanSpec& spec) {
+  RETURN_IF_ERROR(NoWait::MayWait());  // nobody can tell how much it is
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(spec.table));
+  if (!spec.family.empty()) RETURN_IF_ERROR(CheckFamily(*table, spec.family));
+  if (spec.batch_rows == 0) return Status::InvalidArgument("batch_rows is 0");
+  RETURN_IF_ERROR(CheckFilter(spec.filter));
+  return OpenTableScan(engine_, *table, spec);
+}
+
+Result<std::vector<RegionInfo>> EmbeddedStore::Regions(const std::string& name) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  const auto version = engine_.Pin();
+  const region::RegionMap& map = version->RegionsOf(table->id);
+  std::vector<RegionInfo> all;
+  for (size_t region = 0; region < map.count(); ++region) {
+    RegionInfo info;
+    info.start = map.Start(region);
+    info.stop = map.Stop(region);
+    for (const auto& run : version->RunsOf(table->id, map.Id(region))) {
+      const lsm::RunEntry& entry = run->entry();
+      info.references += entry.reference ? 1 : 0;
+      info.file_count += (entry.cells_bytes > 0 ? 1 : 0) + (entry.points_bytes > 0 ? 1 : 0);
+      info.file_bytes += entry.cells_bytes + entry.points_bytes;
+    }
+    all.push_back(std::move(info));
+  }
+  // Memory belongs to the store (engine.md §4); a region has the share that its rows take up.
+  for (const auto& generation : version->generations) {
+    const lsm::CellMemory* cells = generation->Cells(table->id);
+    if (cells != nullptr) AddShares(cells->bytes(), BytesOfCells(*cells, map), &all);
+    if (table->points_family >= 0) {
+      AddShares(generation->rows.bytes(), RowsOfPoints(engine_, *generation, map), &all);
+    }
+  }
+  return all;
+}
+
+Status EmbeddedStore::CompactTable(const std::string& name) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  return engine_.Compact(*table);
+}
+
+Result<Bytes> EmbeddedStore::Split(const std::string& name, ByteView key_of_region,
+                                   const std::optional<Bytes>& at) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  return engine_.Split(*table, key_of_region, at);
+}
+
+Status EmbeddedStore::MergeRegions(const std::string& name, const Bytes& boundary) {
+  ASSIGN_OR_RETURN(const Table* table, engine_.FindTable(name));
+  return engine_.MergeRegions(*table, boundary);
+}
+
+}  // namespace hg::points

@@ -1,0 +1,60 @@
+#pragma once
+// The cells door of the embedded engine.
+
+#include <string>
+#include <vector>
+
+#include "storage/engine/engine.h"
+#include "storage/store.h"
+
+namespace hg::points {
+
+/// Thread-safe. The engine outlives it.
+class EmbeddedStore : public Store {
+ public:
+  explicit EmbeddedStore(Engine& engine) : engine_(engine) {}
+
+  Status CreateTable(const TableDescriptor& table) override;
+  Status AlterTable(const TableDescriptor& table) override;
+  Status DropTable(const std::string& table) override;
+  Result<TableDescriptor> DescribeTable(const std::string& table) override;
+  Result<std::vector<TableDescriptor>> ListTables() override;
+  std::vector<Status> MutateRows(const std::string& table,
+                                 const std::vector<RowMutation>& rows) override;
+  Status DeleteRow(const std::string& table, ByteView key) override;
+  Result<Row> Get(const std::string& table, ByteView key, ByteView family = {},
+                  const std::vector<Bytes>& qualifiers = {}) override;
+  Result<Row> GetCells(const std::string& table, ByteView key,
+                       const CellSelection& wanted) override;
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override;
+  Result<std::vector<int64_t>> IncrementColumns(
+      const std::string& table, ByteView key, const std::vector<ColumnIncrement>& columns) override;
+  Status Append(const std::string& table, ByteView key, ByteView family, ByteView qualifier,
+                ByteView value) override;
+  Result<bool> CompareAndMutate(ByteView family, ByteView qualifier, const Expected& expected,
+                                const std::string& table, const RowMutation& mutation) override;
+  Result<bool> MutateIfUnchanged(ByteView family, const std::vector<Cell>& cells,
+                                 const std::string& table, const RowMutation& mutation) override;
+  std::vector<Result<Row>> GetRows(const std::string& table, const std::vector<Bytes>& keys,
+                                   const CellSelection& wanted) override;
+  Result<std::unique_ptr<ScanCursor>> Scan(const ScanSpec& spec) override;
+  [[nodiscard]] StoreCapabilities Capabilities() const override {
+    return {.cell_ttl = true, .seek_filters = true, .region_admin = true, .reverse_scan = true};
+  }
+  Result<std::vector<RegionInfo>> Regions(const std::string& table) override;
+  Status Flush() override { return engine_.Flush(); }
+  Status Compact() override { return engine_.Compact(); }
+  Status CompactTable(const std::string& table) override;
+  Result<Bytes> Split(const std::string& table, ByteView key_of_region,
+                      const std::optional<Bytes>& at) override;
+  Status MergeRegions(const std::string& table, const Bytes& boundary) override;
+  Status Sync() override { return engine_.Sync(); }
+
+ private:
+  Result<const Table*> Prepare(const std::string& table, ByteView key, ByteView family) const;
+
+  Engine& engine_;
+};
+
+}  // namespace hg::points

@@ -1,0 +1,200 @@
+#include "storage/engine/engine_check.h"
+
+#include <algorithm>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/engine.h"
+#include "storage/engine/engine_backup.h"
+#include "storage/engine/row_file.h"
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/cell_row.h"
+#include "storage/lsm/log_recovery.h"
+#include "storage/points/row_statistics.h"
+
+namespace hg {
+
+std::string Damage::ToString() const {
+  std::string text = file + " at " + std::to_string(offset) + ": " + what;
+  if (!lost.empty()) text += "; lost: " + lost;
+  return text;
+}
+
+namespace points {
+namespace {
+
+// A Corruption's message is "file at offset: what"; `file` is for all others.
+Damage DamageOf(const Status& status, const std::string& file) {
+  constexpr ByteView kDigits = "0123456789";
+  const ByteView message = status.message();
+  for (size_t at = message.find(" at "); at != ByteView::npos; at = message.find(" at ", at + 1)) {
+    const size_t digits = at + 4;
+    const size_t end = std::min(message.find_first_not_of(kDigits, digits), message.size());
+    if (end == digits || message.substr(end, 2) != ": ") continue;
+    Damage damage;
+    damage.file = message.substr(0, at);
+    for (const char digit : message.substr(digits, end - digits)) {
+      damage.offset = damage.offset * 10 + static_cast<uint64_t>(digit - '0');
+    }
+    damage.what = message.substr(end + 2);
+    return damage;
+  }
+  return {file, 0, std::string(message), ""};
+}
+
+std::string RowsOfBlock(const lsm::BlockFile& file, size_t block) {
+  std::string text = "rows from key " + ToHex(file.first_key(block));
+  if (block + 1 < file.blocks()) text += " to before " + ToHex(file.first_key(block + 1));
+  return text;
+}
+
+Status CheckEntry(const KeyLayout& layout, const StoredFile& file, const std::string& path,
+                  ByteView key, ByteView value) {
+  const auto bad = [&](const char* what) {
+    return Status::Corruption(path + " at 0: " + what + " of key " + ToHex(key));
+  };
+  if (!file.points) {
+    lsm::CellRow row;
+    return lsm::DecodeCellRow(value, &row) ? Status() : bad("cells that cannot be read,");
+  }
+  Bytes tsuid;
+  uint32_t base;
+  Part part;
+  if (!SplitRowFileKey(layout, key, &tsuid, &base)) return bad("no row-hour has the key,");
+  if (!DecodeFileRow(value, 0, &part)) return bad("a row-hour that cannot be read,");
+  return StatisticsHold(value) ? Status() : bad("statistics that are not those of the points");
+}
+
+// The numbers of the series must run from 0 without a gap.
+void CheckSeries(FileSystem& files, const std::string& folder, const std::vector<StoredFile>& list,
+                 CheckReport* report) {
+  std::vector<uint32_t> numbers;
+  bool whole = true;
+  for (const StoredFile& file : list) {
+    if (file.run.table != kSeriesTable || file.points) continue;
+    const auto opened = OpenStored(files, folder, file);
+    whole = whole && opened.ok();
+    for (size_t block = 0; opened.ok() && block < (*opened)->blocks(); ++block) {
+      const Status read = (*opened)->ReadEntries(block, [&](ByteView key, ByteView) {
+        if (key.size() == 4) numbers.push_back(ReadBig32(key.data()));
+        return Status();
+      });
+      whole = whole && read.ok();
+    }
+  }
+  if (!whole) return;  // told already, with what is lost
+  std::sort(numbers.begin(), numbers.end());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == i) continue;
+    report->damages.push_back({folder, 0, "series " + std::to_string(i) + " is missing",
+                               "which series the numbers of the log mean"});
+    return;
+  }
+}
+
+Status CheckLog(FileSystem& files, const std::string& folder, const lsm::Manifest& manifest,
+                CheckReport* report) {
+  ASSIGN_OR_RETURN(const lsm::LogRecovery log,
+                   lsm::RecoverLog(
+                       files, folder, manifest.log_file, manifest.log_position, manifest.flushed,
+                       [](const lsm::LogRecord&) { return Status(); }, lsm::AtBreak::kReport));
+  report->bytes += log.bytes;
+  if (!log.damage.empty()) {
+    Damage damage = DamageOf(Status::Corruption(log.damage), log.end_file);
+    damage.lost = "what was written from there on and is in no other file";
+    report->damages.push_back(std::move(damage));
+  } else if (!log.end_file.empty()) {
+    report->notes.push_back("the log ends at " + log.end_file + " at " +
+                            std::to_string(log.end_offset) + ", " + std::to_string(log.records) +
+                            " records are to be replayed");
+  }
+  return {};
+}
+
+}  // namespace
+
+void CheckFile(FileSystem& files, const std::string& folder, const KeyLayout& layout,
+               const StoredFile& file, CheckReport* report) {
+  const std::string path = folder + "/" + file.name;
+  ++report->files;
+  const auto opened = OpenStored(files, folder, file);
+  if (!opened.ok()) {
+    Damage damage = DamageOf(opened.status(), path);
+    damage.lost = "all of the file";
+    report->damages.push_back(std::move(damage));
+    return;
+  }
+  report->bytes += file.bytes;
+  const lsm::BlockFile& blocks = **opened;
+  Bytes last_key;
+  uint64_t entries = 0;
+  bool whole = true;
+  for (size_t block = 0; block < blocks.blocks(); ++block) {
+    const Status read = blocks.ReadEntries(block, [&](ByteView key, ByteView value) {
+      if (entries++ > 0 && key <= last_key) {
+        return Status::Corruption(path + " at 0: keys out of order at " + ToHex(key));
+      }
+      last_key = key;
+      return CheckEntry(layout, file, path, key, value);
+    });
+    if (read.ok()) continue;
+    whole = false;
+    Damage damage = DamageOf(read, path);
+    damage.lost = RowsOfBlock(blocks, block);
+    report->damages.push_back(std::move(damage));
+  }
+  if (whole && entries != blocks.entries()) {
+    report->damages.push_back({path, 0, "number of entries differs from the trailer", ""});
+  }
+}
+
+Result<CheckReport> CheckDirectory(FileSystem& files, const std::string& folder) {
+  const bool backup = files.Exists(folder + "/" + kBackupName);
+  if (!backup && !files.Exists(folder + "/" + lsm::kManifestName)) {
+    return Status::InvalidArgument(folder + ": neither a data directory (" + lsm::kManifestName +
+                                   ") nor a backup (" + kBackupName + ")");
+  }
+  const auto lock = files.Lock(folder + "/LOCK", "tsdb check");
+  if (lock.status().code() == StatusCode::kBusy) return lock.status();
+  CheckReport report;
+  ++report.files;
+  lsm::Manifest manifest;
+  const std::string named_by = folder + "/" + (backup ? kBackupName : lsm::kManifestName);
+  Status loaded;
+  if (backup) {
+    auto head = LoadBackupHead(files, folder);
+    loaded = head.status();
+    if (head.ok()) manifest = std::move(head->manifest);
+  } else {
+    auto stored = lsm::LoadManifest(files, folder);
+    loaded = stored.status();
+    if (stored.ok()) manifest = std::move(*stored);
+  }
+  if (loaded.code() == StatusCode::kUnsupported) return loaded;
+  if (!loaded.ok()) {
+    Damage damage = DamageOf(loaded, named_by);
+    damage.lost = "which files count, and what they are";
+    report.damages.push_back(std::move(damage));
+    return report;
+  }
+  const std::vector<StoredFile> list = FilesOf(manifest.runs);
+  for (const StoredFile& file : list) CheckFile(files, folder, manifest.layout, file, &report);
+  CheckSeries(files, folder, list, &report);
+  if (!backup) RETURN_IF_ERROR(CheckLog(files, folder, manifest, &report));
+  return report;
+}
+
+Result<CheckReport> Engine::Check() {
+  const auto version = Pin();  // keeps the files
+  std::vector<lsm::RunEntry> runs;
+  for (const auto& [place, of_region] : version->runs) {
+    for (const auto& run : of_region) runs.push_back(run->entry());
+  }
+  CheckReport report;
+  for (const StoredFile& file : FilesOf(runs)) {
+    CheckFile(files_, options_.path, layout(), file, &report);
+  }
+  return report;
+}
+
+}  // namespace points
+}  // namespace hg

@@ -1,0 +1,359 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "storage/base/invariant.h"
+#include "storage/engine/engine.h"
+#include "storage/engine/merge_runs.h"
+#include "storage/region/window_policy.h"
+
+namespace hg::points {
+namespace {
+
+// Written between two looks at the pace.
+constexpr uint64_t kPaceBytes = 256 << 10;
+
+template <typename ExpiredBytes>
+std::vector<region::RunFacts> FactsOf(const Runs& runs, const std::set<uint64_t>& merging,
+                                      const ExpiredBytes& expired_bytes) {
+  std::vector<region::RunFacts> facts;
+  for (const auto& run : runs) {
+    const lsm::RunEntry& entry = run->entry();
+    facts.push_back({entry.number, run->bytes(), entry.made_ms, entry.reference, entry.marks,
+                     merging.contains(entry.number), expired_bytes(*run), run->rows(),
+                     entry.rewrites});
+  }
+  return facts;
+}
+
+region::Picked PlacesOf(const region::Slice& slice) {
+  region::Picked places(slice.size());
+  std::iota(places.begin(), places.end(), slice.begin);
+  return places;
+}
+
+uint64_t BytesOf(const Runs& runs) {
+  uint64_t bytes = 0;
+  for (const auto& run : runs) bytes += run->bytes();
+  return bytes;
+}
+
+// A number for each window, and one for rows that have no time.
+uint64_t RunOf(const region::WindowChoice& windows, std::optional<uint32_t> base) {
+  if (!base) return UINT64_MAX;
+  const region::Window window = windows.Of(*base);
+  return static_cast<uint64_t>(window.level) << 32 | window.index;
+}
+
+}  // namespace
+
+void Engine::MergeLoop(MergePool pool) {
+  std::unique_lock lock(background_mutex_);
+  bool& wanted = pool == MergePool::kLarge ? large_merge_wanted_ : merge_wanted_;
+  Status& error = pool == MergePool::kLarge ? large_merge_error_ : merge_error_;
+  while (!stop_) {
+    background_wake_.wait_for(lock, std::chrono::milliseconds(options_.check_interval_ms),
+                              [&] { return stop_ || wanted; });
+    if (stop_) return;
+    wanted = false;
+    lock.unlock();
+    Status status = Survive([&] { return MergePending(pool); });
+    if (pool == MergePool::kSmall) {
+      const Status split = Survive([this] { return SplitWhereDue(); });
+      if (status.ok()) status = split;
+    }
+    lock.lock();
+    error = status;
+  }
+}
+
+void Engine::WakeMerges() {
+  std::lock_guard lock(background_mutex_);
+  merge_wanted_ = large_merge_wanted_ = true;
+  background_wake_.notify_all();
+}
+
+Status Engine::MergePending(MergePool pool) {
+  const Status dropped = DropExpired();
+  while (!closed_) {
+    MergeJob job;
+    if (!PickMerge(pool, &job)) break;
+    const Status status = Survive([&] { return MergeJobRuns(job); });
+    EndMerge(job);
+    if (!closed_) NoteMerge(job, status);
+  }
+  return dropped.ok() ? MergeFailure() : dropped;
+}
+
+// Takes what is most urgent: what a split left, then what has most runs.
+bool Engine::PickMerge(MergePool pool, MergeJob* job) {
+  const int64_t now_ms = clock_.NowMs(), monotonic_ms = MonotonicMs();
+  const uint64_t free_bytes = files_.FreeBytes(options_.path);
+  std::lock_guard lock(work_mutex_);
+  const auto version = Pin();
+  ForgetMended(*version);
+  bool best_references = false;
+  size_t best_runs = 0;
+  for (const auto& [place, runs] : version->runs) {
+    const auto work = work_.find(place);
+    if (work != work_.end() && work->second.held) continue;
+    const auto failed = failed_merges_.find(place);
+    if (failed != failed_merges_.end() && monotonic_ms < failed->second.again_ms) {
+      const uint64_t wanted = failed->second.room_bytes;
+      if (wanted == 0 || free_bytes < wanted) continue;
+    }
+    static const std::set<uint64_t> kNone;
+    const auto facts = FactsOf(runs, work != work_.end() ? work->second.merging : kNone,
+                               [&](const Run& run) { return ExpiredBytes(run, now_ms); });
+    const bool points = HasPoints(place);
+    const region::Picked at = points ? region::RunsToJoin(facts, options_.merge, now_ms)
+                                     : PlacesOf(region::RunsToMerge(facts, options_.merge, now_ms));
+    if (at.empty()) continue;
+    Runs picked;
+    for (const size_t i : at) picked.push_back(runs[i]);
+    const bool large = BytesOf(picked) > options_.merge.large_bytes;
+    if (pool != MergePool::kAny && large != (pool == MergePool::kLarge)) continue;
+    const bool references = facts[at.front()].reference;
+    if (!job->runs.empty() &&
+        (references != best_references ? best_references : runs.size() <= best_runs)) {
+      continue;
+    }
+    const bool bottom = points ? region::IsBottom(facts, at) : at.back() + 1 == runs.size();
+    *job = {place, picked, bottom, pool != MergePool::kAny};
+    best_references = references;
+    best_runs = runs.size();
+  }
+  if (job->runs.empty()) return false;
+  // All of them or, where memory is wanting, none.
+  const auto others = work_.find(job->place);
+  RegionWork work = others != work_.end() ? others->second : RegionWork();
+  for (const auto& run : job->runs) work.merging.insert(run->entry().number);
+  work_.insert_or_assign(job->place, std::move(work));
+  return true;
+}
+
+void Engine::EndMerge(const MergeJob& job) {
+  std::lock_guard lock(work_mutex_);
+  RegionWork& work = work_[job.place];
+  for (const auto& run : job.runs) work.merging.erase(run->entry().number);
+  if (work.merging.empty() && !work.held) work_.erase(job.place);
+  work_done_.notify_all();
+}
+
+// Flushes may add newer runs meanwhile.
+Status Engine::MergeJobRuns(const MergeJob& job) {
+  const auto version = Pin();
+  const auto [table_id, region] = job.place;
+  const region::RegionMap& regions = version->RegionsOf(table_id);
+  const auto index = regions.IndexOfId(region);
+  INVARIANT(index.has_value());
+  std::vector<MergeInput> inputs;
+  for (const auto& run : job.runs) {
+    inputs.push_back({run, regions.Start(*index), regions.Stop(*index)});
+  }
+  StoreWork work = BeginWork(StoreWork::Kind::kMerge, job.place.first);
+  work.runs_read = job.runs.size();
+  work.bytes_read = BytesOf(job.runs);
+  std::vector<lsm::RunEntry> written;
+  RETURN_IF_ERROR(WriteMerged(job.place, inputs, job.bottom, job.paced, &written));
+
+  std::unique_lock maintenance(maintenance_);
+  std::shared_ptr<Version> next;
+  lsm::Manifest manifest;
+  const Status replaced = Survive([&]() -> Status {
+    next = std::make_shared<Version>(*Pin());
+    manifest = manifest_;
+    Runs& runs = next->runs[job.place];
+    auto at = std::find(runs.begin(), runs.end(), job.runs.front());
+    INVARIANT(at != runs.end());
+    for (const auto& run : job.runs) run->files()->ForgetCached();
+    for (const lsm::RunEntry& entry : written) {
+      ASSIGN_OR_RETURN(auto files, OpenFiles(entry));
+      files->ForgetCached();
+      at = runs.insert(at, std::make_shared<Run>(entry, std::move(files))) + 1;
+      manifest.runs.push_back(entry);
+    }
+    const size_t before = runs.size();
+    std::erase_if(runs, [&](const auto& run) {
+      return std::find(job.runs.begin(), job.runs.end(), run) != job.runs.end();
+    });
+    INVARIANT(before - runs.size() == job.runs.size());
+    RemoveEntries(job.place, job.runs, &manifest);
+    return {};
+  });
+  if (!replaced.ok()) {
+    for (const lsm::RunEntry& entry : written) RemoveRunFiles(entry);
+    return Prepend(replaced, "merge");
+  }
+  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(next), written));
+  RetireUnnamed(job.runs);
+  maintenance.unlock();
+  for (const lsm::RunEntry& entry : written) {
+    ++work.runs_written;
+    work.bytes_written += entry.cells_bytes + entry.points_bytes;
+  }
+  EndWork(std::move(work));
+  return {};
+}
+
+void Engine::RemoveEntries(RegionPlace place, const Runs& gone, lsm::Manifest* manifest) {
+  std::erase_if(manifest->runs, [&](const lsm::RunEntry& entry) {
+    return RegionPlace(entry.table, entry.region) == place &&
+           std::any_of(gone.begin(), gone.end(),
+                       [&](const auto& run) { return run->entry().number == entry.number; });
+  });
+}
+
+// Files of runs that were taken out, unless another region still refers to them.
+void Engine::RetireUnnamed(const Runs& gone) {
+  for (const auto& run : gone) {
+    const uint64_t number = run->entry().number;
+    const bool named = std::any_of(manifest_.runs.begin(), manifest_.runs.end(),
+                                   [&](const auto& entry) { return entry.number == number; });
+    if (!named) run->files()->Retire();
+  }
+}
+
+// The entries of the runs that were written: of a points table, one for each window.
+Status Engine::WriteMerged(RegionPlace place, std::vector<MergeInput> inputs, bool bottom,
+                           bool paced, std::vector<lsm::RunEntry>* written) {
+  lsm::RunEntry like;
+  like.table = place.first;
+  like.region = place.second;
+  like.space = SpaceOf(place.first);
+  like.first_sequence = UINT64_MAX;
+  region::RowSpan rows = region::RowSpan::None();
+  for (const MergeInput& input : inputs) {
+    const lsm::RunEntry& from = input.run->entry();
+    like.first_sequence = std::min(like.first_sequence, from.first_sequence);
+    like.last_sequence = std::max(like.last_sequence, from.last_sequence);
+    like.rewrites = std::max(like.rewrites, from.rewrites + 1);
+    rows.Add(input.run->rows());
+  }
+  like.made_ms = clock_.NowMs();
+
+  const Table* const table = TableById(place.first);
+  const region::WindowChoice windows(rows, like.made_ms);
+  const bool points = HasPoints(place);
+  const size_t first = written->size();
+  RunSet writer(
+      files_, lsm::NamespaceFolder(options_.path, like.space), layout(), table, RowDensity::kPacked,
+      [&](std::optional<uint32_t> base) { return points ? RunOf(windows, base) : 0; },
+      [&] {
+        lsm::RunEntry entry = like;
+        entry.number = next_number_++;
+        return entry;
+      },
+      written);
+  region::Pace pace;
+  uint64_t seen_bytes = 0;
+  static const Table kSeries;
+  MergeTask task;
+  task.table = table != nullptr ? table : &kSeries;
+  task.inputs = std::move(inputs);
+  task.bottom = bottom;
+  task.now_ms = like.made_ms;
+  task.between = [&]() -> Status {
+    if (closed_) return Status::Unavailable("the store is closed");
+    if (!paced || writer.bytes() - seen_bytes < kPaceBytes) return {};
+    WaitForPace(&pace, writer.bytes() - seen_bytes);
+    seen_bytes = writer.bytes();
+    return {};
+  };
+  const Status status = Survive([&]() -> Status {
+    RETURN_IF_ERROR(MergeRuns(layout(), task, &writer));
+    return writer.Finish();
+  });
+  if (status.ok()) return {};
+  for (size_t i = first; i < written->size(); ++i) RemoveRunFiles((*written)[i]);
+  written->resize(first);
+  return Prepend(status, "merge");
+}
+
+bool Engine::HasPoints(RegionPlace place) const {
+  const Table* const table = points_table();
+  return table != nullptr && table->id == place.first;
+}
+
+size_t Engine::DepthOf(RegionPlace place, const Runs& runs) const {
+  if (!HasPoints(place)) return runs.size();
+  std::vector<region::RowSpan> rows;
+  for (const auto& run : runs) rows.push_back(run->rows());
+  return region::Depth(rows);
+}
+
+// Merges in the background leave room for others on the disk.
+void Engine::WaitForPace(region::Pace* pace, uint64_t bytes) {
+  size_t fullest = 0;
+  const auto version = Pin();
+  for (const auto& [place, runs] : version->runs) {
+    fullest = std::max(fullest, DepthOf(place, runs));
+  }
+  const int64_t delay_ms =
+      pace->DelayMs(bytes, region::MergeBytesPerS(options_.merge, fullest), MonotonicMs());
+  if (delay_ms <= 0) return;
+  std::unique_lock lock(background_mutex_);
+  background_wake_.wait_for(lock, std::chrono::milliseconds(delay_ms), [this] { return stop_; });
+}
+
+// Each region is asked for again whether the store is open; without any, once. One that fails does
+// not keep the others: the first failure is told at the end.
+Status Engine::Compact() {
+  RETURN_IF_ERROR(CheckOpen());
+  Status first = DropExpired();
+  const auto version = Pin();
+  for (const auto& [place, runs] : version->runs) {
+    const Status status = runs.empty() ? Status() : CompactRegion(place);
+    if (first.ok()) first = status;
+  }
+  return first;
+}
+
+Status Engine::Compact(const Table& table) {
+  RETURN_IF_ERROR(CheckOpen());
+  const auto version = Pin();
+  const region::RegionMap& regions = version->RegionsOf(table.id);
+  Status first;
+  for (size_t i = 0; i < regions.count(); ++i) {
+    const Status status = CompactRegion({table.id, regions.Id(i)});
+    if (first.ok()) first = status;
+  }
+  return first;
+}
+
+// One run, too, may hold marks, or compacted cells that now become points.
+Status Engine::CompactRegion(RegionPlace place) {
+  const Status status = WhileHeld({place}, [&]() -> Status {
+    // Divided or joined while it was waited for: the merges of its successors see to its files.
+    const MergeJob job{place, Pin()->RunsOf(place.first, place.second), true, false};
+    return job.runs.empty() ? Status() : MergeJobRuns(job);
+  });
+  if (!status.ok()) return Prepend(status, NameOf(place));
+  std::lock_guard lock(work_mutex_);
+  ForgetMended(*Pin());
+  return {};
+}
+
+// Waits until nothing is merged there, and keeps others from it. Who asks has the places at hand
+// for ReleaseRegions: to give them back takes no memory.
+Status Engine::HoldRegions(const std::vector<RegionPlace>& places) {
+  // Taken all at once: where memory is wanting, none of them.
+  std::map<RegionPlace, RegionWork> held;
+  for (const RegionPlace& place : places) held[place].held = true;
+  std::unique_lock lock(work_mutex_);
+  const auto is_free = [&](const RegionPlace& place) { return !work_.contains(place); };
+  work_done_.wait(lock,
+                  [&] { return closed_ || std::all_of(places.begin(), places.end(), is_free); });
+  RETURN_IF_ERROR(CheckOpen());
+  work_.merge(held);
+  return {};
+}
+
+void Engine::ReleaseRegions(const std::vector<RegionPlace>& places) {
+  std::lock_guard lock(work_mutex_);
+  for (const RegionPlace& place : places) work_.erase(place);
+  work_done_.notify_all();
+}
+
+}  // namespace hg::points

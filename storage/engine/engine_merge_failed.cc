@@ -1,0 +1,80 @@
+// Regions that cannot be merged for now: they are put aside, and all others go on.
+
+#include <algorithm>
+
+#include "storage/engine/engine.h"
+#include "storage/region/pre_split.h"
+
+namespace hg::points {
+namespace {
+
+// However often a region has failed it is tried again after so long. Each try reads its files up to
+// where it fails.
+constexpr int64_t kWaitMaxMs = 3'600'000;
+
+}  // namespace
+
+void Engine::NoteMerge(const MergeJob& job, const Status& status) {
+  if (status.ok()) {
+    std::lock_guard lock(work_mutex_);
+    return ForgetMended(*Pin());
+  }
+  const Status why = Prepend(status, NameOf(job.place));
+  std::set<uint64_t> numbers;
+  uint64_t bytes = 0;
+  for (const auto& run : job.runs) {
+    numbers.insert(run->entry().number);
+    bytes += run->bytes();
+  }
+  const bool room = files_.FreeBytes(options_.path) >= bytes;
+  std::lock_guard lock(work_mutex_);
+  FailedMerge& failed = failed_merges_[job.place];
+  failed.runs = std::move(numbers);
+  failed.room_bytes = room ? 0 : bytes;
+  failed.wait_ms =
+      failed.wait_ms == 0 ? options_.check_interval_ms : std::min(2 * failed.wait_ms, kWaitMaxMs);
+  failed.again_ms = MonotonicMs() + failed.wait_ms;
+  failed.why = why;
+}
+
+// Its region was divided, joined or dropped, or one of its files merged or expired. Not a merge of
+// others beside it, nor that nothing else is to be merged while they are tried again.
+void Engine::ForgetMended(const Version& version) {
+  std::erase_if(failed_merges_, [&](const auto& failed) {
+    const auto at = version.runs.find(failed.first);
+    if (at == version.runs.end()) return true;
+    size_t left = 0;
+    for (const auto& run : at->second) left += failed.second.runs.count(run->entry().number);
+    return left < failed.second.runs.size();
+  });
+}
+
+bool Engine::MergeFailed(RegionPlace place) const {
+  std::lock_guard lock(work_mutex_);
+  return failed_merges_.contains(place);
+}
+
+Status Engine::MergeFailure() const {
+  std::lock_guard lock(work_mutex_);
+  if (failed_merges_.empty()) return {};
+  const Status& first = failed_merges_.begin()->second.why;
+  const size_t others = failed_merges_.size() - 1;
+  if (others == 0) return first;
+  return {first.code(), std::string(first.message()) + " (and " + std::to_string(others) +
+                            " more regions cannot be merged)"};
+}
+
+std::string Engine::NameOf(RegionPlace place) const {
+  const Table* const table = TableById(place.first);
+  if (table == nullptr) return "series";
+  const auto version = Pin();
+  const region::RegionMap& regions = version->RegionsOf(place.first);
+  std::string name = "table " + table->descriptor.name;
+  if (const auto index = regions.IndexOfId(place.second)) {
+    name += ", region [" + region::KeyText(regions.Start(*index)) + ", " +
+            region::KeyText(regions.Stop(*index)) + ")";
+  }
+  return name;
+}
+
+}  // namespace hg::points

@@ -1,0 +1,310 @@
+#include "storage/engine/engine_repair.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "storage/base/crc32c.h"
+#include "storage/codec/row_key.h"
+#include "storage/engine/engine_check.h"
+#include "storage/engine/log_body.h"
+#include "storage/engine/readable_rows.h"
+#include "storage/engine/row_file.h"
+#include "storage/engine/run_writer.h"
+#include "storage/engine/stored_row.h"
+#include "storage/engine/version.h"
+#include "storage/lsm/block_file.h"
+#include "storage/lsm/log.h"
+#include "storage/lsm/log_recovery.h"
+
+namespace hg::points {
+namespace {
+
+class Repair {
+ public:
+  Repair(FileSystem& files, std::string folder) : files_(files), folder_(std::move(folder)) {}
+
+  Result<RepairReport> Run() {
+    auto loaded = lsm::LoadManifest(files_, folder_);
+    if (loaded.status().code() == StatusCode::kUnsupported) return loaded.status();
+    if (!loaded.ok()) {
+      return Prepend(loaded.status(), "what the files are cannot be told: restore a backup");
+    }
+    manifest_ = std::move(*loaded);
+    if (manifest_.keys_astray) {
+      return Status::Unsupported(folder_ + ": of an earlier version; open it once, then repair it");
+    }
+    RETURN_IF_ERROR(RepairFiles());
+    RETURN_IF_ERROR(ReadSeries());
+    RETURN_IF_ERROR(ReadLog());
+    if (series_damaged_) RETURN_IF_ERROR(RebuildSeries());
+    if (series_damaged_ || log_damaged_) RETURN_IF_ERROR(RewriteLog());
+    if (aside_.empty() && report_.done.empty() && report_.lost.empty()) return report_;
+    RETURN_IF_ERROR(Commit());
+    return report_;
+  }
+
+ private:
+  [[nodiscard]] std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+
+  // Every entry that can be read, file by file. False: some could not.
+  Result<bool> ReadableEntries(const StoredFile& file, const EntryVisit& visit) {
+    const auto opened = OpenStored(files_, folder_, file);
+    if (opened.status().code() == StatusCode::kIoError) return opened.status();
+    return opened.ok() ? VisitReadable(**opened, visit) : Result<bool>(false);
+  }
+
+  // Runs with damage are written anew, without it.
+  Status RepairFiles() {
+    std::map<uint64_t, bool> whole;  // by number
+    for (const StoredFile& file : FilesOf(manifest_.runs)) {
+      CheckReport report;
+      CheckFile(files_, folder_, manifest_.layout, file, &report);
+      whole.try_emplace(file.run.number, true).first->second &= report.damages.empty();
+      for (const Damage& damage : report.damages) {
+        report_.lost.push_back(damage.ToString());
+        if (file.run.table == kSeriesTable) series_damaged_ = true;
+      }
+    }
+    std::map<uint64_t, lsm::RunEntry> rewritten;  // by the old number
+    for (lsm::RunEntry& run : manifest_.runs) {
+      if (whole[run.number]) continue;
+      auto known = rewritten.find(run.number);
+      if (known == rewritten.end()) {
+        lsm::RunEntry fresh = run;
+        fresh.number = manifest_.next_number++;
+        RETURN_IF_ERROR(Rewrite(run, &fresh));
+        known = rewritten.emplace(run.number, fresh).first;
+      }
+      run.number = known->second.number;
+      run.cells_bytes = known->second.cells_bytes;
+      run.points_bytes = known->second.points_bytes;
+    }
+    std::erase_if(manifest_.runs, [](const lsm::RunEntry& run) {
+      return run.cells_bytes == 0 && run.points_bytes == 0;
+    });
+    return {};
+  }
+
+  Status Rewrite(const lsm::RunEntry& run, lsm::RunEntry* fresh) {
+    RunWriter writer(files_, lsm::NamespaceFolder(folder_, run.space), manifest_.layout,
+                     fresh->number, nullptr, RowDensity::kPacked);
+    for (const StoredFile& file : FilesOf({run})) {
+      const auto opened = OpenStored(files_, folder_, file);
+      if (opened.status().code() == StatusCode::kIoError) return opened.status();
+      if (opened.ok()) RETURN_IF_ERROR(CopyReadable(**opened, file.points, &writer).status());
+      SetAside(file.name);
+    }
+    return writer.Finish(fresh);
+  }
+
+  // Which series the numbers mean, as far as the files tell.
+  Status ReadSeries() {
+    for (const StoredFile& file : FilesOf(manifest_.runs)) {
+      if (file.run.table != kSeriesTable || file.points) continue;
+      const auto read = ReadableEntries(file, [&](ByteView key, ByteView value) -> Status {
+        lsm::CellRow row;
+        if (key.size() != 4 || !lsm::DecodeCellRow(value, &row) || row.cells.size() != 1 ||
+            !codec::CheckTsuid(manifest_.layout, row.cells[0].value).ok()) {
+          series_damaged_ = true;
+          return {};
+        }
+        numbers_[ReadBig32(key.data())] = row.cells[0].value;
+        return {};
+      });
+      RETURN_IF_ERROR(read.status());
+    }
+    if (!numbers_.empty() && numbers_.rbegin()->first + 1 != numbers_.size()) {
+      series_damaged_ = true;
+    }
+    return {};
+  }
+
+  Result<lsm::LogRecovery> VisitLog(const std::function<Status(const lsm::LogRecord&)>& visit) {
+    return lsm::RecoverLog(files_, folder_, manifest_.log_file, manifest_.log_position,
+                           manifest_.flushed, visit, lsm::AtBreak::kReport);
+  }
+
+  // Series that the log made, or writes to.
+  Status ReadLog() {
+    ASSIGN_OR_RETURN(const lsm::LogRecovery log, VisitLog([&](const lsm::LogRecord& record) {
+                       ReadLogRecord(record);
+                       return Status();
+                     }));
+    if (log.damage.empty()) return {};
+    log_damaged_ = true;
+    report_.lost.push_back(log.damage + "; lost: what was written from there on");
+    return {};
+  }
+  void ReadLogRecord(const lsm::LogRecord& record) {
+    uint32_t number;
+    ByteView tsuid;
+    RowRecord row;
+    if (static_cast<LogKind>(record.kind) == LogKind::kSeries &&
+        DecodeSeries(record.body, &number, &tsuid)) {
+      numbers_[number] = tsuid;
+    } else if (static_cast<LogKind>(record.kind) == LogKind::kRow &&
+               DecodeRowRecord(record.body, &row)) {
+      AddSeriesOf(row.key, row.table);
+    }
+  }
+  void AddSeriesOf(ByteView key, uint32_t table) {
+    Bytes tsuid;
+    uint32_t base;
+    if (IsPointsTable(table) && IsRegularKey(manifest_.layout, key, &tsuid, &base)) {
+      found_.insert(std::move(tsuid));
+    }
+  }
+  [[nodiscard]] bool IsPointsTable(uint32_t id) const {
+    return std::any_of(manifest_.tables.begin(), manifest_.tables.end(),
+                       [id](const lsm::TableEntry& t) { return t.id == id && t.points; });
+  }
+
+  // New numbers for all series that the files, the old registry or the log know.
+  Status RebuildSeries() {
+    for (const StoredFile& file : FilesOf(manifest_.runs)) {
+      if (!IsPointsTable(file.run.table)) continue;
+      const auto read = ReadableEntries(file, [&](ByteView key, ByteView) {
+        Bytes tsuid;
+        uint32_t base;
+        if (!file.points) {
+          AddSeriesOf(key, file.run.table);
+        } else if (SplitRowFileKey(manifest_.layout, key, &tsuid, &base)) {
+          found_.insert(std::move(tsuid));
+        }
+        return Status();
+      });
+      RETURN_IF_ERROR(read.status());
+    }
+    for (const auto& [number, tsuid] : numbers_) {
+      if (fresh_numbers_.try_emplace(tsuid, static_cast<uint32_t>(series_.size())).second) {
+        series_.push_back(tsuid);
+      }
+    }
+    const size_t known = series_.size();
+    for (const Bytes& tsuid : found_) {
+      if (fresh_numbers_.try_emplace(tsuid, static_cast<uint32_t>(series_.size())).second) {
+        series_.push_back(tsuid);
+      }
+    }
+    lsm::RunEntry entry;
+    entry.table = kSeriesTable;
+    entry.number = manifest_.next_number++;
+    entry.first_sequence = 1;
+    entry.last_sequence = manifest_.flushed;
+    RunWriter writer(files_, folder_, manifest_.layout, entry.number, nullptr);
+    for (uint32_t number = 0; number < series_.size(); ++number) {
+      Bytes key;
+      AppendBig(&key, number, 4);
+      lsm::CellRow row;
+      row.Put(0, "", series_[number], 0);
+      RETURN_IF_ERROR(writer.AddCells(key, row));
+    }
+    RETURN_IF_ERROR(writer.Finish(&entry));
+    for (const StoredFile& file : FilesOf(manifest_.runs)) {
+      if (file.run.table == kSeriesTable) SetAside(file.name);
+    }
+    std::erase_if(manifest_.runs,
+                  [](const lsm::RunEntry& run) { return run.table == kSeriesTable; });
+    if (entry.cells_bytes > 0) manifest_.runs.push_back(entry);
+    report_.done.push_back("the registry of series is rebuilt: " + std::to_string(series_.size()) +
+                           " series, " + std::to_string(series_.size() - known) +
+                           " of them found in rows only");
+    return {};
+  }
+
+  // What of the log can be read goes into new files, with the new numbers.
+  Status RewriteLog() {
+    ASSIGN_OR_RETURN(const auto names, files_.List(folder_));
+    uint64_t last = manifest_.log_file;
+    for (const std::string& name : names) {
+      uint64_t number;
+      if (!lsm::ParseLogFileName(name, &number)) continue;
+      if (number >= manifest_.log_file) SetAside(name);
+      last = std::max(last, number);
+    }
+    lsm::LogOptions options;
+    options.folder = folder_;
+    options.write_on_commit = false;
+    lsm::Log log(files_, options, {last + 1, manifest_.log_position, {}});
+    uint64_t unknown_points = 0;
+    uint64_t records = 0;
+    ASSIGN_OR_RETURN(const auto old, VisitLog([&](const lsm::LogRecord& record) -> Status {
+                       Bytes body(record.body);
+                       if (series_damaged_) {
+                         if (static_cast<LogKind>(record.kind) == LogKind::kSeries) return {};
+                         if (static_cast<LogKind>(record.kind) == LogKind::kPoints) {
+                           unknown_points += Renumber(&body);
+                           if (body.empty()) return {};
+                         }
+                       }
+                       log.Add(record.kind, record.sequence, body, crc32c::Value(body));
+                       ++records;
+                       return {};
+                     }));
+    (void)old;
+    RETURN_IF_ERROR(log.WaitSynced(log.End()));
+    RETURN_IF_ERROR(log.Close());
+    manifest_.log_file = last + 1;
+    report_.done.push_back("the log is written anew: " + std::to_string(records) + " records");
+    if (unknown_points > 0) {
+      report_.lost.push_back(std::to_string(unknown_points) +
+                             " points of the log, of series that nothing tells");
+    }
+    return {};
+  }
+
+  // The points left out. The body is empty if none is left.
+  uint64_t Renumber(Bytes* body) const {
+    std::vector<PointEntry> entries;
+    if (!DecodePoints(*body, &entries)) return 0;
+    const size_t before = entries.size();
+    std::erase_if(entries, [&](PointEntry& entry) {
+      const auto tsuid = numbers_.find(entry.series);
+      if (tsuid == numbers_.end()) return true;
+      entry.series = fresh_numbers_.at(tsuid->second);
+      return false;
+    });
+    Bytes out(2 + entries.size() * kEntryBytesMax + 8, '\0');
+    out.resize(entries.empty() ? 0 : EncodePoints(entries, out.data()));
+    *body = std::move(out);
+    return before - entries.size();
+  }
+
+  void SetAside(const std::string& name) {
+    if (files_.Exists(Path(name))) aside_.insert(name);
+  }
+
+  Status Commit() {
+    RETURN_IF_ERROR(LinkIntoLost(files_, folder_, aside_, &report_.done));
+    RETURN_IF_ERROR(SyncFolders(files_, FoldersOf(folder_, manifest_.runs)));
+    RETURN_IF_ERROR(lsm::SaveManifest(files_, folder_, manifest_));
+    for (const std::string& name : aside_) RETURN_IF_ERROR(files_.Remove(Path(name)));
+    return {};
+  }
+
+  FileSystem& files_;
+  const std::string folder_;
+  lsm::Manifest manifest_;
+  RepairReport report_;
+  bool series_damaged_ = false;
+  bool log_damaged_ = false;
+  std::map<uint32_t, Bytes> numbers_;        // as the files and the log tell
+  std::set<Bytes> found_;                    // series of rows
+  std::vector<Bytes> series_;                // by new number
+  std::map<Bytes, uint32_t> fresh_numbers_;  // new numbers
+  std::set<std::string> aside_;
+};
+
+}  // namespace
+
+Result<RepairReport> RepairDirectory(FileSystem& files, const std::string& folder) {
+  if (!files.Exists(folder + "/" + lsm::kManifestName)) {
+    return Status::InvalidArgument(folder + ": no data directory: " + lsm::kManifestName +
+                                   " is missing");
+  }
+  ASSIGN_OR_RETURN(const auto lock, files.Lock(folder + "/LOCK", "tsdb repair"));
+  return Repair(files, folder).Run();
+}
+
+}  // namespace hg::points

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <mutex>
+
+#include "storage/engine/engine.h"
+#include "storage/lsm/table_attributes.h"
+#include "storage/region/pre_split.h"
+#include "storage/table_name.h"
+
+namespace hg::points {
+namespace {
+
+TableDescriptor DescriptorOf(const lsm::TableEntry& entry) {
+  TableDescriptor descriptor{entry.name, entry.families, entry.points};
+  std::erase_if(descriptor.families, [](const FamilyDescriptor& f) { return f.name.empty(); });
+  return descriptor;
+}
+
+// Known families keep their numbers, new ones are given the next.
+Status SetFamilies(const std::vector<FamilyDescriptor>& wanted, lsm::TableEntry* entry) {
+  for (FamilyDescriptor& have : entry->families) {
+    auto it = std::find_if(wanted.begin(), wanted.end(),
+                           [&](const FamilyDescriptor& f) { return f.name == have.name; });
+    have = it != wanted.end() ? *it : FamilyDescriptor();
+  }
+  for (const FamilyDescriptor& family : wanted) {
+    const bool known = std::any_of(entry->families.begin(), entry->families.end(),
+                                   [&](const auto& have) { return have.name == family.name; });
+    if (!known) entry->families.push_back(family);
+  }
+  if (entry->families.size() <= 255) return {};
+  return Status::LimitExceeded("table '" + entry->name + "' had 255 families in its life");
+}
+
+lsm::CellOrder OrderOf(const TableDescriptor& table) {
+  const bool by_arrival =
+      table.points && std::all_of(table.families.begin(), table.families.end(), lsm::FitsPoints);
+  return by_arrival ? lsm::CellOrder::kByArrival : lsm::CellOrder::kByTime;
+}
+
+}  // namespace
+
+void Engine::AddTable(const lsm::TableEntry& entry) {
+  auto table = std::make_unique<Table>();
+  table->id = entry.id;
+  table->descriptor = DescriptorOf(entry);
+  table->families = entry.families;
+  table->order = OrderOf(table->descriptor);
+  std::unique_lock lock(tables_mutex_);
+  // The first points table is the one behind the points door; another one would be cells only.
+  const Table* points = points_table_.load();
+  if (table->order == lsm::CellOrder::kByArrival && (points == nullptr || points->id == entry.id)) {
+    table->points_family = table->FamilyIndex(kFamily);
+    if (table->points_family >= 0) points_table_.store(table.get());
+  }
+  tables_by_id_[entry.id] = table.get();
+  tables_[entry.name] = table.get();
+  all_tables_.push_back(std::move(table));
+}
+
+// Of the files of its namespace.
+Status Engine::MakeFolderOf(const std::string& table) {
+  const std::string space(lsm::NamespaceOf(table));
+  return space.empty() ? Status() : files_.CreateFolder(lsm::NamespaceFolder(options_.path, space));
+}
+
+std::string Engine::SpaceOf(uint32_t id) const {
+  const Table* const table = TableById(id);
+  return table != nullptr ? std::string(lsm::NamespaceOf(table->descriptor.name)) : "";
+}
+
+bool Engine::HasFamiliesOf(const TableDescriptor& wanted) const {
+  const auto table = FindTable(wanted.name);
+  return table.ok() && (*table)->descriptor.points == wanted.points &&
+         std::all_of(wanted.families.begin(), wanted.families.end(),
+                     [&](const FamilyDescriptor& f) { return (*table)->FamilyIndex(f.name) >= 0; });
+}
+
+const Table* Engine::TableById(uint32_t id) const {
+  std::shared_lock lock(tables_mutex_);
+  return id < kTablesMax ? tables_by_id_[id] : nullptr;
+}
+
+Result<const Table*> Engine::FindTable(const std::string& name) const {
+  std::shared_lock lock(tables_mutex_);
+  const auto it = tables_.find(std::string(WithoutDefaultNamespace(name)));
+  if (it == tables_.end()) return Status::NotFound("no such table: " + name);
+  return it->second;
+}
+
+std::vector<const Table*> Engine::Tables() const {
+  std::shared_lock lock(tables_mutex_);
+  std::vector<const Table*> all;
+  for (const auto& [name, table] : tables_) all.push_back(table);
+  return all;
+}
+
+Status Engine::CreateTable(const TableDescriptor& wanted) {
+  RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
+  TableDescriptor descriptor = wanted;
+  ASSIGN_OR_RETURN(descriptor.name, lsm::TableName(wanted.name));
+  std::lock_guard maintenance(maintenance_);
+  RETURN_IF_ERROR(CheckOpen());
+  if (auto known = FindTable(descriptor.name); known.ok()) {
+    if (lsm::SameDescriptor((*known)->descriptor, descriptor)) return {};
+    return Status::Conflict("table exists with another descriptor: " + descriptor.name);
+  }
+  if (manifest_.next_table >= kTablesMax) {
+    return Status::LimitExceeded("at most " + std::to_string(kTablesMax - 1) + " tables");
+  }
+  lsm::TableEntry entry;
+  entry.id = manifest_.next_table;
+  entry.name = descriptor.name;
+  entry.points = descriptor.points;
+  entry.families = descriptor.families;
+  lsm::Manifest manifest = manifest_;
+  ++manifest.next_table;
+  const size_t key_width = descriptor.points ? region::GroupWidth(layout()) : SIZE_MAX;
+  if (descriptor.points) entry.regions = lsm::SaltRegions(layout());
+  ASSIGN_OR_RETURN(entry.regions, region::PreSplit(entry.regions, descriptor.splits, key_width));
+  for (lsm::RegionEntry& region : entry.regions) region.id = manifest.next_region++;
+  manifest.tables.push_back(entry);
+  RETURN_IF_ERROR(MakeFolderOf(entry.name));
+  RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
+  manifest_ = std::move(manifest);
+  auto version = std::make_shared<Version>(*Pin());
+  version->regions[entry.id] = std::make_shared<region::RegionMap>(entry.regions);
+  SetVersion(std::move(version));
+  AddTable(entry);
+  return {};
+}
+
+Status Engine::AlterTable(const TableDescriptor& wanted) {
+  RETURN_IF_ERROR(lsm::CheckDescriptor(wanted));
+  std::lock_guard maintenance(maintenance_);
+  RETURN_IF_ERROR(CheckOpen());
+  ASSIGN_OR_RETURN(const Table* table, FindTable(wanted.name));
+  TableDescriptor descriptor = wanted;
+  descriptor.name = table->descriptor.name;
+  if (descriptor.points != table->descriptor.points || OrderOf(descriptor) != table->order) {
+    return Status::InvalidArgument("table '" + descriptor.name +
+                                   "' keeps its rows in another order: create it anew");
+  }
+  const bool has_points = std::any_of(descriptor.families.begin(), descriptor.families.end(),
+                                      [](const FamilyDescriptor& f) { return f.name == kFamily; });
+  if (table->points_family >= 0 && !has_points) {
+    return Status::InvalidArgument("table '" + descriptor.name + "' holds points in family 't'");
+  }
+  lsm::Manifest manifest = manifest_;
+  for (lsm::TableEntry& entry : manifest.tables) {
+    if (entry.id != table->id) continue;
+    RETURN_IF_ERROR(SetFamilies(descriptor.families, &entry));
+    RETURN_IF_ERROR(lsm::SaveManifest(files_, options_.path, manifest));
+    AddTable(entry);
+    break;
+  }
+  manifest_ = std::move(manifest);
+  return {};
+}
+
+Status Engine::DropTable(const std::string& name) {
+  ASSIGN_OR_RETURN(const Table* table, FindTable(name));
+  if (table->points_family >= 0) {
+    return Status::InvalidArgument("table '" + name + "' holds the points of this store");
+  }
+  const uint32_t id = table->id;
+  std::vector<RegionPlace> places;
+  const auto regions = Pin()->RegionsOf(id);
+  for (size_t region = 0; region < regions.count(); ++region) {
+    places.emplace_back(id, regions.Id(region));
+  }
+  return WhileHeld(places, [&] { return DropHeld(*table, regions.count()); });
+}
+
+Status Engine::DropHeld(const Table& table, size_t regions) {
+  const uint32_t id = table.id;
+  std::lock_guard maintenance(maintenance_);
+  RETURN_IF_ERROR(CheckOpen());
+  if (TableById(id) == nullptr) {
+    return Status::NotFound("no such table: " + table.descriptor.name);
+  }
+  const auto before = Pin();
+  if (before->RegionsOf(id).count() != regions) {
+    return Status::Busy("table '" + table.descriptor.name + "' was divided just now");
+  }
+  lsm::Manifest manifest = manifest_;
+  std::erase_if(manifest.tables, [id](const lsm::TableEntry& entry) { return entry.id == id; });
+  std::erase_if(manifest.runs, [id](const lsm::RunEntry& run) { return run.table == id; });
+  auto version = std::make_shared<Version>(*before);
+  std::erase_if(version->runs, [id](const auto& runs) { return runs.first.first == id; });
+  version->regions.erase(id);
+  RETURN_IF_ERROR(Publish(std::move(manifest), std::move(version)));
+  {
+    std::unique_lock lock(tables_mutex_);
+    tables_.erase(table.descriptor.name);
+    tables_by_id_[id] = nullptr;
+  }
+  for (const auto& [place, runs] : before->runs) {
+    if (place.first == id) RetireUnnamed(runs);
+  }
+  return {};
+}
+
+}  // namespace hg::points

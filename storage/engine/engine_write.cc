@@ -1,0 +1,542 @@
+#include <algorithm>
+#include <future>
+#include <set>
+
+#include "storage/base/commit_later.h"
+#include "storage/base/crc32c.h"
+#include "storage/base/invariant.h"
+#include "storage/base/scratch.h"
+#include "storage/codec/append_cell.h"
+#include "storage/codec/cell_class.h"
+#include "storage/codec/row_key.h"
+#include "storage/engine/engine.h"
+
+namespace hg::points {
+namespace {
+
+// Deletes of a compacted cell's name: they may mean points, which takes a look at the row
+// (engine.md §3).
+bool NamesSeveralPoints(ByteView qualifier) {
+  codec::Qualifier q;
+  return codec::ClassifyQualifier(qualifier) == codec::CellClass::kCompacted &&
+         !CanonicalQualifier(qualifier, &q);
+}
+
+// What changes of one row, in their order, do to the family of points.
+Part PartOfChanges(std::span<const CellChange> changes, ByteView family) {
+  Part part;
+  std::set<ByteView> seen;
+  PartPoint point;
+  for (auto it = changes.rbegin(); it != changes.rend(); ++it) {
+    if (it->family != family) continue;
+    if (it->kind == CellChange::Kind::kDeleteFamily) {
+      part.cleared = true;
+      break;
+    }
+    const bool is_point =
+        it->kind == CellChange::Kind::kPut && CanonicalPoint(it->qualifier, it->value, &point);
+    if (is_point) part.form = RowForm::kSingle;
+    if (!seen.insert(it->qualifier).second) continue;
+    if (is_point) {
+      part.points.push_back(point);
+    } else if (it->kind == CellChange::Kind::kPut) {
+      part.raw.push_back({it->qualifier, it->value, it->timestamp_ms.value_or(0), 0, false});
+    } else {
+      part.gone.push_back(it->qualifier);
+    }
+  }
+  std::reverse(part.points.begin(), part.points.end());
+  Normalize(&part);
+  return part;
+}
+
+lsm::CellKind VersionKind(CellChange::Kind kind) {
+  switch (kind) {
+    case CellChange::Kind::kPut:
+      return lsm::CellKind::kPut;
+    case CellChange::Kind::kDeleteColumn:
+      return lsm::CellKind::kDeleteColumn;
+    case CellChange::Kind::kDeleteFamily:
+      return lsm::CellKind::kDeleteFamily;
+    case CellChange::Kind::kDeleteVersion:
+      return lsm::CellKind::kDelete;
+    case CellChange::Kind::kDeleteFamilyVersion:
+      return lsm::CellKind::kDeleteFamilyVersion;
+  }
+  return lsm::CellKind::kPut;
+}
+
+bool WantsNewestVersion(const CellChange& change) {
+  return change.kind == CellChange::Kind::kDeleteVersion && !change.timestamp_ms;
+}
+
+}  // namespace
+
+// The rows of points that a key's changes may show in: those of its metric and hour, also where the
+// key is no regular one, which fails scans that meet it. A short one stands where it would with
+// zeros behind it.
+struct Engine::RowsOfKey {
+  RowsOfKey(const KeyLayout& layout, const Table& table, ByteView key) {
+    if (table.points_family < 0) return;
+    const auto salt = static_cast<size_t>(layout.salt_width);
+    const auto metric = static_cast<size_t>(layout.metric_width);
+    bytes.assign(key.substr(0, salt + metric + sizeof(rows.base)));
+    bytes.resize(salt + metric + sizeof(rows.base));
+    rows.metric = ByteView(bytes).substr(salt, metric);
+    rows.base = ReadBig32(bytes.data() + salt + metric);
+    rows.base -= rows.base % kRowSpan;
+  }
+  RowsOfKey(const RowsOfKey&) = delete;
+  RowsOfKey& operator=(const RowsOfKey&) = delete;
+
+  ChangedRows rows{{}, UINT32_MAX};  // UINT32_MAX: none
+  Bytes bytes;
+};
+
+void Engine::RaiseHorizon(uint32_t base) {
+  if (base <= horizon()) return;
+  std::lock_guard lock(write_);
+  if (base > horizon()) horizon_.store(base, std::memory_order_release);
+}
+
+bool Engine::RowsExpire() const {
+  const auto& families = points_table()->descriptor.families;
+  return std::any_of(families.begin(), families.end(),
+                     [](const FamilyDescriptor& family) { return family.ttl_s != kTtlForever; });
+}
+
+template <typename Tell>
+Status Engine::LockTold(uint32_t oldest, const Tell& tell, ToldRows* told,
+                        std::unique_lock<std::mutex>* lock) {
+  for (;;) {
+    lock->lock();
+    const uint32_t below = horizon();
+    if (oldest >= below || told->below >= below) [[likely]]
+      return CheckOpen();
+    lock->unlock();
+    RETURN_IF_ERROR(tell(below));
+    told->below = below;
+  }
+}
+
+Status Engine::LockTold(const RowsOfKey& rows, ToldRows* told, std::unique_lock<std::mutex>* lock) {
+  const auto tell = [&](uint32_t) { return told->Tell(rows.rows); };
+  return LockTold(rows.rows.base, tell, told, lock);
+}
+
+Status Engine::CheckOpen() const {
+  if (closed_.load(std::memory_order_acquire)) return Status::Unavailable("the store is closed");
+  return {};
+}
+
+Status Engine::CheckWritable() {
+  RETURN_IF_ERROR(CheckOpen());
+  if (MemoryBytes() > memory_max_) {
+    AskForFlush();
+    return Status::Busy("unflushed memory is over its budget of " + std::to_string(memory_max_) +
+                        " bytes");
+  }
+  return log_->Failure();
+}
+
+void Engine::AskForFlush() {
+  if (flush_asked_.exchange(true, std::memory_order_relaxed)) return;
+  std::lock_guard lock(background_mutex_);
+  flush_wanted_ = true;
+  background_wake_.notify_all();
+}
+
+// At the end of a change, in the write lock.
+void Engine::Account() {
+  const size_t bytes = active_->bytes();
+  active_bytes_.store(bytes, std::memory_order_relaxed);
+  if (bytes > memory_max_ / 4) AskForFlush();
+}
+
+Result<LogPosition> Engine::Append(std::span<const PointEntry> batch) {
+  if (observers_.guards_writes()) [[unlikely]]
+    RETURN_IF_ERROR(observers_.BeforePoints(batch));
+  RETURN_IF_ERROR(CheckWritable());
+  const uint32_t known = registry_.size();
+  uint32_t highest = 0, oldest = UINT32_MAX;
+  for (const PointEntry& entry : batch) {
+    highest = std::max(highest, entry.series);
+    oldest = std::min(oldest, entry.base);
+  }
+  if (!batch.empty() && highest >= known) {
+    return Status::InvalidArgument("series number " + std::to_string(highest) + " was never given");
+  }
+  const bool logged = options_.durability != Durability::kNone;
+
+  // Everything that can fail or takes time comes before the lock.
+  thread_local std::vector<char> kept_bodies;
+  thread_local std::vector<std::pair<ByteView, uint32_t>> records;
+  const size_t slices = (batch.size() + kRecordPointsMax - 1) / kRecordPointsMax;
+  const size_t room = batch.size() * kEntryBytesMax + slices * 2 + 16;
+  Scratch bodies(&kept_bodies, room);
+  records.clear();
+  char* out = bodies.data();
+  for (size_t at = 0; at < batch.size(); at += kRecordPointsMax) {
+    const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
+    const size_t size = EncodePoints(slice, out);
+    if (size == 0) return Status::InvalidArgument("a qualifier is not that of a single point");
+    const ByteView body(out, size);
+    records.emplace_back(body, logged ? crc32c::Value(body) : 0);
+    out += size;
+  }
+
+  ToldRows told(listeners_);
+  const auto tell = [&](uint32_t below) -> Status {
+    for (const PointEntry& entry : batch) {
+      if (entry.base >= below) continue;
+      const ByteView metric =
+          registry_.Tsuid(entry.series).substr(0, static_cast<size_t>(layout().metric_width));
+      RETURN_IF_ERROR(told.Tell({metric, entry.base}));
+    }
+    return {};
+  };
+  LogPosition position = 0;
+  for (size_t i = 0; i < slices; ++i) {
+    const size_t at = i * kRecordPointsMax;
+    const auto slice = batch.subspan(at, std::min(kRecordPointsMax, batch.size() - at));
+    std::unique_lock lock(write_, std::defer_lock);
+    RETURN_IF_ERROR(LockTold(oldest, tell, &told, &lock));
+    const uint64_t sequence = ++sequence_;
+    if (logged) {
+      position = log_->Add(static_cast<uint8_t>(LogKind::kPoints), sequence, records[i].first,
+                           records[i].second);
+    }
+    ApplyPoints(slice, sequence);
+    Account();
+  }
+  return position;
+}
+
+void Engine::ApplyPoints(std::span<const PointEntry> entries, uint64_t sequence) noexcept {
+  // Distances at which memory of a cold series arrives in time; measured at 1 M series.
+  constexpr size_t kHeadAhead = 24;
+  constexpr size_t kRowAhead = 12;
+  RowMemory& rows = active_->rows;
+  const size_t n = entries.size();
+  for (size_t i = 0; i < n; ++i) {
+    if (i + kHeadAhead < n) rows.PrefetchHead(entries[i + kHeadAhead].series);
+    if (i + kRowAhead < n) rows.PrefetchRow(entries[i + kRowAhead].series);
+    const PointEntry& entry = entries[i];
+    RowHourMemory* row = rows.FindOrMake(entry.series, entry.base);
+    if ((row->flags() & RowHourMemory::kRawPoint) == 0) [[likely]] {
+      auto same_row = [&](size_t k) {
+        return k < n && entries[k].series == entry.series && entries[k].base == entry.base;
+      };
+      if (!same_row(i + 1)) [[likely]] {
+        rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+        continue;
+      }
+      // What a batch brings for one row side by side is seen at once.
+      rows.Begin(row);
+      rows.Write(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+      for (; same_row(i + 1); ++i) {
+        rows.Write(row, sequence, entries[i + 1].qualifier, entries[i + 1].bits, RowForm::kAuto);
+      }
+      rows.Publish(row);
+      continue;
+    }
+    const Bytes key = codec::MakeRowKey(layout(), registry_.Tsuid(entry.series), entry.base);
+    lsm::CellMemory::Writer cells(active_->CellsOrMake(points_table()->id));
+    if (lsm::CellRow* raw = cells.Find(key)) {
+      raw->Erase(static_cast<uint8_t>(points_table()->points_family),
+                 codec::Qualifier{entry.qualifier}.Encode());
+    }
+    rows.Put(row, sequence, entry.qualifier, entry.bits, RowForm::kAuto);
+  }
+}
+
+void Engine::ApplyRow(const Table& table, const RowRecord& record, uint64_t sequence) noexcept {
+  Bytes tsuid;
+  uint32_t base;
+  if (table.points_family >= 0 && IsRegularKey(layout(), record.key, &tsuid, &base)) {
+    const auto series = registry_.Find(tsuid);
+    INVARIANT(series.has_value());
+    ApplyRegularRow(table, record, sequence, *series, base);
+    return;
+  }
+  lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
+  lsm::CellRow& row = cells.Row(record.key);
+  for (size_t i = 0; i < record.changes.size(); ++i) {
+    const StampedChange& change = record.changes[i];
+    if (table.order == lsm::CellOrder::kByTime) {
+      lsm::AddVersion(
+          table.families,
+          {change.family, VersionKind(change.kind), change.qualifier, change.value,
+           change.timestamp_ms, change.expires_ms, sequence << 8 | std::min<uint64_t>(i, 0xFF)},
+          &row.versions);
+    } else if (change.kind == CellChange::Kind::kPut) {
+      row.Put(change.family, change.qualifier, change.value, change.timestamp_ms);
+    } else if (change.kind == CellChange::Kind::kDeleteColumn) {
+      row.DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
+    } else {
+      row.DeleteFamily(change.family, change.timestamp_ms);
+    }
+  }
+}
+
+// Points and marks of point-like qualifiers are history of the row-hour; everything else is a cell.
+// Both change under the lock of the cells, and the history is published last.
+void Engine::ApplyRegularRow(const Table& table, const RowRecord& record, uint64_t sequence,
+                             SeriesNumber series, uint32_t base) {
+  const auto family = static_cast<uint8_t>(table.points_family);
+  RowMemory& rows = active_->rows;
+  lsm::CellMemory::Writer cells(active_->CellsOrMake(table.id));
+  RowHourMemory* row = nullptr;
+  auto history = [&] {
+    if (row == nullptr) {
+      row = rows.FindOrMake(series, base);
+      rows.Begin(row);
+    }
+    return row;
+  };
+  // The whole record's points and raw cells count as written together.
+  const auto raw_put = [&](const StampedChange& change) {
+    PartPoint point;
+    return change.kind == CellChange::Kind::kPut && change.family == family &&
+           TouchesPoints(change.qualifier) &&
+           !CanonicalPoint(change.qualifier, change.value, &point);
+  };
+  if (std::any_of(record.changes.begin(), record.changes.end(), raw_put)) {
+    history()->SetFlag(RowHourMemory::kRaw);
+  }
+  for (const StampedChange& change : record.changes) {
+    if (change.family != family) {
+      lsm::CellRow& other = cells.Row(record.key);
+      if (change.kind == CellChange::Kind::kPut) {
+        other.Put(change.family, change.qualifier, change.value, change.timestamp_ms);
+      } else if (change.kind == CellChange::Kind::kDeleteColumn) {
+        other.DeleteColumn(change.family, change.qualifier, change.timestamp_ms);
+      } else {
+        other.DeleteFamily(change.family, change.timestamp_ms);
+      }
+      continue;
+    }
+    PartPoint point;
+    codec::Qualifier q;
+    const bool point_name = CanonicalQualifier(change.qualifier, &q);
+    if (change.kind == CellChange::Kind::kDeleteFamily) {
+      rows.WriteClear(history(), sequence);
+      row->SetFlag(RowHourMemory::kRaw);
+      if (lsm::CellRow* raw = cells.Find(record.key)) {
+        std::erase_if(raw->cells, [family](const auto& cell) { return cell.family == family; });
+      }
+    } else if (change.kind == CellChange::Kind::kPut &&
+               CanonicalPoint(change.qualifier, change.value, &point)) {
+      rows.Write(history(), sequence, point.qualifier.bits, point.bits, RowForm::kSingle);
+      if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
+    } else {
+      if (TouchesPoints(change.qualifier)) history()->SetFlag(RowHourMemory::kRaw);
+      if (point_name) rows.WriteDelete(history(), sequence, q.bits);
+      if (change.kind == CellChange::Kind::kPut) {
+        if (point_name) row->SetFlag(RowHourMemory::kRawPoint);
+        lsm::CellRow& raw = cells.Row(record.key);
+        if (change.operand) {
+          raw.Append(family, change.qualifier, change.value, change.timestamp_ms,
+                     static_cast<uint32_t>(sequence));
+        } else if (TouchesPoints(change.qualifier)) {
+          PutRaw(family,
+                 {change.qualifier, change.value, change.timestamp_ms,
+                  static_cast<uint32_t>(sequence), false},
+                 &raw);
+        } else {
+          raw.Put(family, change.qualifier, change.value, change.timestamp_ms);
+        }
+      } else if (point_name) {
+        if (lsm::CellRow* raw = cells.Find(record.key)) raw->Erase(family, change.qualifier);
+      } else {
+        cells.Row(record.key).DeleteColumn(family, change.qualifier, change.timestamp_ms);
+      }
+    }
+  }
+  if (row != nullptr) rows.Publish(row);
+}
+
+Status Engine::RegisterKey(const Table& table, ByteView key) {
+  Bytes tsuid;
+  uint32_t base;
+  if (table.points_family < 0 || !IsRegularKey(layout(), key, &tsuid, &base)) return {};
+  return Register(tsuid).status();
+}
+
+// In the write lock; the key's series is registered.
+LogPosition Engine::WriteLocked(const Table& table, ByteView key,
+                                const std::vector<CellChange>& changes, bool operands) {
+  RowRecord record;
+  record.table = table.id;
+  record.key = key;
+  int64_t stamp = stamp_ms_locked();
+  for (const CellChange& change : changes) {
+    StampedChange stamped{
+        change.kind, static_cast<uint8_t>(table.FamilyIndex(change.family)), change.qualifier, {}};
+    stamped.timestamp_ms = change.timestamp_ms.value_or(stamp);
+    if (change.kind == CellChange::Kind::kPut) {
+      stamped.value = change.value;
+      stamped.operand = operands;
+      if (change.ttl_ms && *change.ttl_ms < lsm::kNeverExpires - stamped.timestamp_ms) {
+        stamped.expires_ms = stamped.timestamp_ms + *change.ttl_ms;
+      }
+    } else if (!change.timestamp_ms) {
+      ++stamp;  // a put after a delete must be seen
+    }
+    record.changes.push_back(std::move(stamped));
+  }
+  if (table.needs_strict_times()) ++stamp;  // what is written next is another version
+  stamp_floor_ms_ = stamp;
+  record.stamp_ms = stamp;
+  body_.clear();
+  EncodeRowRecord(record, &body_);
+  const uint64_t sequence = ++sequence_;
+  const LogPosition position =
+      log_->Add(static_cast<uint8_t>(LogKind::kRow), sequence, body_, crc32c::Value(body_));
+  ApplyRow(table, record, sequence);
+  Account();
+  return position;
+}
+
+Result<LogPosition> Engine::Write(const Table& table, ByteView key,
+                                  const std::vector<CellChange>& changes) {
+  const bool looks =
+      std::any_of(changes.begin(), changes.end(), [&table](const CellChange& change) {
+        return WantsNewestVersion(change) ||
+               (table.points_family >= 0 && change.kind == CellChange::Kind::kDeleteColumn &&
+                NamesSeveralPoints(change.qualifier));
+      });
+  if (looks) {
+    ASSIGN_OR_RETURN(
+        const Outcome outcome,
+        ReadModifyWrite(table, key, [&](const StoredRow&, std::vector<CellChange>* out) {
+          *out = changes;
+          return Result<bool>(true);
+        }));
+    return outcome.position;
+  }
+  if (observers_.guards_writes()) {
+    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, changes));
+  }
+  RETURN_IF_ERROR(CheckWritable());
+  RETURN_IF_ERROR(RegisterKey(table, key));
+  const RowsOfKey rows(layout(), table, key);
+  ToldRows told(listeners_);
+  std::unique_lock lock(write_, std::defer_lock);
+  RETURN_IF_ERROR(LockTold(rows, &told, &lock));
+  return WriteLocked(table, key, changes);
+}
+
+Result<LogPosition> Engine::AppendToRow(const Table& table, ByteView key, ByteView bytes) {
+  if (observers_.guards_writes()) {
+    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, {}));
+  }
+  RETURN_IF_ERROR(CheckWritable());
+  RETURN_IF_ERROR(RegisterKey(table, key));
+  const std::vector<CellChange> changes = {
+      PutCell(Bytes(kFamily), Bytes(codec::kAppendQualifier), Bytes(bytes))};
+  const RowsOfKey rows(layout(), table, key);
+  ToldRows told(listeners_);
+  std::unique_lock lock(write_, std::defer_lock);
+  RETURN_IF_ERROR(LockTold(rows, &told, &lock));
+  return WriteLocked(table, key, changes, true);
+}
+
+// Deletes of newest versions are told which those are: as stored before these changes.
+void Engine::NameVersions(const Table& table, const StoredRow& row,
+                          std::vector<CellChange>* changes) const {
+  if (std::none_of(changes->begin(), changes->end(), WantsNewestVersion)) return;
+  if (table.order == lsm::CellOrder::kByArrival) {
+    for (CellChange& change : *changes) {
+      if (WantsNewestVersion(change)) change.kind = CellChange::Kind::kDeleteColumn;
+    }
+    return;
+  }
+  const std::vector<Cell> cells = RenderStored(table, row, render_options());
+  std::erase_if(*changes, [&cells](CellChange& change) {
+    if (!WantsNewestVersion(change)) return false;
+    auto it = std::find_if(cells.begin(), cells.end(), [&change](const Cell& cell) {
+      return cell.family == change.family && cell.qualifier == change.qualifier;
+    });
+    if (it != cells.end()) change.timestamp_ms = it->timestamp_ms;
+    return it == cells.end();
+  });
+}
+
+// Replaces deletes of compacted cells by what they mean in this row after the changes before them.
+// In the write lock: the row is merged for such deletes only.
+void Engine::ExpandDeletes(const Table& table, StoredRow row,
+                           std::vector<CellChange>* changes) const {
+  const Bytes& family = table.families[static_cast<size_t>(table.points_family)].name;
+  auto names_several = [&family](const CellChange& change) {
+    return change.kind == CellChange::Kind::kDeleteColumn && change.family == family &&
+           NamesSeveralPoints(change.qualifier);
+  };
+  if (std::none_of(changes->begin(), changes->end(), names_several)) return;
+  std::vector<CellChange> expanded;
+  size_t merged = 0;  // of expanded
+  for (CellChange& change : *changes) {
+    if (!names_several(change)) {
+      expanded.push_back(std::move(change));
+      continue;
+    }
+    if (merged < expanded.size()) {
+      row.part =
+          Merge(PartOfChanges(std::span(expanded).subspan(merged), family), std::move(row.part));
+    }
+    Part gone = DeleteRendered(row.part, row.base, change.qualifier, render_options());
+    for (const Bytes& qualifier : gone.gone) expanded.push_back(DeleteColumn(family, qualifier));
+    merged = expanded.size();
+    row.part = Merge(std::move(gone), std::move(row.part));
+  }
+  *changes = std::move(expanded);
+}
+
+Result<Engine::Outcome> Engine::ReadModifyWrite(const Table& table, ByteView key,
+                                                const Decide& decide) {
+  if (observers_.guards_writes()) {
+    RETURN_IF_ERROR(observers_.BeforeRow(table.descriptor.name, key, {}));
+  }
+  RETURN_IF_ERROR(CheckWritable());
+  Bytes tsuid;
+  uint32_t base = 0;
+  const bool regular = table.points_family >= 0 && IsRegularKey(layout(), key, &tsuid, &base);
+  const RowsOfKey rows(layout(), table, key);
+  ToldRows told(listeners_);
+  for (;;) {
+    const uint64_t dropped_runs = dropped_runs_;
+    const auto version = Pin();
+    ASSIGN_OR_RETURN(StoredRow files, ReadFiles(*version, table, key, regular, tsuid, base));
+    std::unique_lock lock(write_, std::defer_lock);
+    RETURN_IF_ERROR(LockTold(rows, &told, &lock));
+    // What is in this version's files and memory is the whole row as long as its memory is the one
+    // written to, and no file went that rows must not come back from.
+    if (version->generations.front().get() != active_ || dropped_runs_ != dropped_runs) continue;
+    StoredRow row = MergeStored(table, ReadMemory(*version, table, key, regular, tsuid, base),
+                                std::move(files));
+    Expire(table, clock_.NowMs(), &row);
+    std::vector<CellChange> changes;
+    ASSIGN_OR_RETURN(const bool write, decide(row, &changes));
+    if (!write) return Outcome{};
+    NameVersions(table, row, &changes);
+    if (regular && !registry_.Find(tsuid)) {
+      lock.unlock();
+      RETURN_IF_ERROR(Register(tsuid).status());
+      continue;
+    }
+    if (regular) ExpandDeletes(table, std::move(row), &changes);
+    return Outcome{true, WriteLocked(table, key, changes)};
+  }
+}
+
+Status Engine::CommitAndWait(LogPosition position) {
+  if (CommitLater::Allowed()) return {};
+  std::promise<Status> promise;
+  auto committed = promise.get_future();
+  log_->Commit(position, [&promise](Status status) { promise.set_value(std::move(status)); });
+  return committed.get();
+}
+
+Status Engine::Sync() { return log_->WaitSynced(log_->End()); }
+
+}  // namespace hg::points

@@ -1,0 +1,323 @@
+#include "storage/engine/merge_runs.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/row_file.h"
+#include "storage/lsm/cell_file.h"
+
+namespace hg::points {
+namespace {
+
+// The row-hours of a points file whose keys are in a region. The file has them by series.
+class PointsOfRegion {
+ public:
+  PointsOfRegion(const KeyLayout& layout, ByteView salt, const MergeInput& from)
+      : metric_width_(static_cast<size_t>(layout.metric_width)),
+        salt_(salt),
+        start_(from.start),
+        stop_(from.stop),
+        all_(!from.run->entry().reference),
+        scan_(from.run->points(), FirstMetric(from.start), "", lsm::CacheUse::kPast) {}
+
+  Result<bool> Next() {
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool more, scan_.Next());
+      if (!more || all_) return more;
+      // Regions end at the latest behind the base: the pairs decide nothing.
+      const Bytes& key = scan_.key();
+      group_.assign(salt_);
+      group_.append(key, 0, metric_width_);
+      if (!stop_.empty() && group_ >= stop_) return false;
+      group_.append(key, key.size() - 4, 4);
+      if (group_ >= start_ && (stop_.empty() || group_ < stop_)) return true;
+    }
+  }
+  [[nodiscard]] const Bytes& key() const { return scan_.key(); }
+  [[nodiscard]] ByteView value() const { return scan_.value(); }
+  [[nodiscard]] Status Damaged(const char* what) const { return scan_.Damaged(what); }
+
+ private:
+  [[nodiscard]] Bytes FirstMetric(const Bytes& start) const {
+    if (ByteView(start).substr(0, salt_.size()) != salt_) return {};
+    return start.substr(salt_.size(), metric_width_);
+  }
+
+  const size_t metric_width_;
+  const Bytes salt_;
+  const Bytes start_, stop_;
+  const bool all_;
+  lsm::BlockFileScan scan_;
+  Bytes group_;
+};
+
+// One run's two streams.
+struct Input {
+  uint32_t generation = 0;
+  std::unique_ptr<PointsOfRegion> points;
+  bool has_points = false;
+  std::unique_ptr<lsm::RowSource> cells;
+  bool has_cells = false;
+
+  Status NextPoints() {
+    ASSIGN_OR_RETURN(has_points, points->Next());
+    return {};
+  }
+  Status NextCells() {
+    ASSIGN_OR_RETURN(has_cells, cells->Next());
+    return {};
+  }
+};
+
+// Merges runs of the points table. Both files of a run are ordered by bucket and metric first, so
+// the cells of one metric are what has to be held to meet the points of their rows.
+class PointsMerge {
+ public:
+  PointsMerge(const KeyLayout& layout, const MergeTask& task, RunSet* writer)
+      : layout_(layout),
+        task_(task),
+        table_(*task.table),
+        bottom_(task.bottom),
+        oldest_ms_(
+            OldestSeenMs(table_.families[static_cast<size_t>(table_.points_family)], task.now_ms)),
+        writer_(writer) {
+    // Regions begin with the buckets of the salt, the first one with no key at all.
+    salt_ = task.inputs.front().start.substr(0, static_cast<size_t>(layout.salt_width));
+    salt_.resize(static_cast<size_t>(layout.salt_width), '\0');
+  }
+
+  Status Run() {
+    for (const MergeInput& from : task_.inputs) {
+      Input& input = inputs_.emplace_back();
+      input.generation = from.run->generation();
+      if (from.run->points() != nullptr) {
+        input.points = std::make_unique<PointsOfRegion>(layout_, salt_, from);
+        RETURN_IF_ERROR(input.NextPoints());
+      }
+      if (from.run->cells() != nullptr) {
+        input.cells = lsm::ScanRows(from.run->cells(), from.start, from.stop, lsm::CacheUse::kPast);
+        RETURN_IF_ERROR(input.NextCells());
+      }
+    }
+    while (NextGroup()) {
+      RETURN_IF_ERROR(LoadCells());
+      RETURN_IF_ERROR(MergePoints());
+      RETURN_IF_ERROR(MergeOtherRows());
+      for (const auto& [key, row] : out_cells_) RETURN_IF_ERROR(writer_->AddCells(key, row));
+      out_cells_.clear();
+    }
+    return {};
+  }
+
+ private:
+  using FileKey = Bytes;  // of a row file
+  struct Held {
+    Bytes key;
+    bool regular = false;
+    std::vector<std::pair<size_t, lsm::CellRow>> rows;  // by input, newest first
+  };
+
+  [[nodiscard]] size_t GroupWidth() const {
+    return static_cast<size_t>(layout_.salt_width + layout_.metric_width);
+  }
+  [[nodiscard]] ByteView MetricOf(ByteView file_key) const {
+    return file_key.substr(0, static_cast<size_t>(layout_.metric_width));
+  }
+  [[nodiscard]] bool HasExpired(ByteView file_key) const {
+    const int64_t base = ReadBig32(file_key.data() + file_key.size() - 4);
+    return (base + kRowSpan) * 1000 <= oldest_ms_;
+  }
+  [[nodiscard]] bool InGroup(const Input& input) const {
+    return input.has_points && group_has_points_ && MetricOf(input.points->key()) == group_metric_;
+  }
+
+  bool NextGroup() {
+    bool found = false;
+    auto offer = [&](Bytes group) {
+      if (!found || group < group_) group_ = std::move(group);
+      found = true;
+    };
+    for (const Input& input : inputs_) {
+      if (input.has_points) offer(salt_ + Bytes(MetricOf(input.points->key())));
+      if (input.has_cells) offer(input.cells->key().substr(0, GroupWidth()));
+    }
+    if (!found) return false;
+    group_has_points_ = ByteView(group_).substr(0, salt_.size()) == salt_;
+    group_metric_ = group_has_points_ ? group_.substr(salt_.size()) : Bytes();
+    return true;
+  }
+
+  Status LoadCells() {
+    regular_.clear();
+    irregular_.clear();
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      Input& input = inputs_[i];
+      while (input.has_cells && input.cells->key().substr(0, GroupWidth()) == group_) {
+        const Bytes& key = input.cells->key();
+        Bytes tsuid;
+        uint32_t base;
+        const bool regular = IsRegularKey(layout_, key, &tsuid, &base);
+        Held& held = regular ? regular_[RowFileKey(layout_, tsuid, base)] : irregular_[key];
+        held.key = key;
+        held.regular = regular;
+        held.rows.emplace_back(i, input.cells->TakeRow());
+        RETURN_IF_ERROR(input.NextCells());
+      }
+    }
+    return {};
+  }
+
+  // The points of the group in file order, and with them the regular rows of cells that stand
+  // before or with them.
+  Status MergePoints() {
+    for (;;) {
+      const Bytes* least = nullptr;
+      for (const Input& input : inputs_) {
+        if (InGroup(input) && (least == nullptr || input.points->key() < *least)) {
+          least = &input.points->key();
+        }
+      }
+      if (!regular_.empty() && (least == nullptr || regular_.begin()->first < *least)) {
+        least = &regular_.begin()->first;
+      }
+      if (least == nullptr) return {};
+      RETURN_IF_ERROR(MergeRow(Bytes(*least)));
+    }
+  }
+
+  Status MergeRow(const FileKey& file_key) {
+    RETURN_IF_ERROR(task_.between());
+    auto cells = regular_.find(file_key);
+    size_t holders = 0;
+    Input* holder = nullptr;
+    for (Input& input : inputs_) {
+      if (!input.has_points || input.points->key() != file_key) continue;
+      ++holders;
+      holder = &input;
+    }
+    // A row of points in one run only is moved as it is. Only with the oldest part goes what has
+    // expired: else it would come back should the TTL grow.
+    if (cells == regular_.end() && holders == 1) {
+      if (!bottom_ || !HasExpired(file_key)) {
+        RETURN_IF_ERROR(writer_->AddEncodedPoints(file_key, holder->points->value()));
+      }
+      return holder->NextPoints();
+    }
+    StoredRow row;
+    row.regular = true;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      StoredRow older;
+      older.regular = true;
+      bool found = false;
+      if (cells != regular_.end()) {
+        for (auto& [from, stored] : cells->second.rows) {
+          if (from != i) continue;
+          older.cells = std::move(stored);
+          CellsIntoPart(static_cast<uint8_t>(table_.points_family), &older.cells, &older.part);
+          found = true;
+        }
+      }
+      Input& input = inputs_[i];
+      if (input.has_points && input.points->key() == file_key) {
+        if (!DecodeFileRow(input.points->value(), input.generation, &older.part)) {
+          return input.points->Damaged("a row-hour cannot be read");
+        }
+        RETURN_IF_ERROR(input.NextPoints());
+        found = true;
+      }
+      if (found) row = MergeStored(table_, std::move(row), std::move(older));
+    }
+    Bytes tsuid;
+    uint32_t base;
+    if (!SplitRowFileKey(layout_, file_key, &tsuid, &base)) {
+      return Status::Corruption("a points file holds the key " + ToHex(file_key));
+    }
+    if (bottom_) {
+      Settle(&row.part);
+      row.cells.DropMarks();
+      row.base = base;
+      Expire(table_, task_.now_ms, &row);
+    }
+    PartIntoCells(static_cast<uint8_t>(table_.points_family), row.part, &row.cells);
+    if (!row.cells.empty()) {
+      out_cells_[codec::MakeRowKey(layout_, tsuid, base)] = std::move(row.cells);
+    }
+    if (cells != regular_.end()) regular_.erase(cells);
+    if (row.part.points.empty()) return {};
+    return writer_->AddPoints(tsuid, base, row.part);
+  }
+
+  Status MergeOtherRows() {
+    for (auto& [key, held] : irregular_) {
+      lsm::CellRow row;
+      for (auto& [from, older] : held.rows) {
+        row = lsm::MergeRows(table_.order, std::move(row), std::move(older));
+      }
+      if (bottom_) {
+        row.DropMarks();
+        StoredRow stored;
+        stored.cells = std::move(row);
+        Expire(table_, task_.now_ms, &stored);
+        row = std::move(stored.cells);
+      }
+      if (!row.empty()) out_cells_[key] = std::move(row);
+    }
+    return {};
+  }
+
+  const KeyLayout& layout_;
+  const MergeTask& task_;
+  const Table& table_;
+  const bool bottom_;
+  const int64_t oldest_ms_;  // points before have expired
+  RunSet* const writer_;
+  std::vector<Input> inputs_;  // newest first
+  Bytes salt_;                 // of the region's regular rows
+  Bytes group_;                // salt ‖ metric, as the keys of the cells begin
+  Bytes group_metric_;         // of the points that belong to it
+  bool group_has_points_ = false;
+  std::map<FileKey, Held> regular_;
+  std::map<Bytes, Held> irregular_;
+  std::map<Bytes, lsm::CellRow> out_cells_;
+};
+
+// By time a mark also hides what is put later with an older time, so it stays for a while after its
+// moment.
+constexpr int64_t kMarkKeptMs = 24 * 3'600'000;
+
+Status MergeCells(const MergeTask& task, RunSet* writer) {
+  const Table& table = *task.table;
+  lsm::TidyOptions tidy;
+  tidy.now_ms = task.now_ms;
+  if (task.bottom) tidy.marks_until_ms = task.now_ms - kMarkKeptMs;
+  std::vector<std::unique_ptr<lsm::RowSource>> sources;
+  for (const auto& [run, start, stop] : task.inputs) {
+    if (run->cells() == nullptr) continue;
+    sources.push_back(lsm::ScanRows(run->cells(), start, stop, lsm::CacheUse::kPast));
+  }
+  const auto rows = lsm::MergeSources(table.order, std::move(sources));
+  for (;;) {
+    RETURN_IF_ERROR(task.between());
+    ASSIGN_OR_RETURN(const bool more, rows->Next());
+    if (!more) return {};
+    lsm::CellRow row = rows->TakeRow();
+    if (table.order == lsm::CellOrder::kByTime) {
+      row.ToVersions();
+      lsm::TidyVersions(table.families, tidy, &row.versions);
+    } else if (task.bottom) {
+      row.DropMarks();
+    }
+    if (!row.empty()) RETURN_IF_ERROR(writer->AddCells(rows->key(), row));
+  }
+}
+
+}  // namespace
+
+Status MergeRuns(const KeyLayout& layout, const MergeTask& task, RunSet* writer) {
+  if (task.table->points_family < 0) return MergeCells(task, writer);
+  return PointsMerge(layout, task, writer).Run();
+}
+
+}  // namespace hg::points

@@ -1,0 +1,63 @@
+#include "storage/engine/readable_rows.h"
+
+#include "storage/engine/row_file.h"
+#include "storage/lsm/cell_row.h"
+#include "storage/points/row_statistics.h"
+
+namespace hg::points {
+
+Result<bool> VisitReadable(const lsm::BlockFile& file, const EntryVisit& visit) {
+  bool whole = true;
+  for (size_t block = 0; block < file.blocks(); ++block) {
+    const Status read = file.ReadEntries(block, visit);
+    if (read.ok()) continue;
+    if (read.code() != StatusCode::kCorruption) return read;
+    whole = false;
+  }
+  return whole;
+}
+
+Result<bool> CopyReadable(const lsm::BlockFile& file, bool points, RunWriter* writer) {
+  Bytes last;
+  bool rows_whole = true;
+  const auto unreadable = [&rows_whole] {
+    rows_whole = false;
+    return Status();
+  };
+  ASSIGN_OR_RETURN(
+      const bool whole, VisitReadable(file, [&](ByteView key, ByteView value) -> Status {
+        // Out of order, or no row: a writer's mistake, told by the check.
+        if (key <= last) return unreadable();
+        last = key;
+        if (points) {
+          Part part;
+          if (!DecodeFileRow(value, 0, &part)) return unreadable();
+          if (StatisticsHold(value)) return writer->AddEncodedPoints(key, value);
+          Bytes anew;  // the writer finds out what they are
+          EncodeFileRow(part, &anew);
+          return writer->AddEncodedPoints(key, anew);
+        }
+        lsm::CellRow row;
+        return lsm::DecodeCellRow(value, &row) ? writer->AddCells(key, row) : unreadable();
+      }));
+  return whole && rows_whole;
+}
+
+Status LinkIntoLost(FileSystem& files, const std::string& folder,
+                    const std::set<std::string>& names, std::vector<std::string>* done) {
+  const std::string lost = folder + "/" + kLostFolder;
+  RETURN_IF_ERROR(files.CreateFolder(lost));
+  for (const std::string& name : names) {
+    const std::string from = folder + "/" + name;
+    if (!files.Exists(from)) continue;
+    // Numbers are given once, whatever the namespace.
+    const std::string place = lost + "/" + name.substr(name.rfind('/') + 1);
+    std::string to = place;
+    for (int i = 1; files.Exists(to); ++i) to = place + "." + std::to_string(i);
+    RETURN_IF_ERROR(LinkOrCopy(files, from, to).status());
+    done->push_back(from + " is set aside as " + to);
+  }
+  return files.SyncFolder(lost);
+}
+
+}  // namespace hg::points

@@ -1,0 +1,73 @@
+#include "storage/engine/replay_pipe.h"
+
+#include <system_error>
+#include <utility>
+
+namespace hg::points {
+namespace {
+
+// Records handed over together, and how many such batches of a lane may wait: a few megabytes. A
+// writer's points are of one lane for some ten records, then of the next.
+constexpr size_t kBatchRecords = 8;
+constexpr size_t kWaitingMax = 32;
+
+}  // namespace
+
+ReplayItem& ReplayPipe::Lane::Next() {
+  if (batch_.size() == filled_) batch_.emplace_back();
+  return batch_[filled_];
+}
+
+void ReplayPipe::Lane::Add(const Apply& apply) {
+  if (++filled_ == kBatchRecords) HandOver(apply);
+}
+
+void ReplayPipe::Lane::HandOver(const Apply& apply) {
+  if (filled_ == 0) return;
+  batch_.resize(std::exchange(filled_, 0));
+  if (!thread_.joinable()) {
+    try {
+      thread_ = std::thread([this, &apply] { ApplyAll(apply); });
+    } catch (const std::system_error&) {  // none can be had now
+      for (const ReplayItem& item : batch_) apply(item);
+      return;
+    }
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiting_.size() < kWaitingMax; });
+  waiting_.push_back(std::move(batch_));
+  batch_ = {};
+  if (!spare_.empty()) {
+    batch_ = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  changed_.notify_all();
+}
+
+void ReplayPipe::Lane::ApplyAll(const Apply& apply) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return end_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    Batch batch = std::move(waiting_.front());
+    waiting_.pop_front();
+    changed_.notify_all();
+    lock.unlock();
+    for (const ReplayItem& item : batch) apply(item);
+    lock.lock();
+    spare_.push_back(std::move(batch));
+  }
+}
+
+void ReplayPipe::Lane::End(const Apply& apply) {
+  HandOver(apply);
+  std::lock_guard lock(mutex_);
+  end_ = true;
+  changed_.notify_all();
+}
+
+void ReplayPipe::Lane::Join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace hg::points

@@ -1,0 +1,204 @@
+#include "storage/engine/row_block.h"
+
+#include <zstd.h>
+
+#include <array>
+#include <memory>
+
+#include "storage/points/row_layout.h"
+
+namespace hg::points {
+namespace {
+
+// Larger blocks (rows of very many milliseconds) are not packed, and damaged ones ask for no more
+// memory.
+constexpr size_t kBlockBytesMax = 16 << 20;
+
+// Fields of an entry that are none of a row.
+enum EntryField : uint8_t {
+  kShared = static_cast<uint8_t>(RowField::kGenerations) + 1,
+  kRest,
+  kKey
+};
+constexpr size_t kFields = kKey + 1;
+
+constexpr size_t Column(RowField field) { return static_cast<size_t>(field); }
+// Columns of noise, mostly, and of bytes with a distribution of their own: compressed apart.
+constexpr std::array<size_t, 3> kApart = {Column(RowField::kHigh), Column(RowField::kLow),
+                                          Column(RowField::kPacked)};
+constexpr bool IsApart(size_t column) {
+  return column == kApart[0] || column == kApart[1] || column == kApart[2];
+}
+
+// ---- zstd
+
+struct FreeZstd {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+// One a thread: making them costs more than a block.
+ZSTD_CCtx* Compressor() {
+  thread_local const std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
+  return context.get();
+}
+ZSTD_DCtx* Decompressor() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
+  return context.get();
+}
+
+// Levels of zstd; or only what its coder of single bytes does, which is the better way for noise of
+// few values: repetitions that are found there are short, and cost more than they save.
+constexpr int kLevelOfDirectory = 3, kLevelOfNumbers = 1, kSingleBytes = 0;
+
+// Replaces *compressed; false if it is not smaller.
+bool Compress(ByteView raw, int level, Bytes* compressed) {
+  ZSTD_CCtx* const context = Compressor();
+  ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+  if (level == kSingleBytes) {
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_minMatch,
+                           ZSTD_cParam_getBounds(ZSTD_c_minMatch).upperBound);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog,
+                           ZSTD_cParam_getBounds(ZSTD_c_hashLog).lowerBound);
+  } else {
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+  }
+  compressed->resize(ZSTD_compressBound(raw.size()));
+  const size_t size =
+      ZSTD_compress2(context, compressed->data(), compressed->size(), raw.data(), raw.size());
+  if (ZSTD_isError(size) != 0 || size >= raw.size()) return false;
+  compressed->resize(size);
+  return true;
+}
+
+// Raw size, stored size, bytes: the smallest of what the levels make, or as they are if the sizes
+// are equal.
+void AppendGroup(ByteView raw, std::initializer_list<int> levels, Bytes* out) {
+  Bytes compressed;
+  Bytes least;
+  for (const int level : levels) {
+    if (Compress(raw, level, &compressed) && (least.empty() || compressed.size() < least.size())) {
+      least.swap(compressed);
+    }
+  }
+  const ByteView stored = least.empty() ? raw : ByteView(least);
+  AppendVarint(out, raw.size());
+  AppendVarint(out, stored.size());
+  out->append(stored);
+}
+
+// A view of `in` or of `room`.
+bool TakeGroup(ByteReader* in, Bytes* room, ByteView* raw) {
+  const uint64_t raw_size = in->Varint();
+  const uint64_t size = in->Varint();
+  const ByteView stored = in->Take(size);
+  if (!in->ok() || size > raw_size || raw_size > kBlockBytesMax) return false;
+  if (size == raw_size) {
+    *raw = stored;
+    return true;
+  }
+  room->resize(raw_size);
+  *raw = *room;
+  return ZSTD_decompressDCtx(Decompressor(), room->data(), raw_size, stored.data(), size) ==
+         raw_size;
+}
+
+// ---- entries to columns and back (row_layout.h)
+
+template <typename Mover>
+bool MoveEntryKey(Mover& mover) {
+  mover.Varint(RowField{kShared});
+  const uint64_t rest = mover.Varint(RowField{kRest});
+  mover.Take(RowField{kKey}, rest);
+  return mover.ok();
+}
+
+template <typename Mover>
+bool MoveWholeRow(Mover& mover) {
+  return MoveRow(mover, [&](bool floats, size_t n) { MoveStream(mover, floats, n); });
+}
+
+class Packer : public lsm::BlockPacker {
+ public:
+  bool Pack(ByteView entries, Bytes* packed) const override {
+    if (entries.size() > kBlockBytesMax) return false;
+    std::array<Bytes, kFields> columns;
+    uint64_t count = 0;
+    ByteReader in(entries);
+    ByteReader value;
+    const auto to_column = [&columns](RowField field, ByteView bytes) {
+      columns[Column(field)].append(bytes);
+    };
+    FieldMover key([&in](RowField) -> ByteReader& { return in; }, to_column);
+    FieldMover row([&value](RowField) -> ByteReader& { return value; }, to_column);
+    for (; !in.rest().empty(); ++count) {
+      if (!MoveEntryKey(key)) return false;
+      value = ByteReader(in.Take(in.Varint()));
+      if (!MoveWholeRow(row) || !value.rest().empty()) return false;
+    }
+    Bytes directory;
+    AppendVarint(&directory, count);
+    for (size_t i = 0; i < kFields; ++i) {
+      if (!IsApart(i)) AppendVarint(&directory, columns[i].size());
+    }
+    for (size_t i = 0; i < kFields; ++i) {
+      if (!IsApart(i)) directory += columns[i];
+    }
+    AppendGroup(directory, {kLevelOfDirectory}, packed);
+    AppendGroup(columns[kApart[0]], {kSingleBytes, kLevelOfNumbers}, packed);
+    for (const size_t i : {1, 2}) AppendGroup(columns[kApart[i]], {kLevelOfNumbers}, packed);
+    return true;
+  }
+
+  bool Unpack(ByteView packed, Bytes* entries) const override {
+    ByteReader in(packed);
+    std::array<ByteReader, kFields> columns;
+    Bytes directory_room;
+    std::array<Bytes, kApart.size()> rooms;
+    ByteView raw;
+    if (!TakeGroup(&in, &directory_room, &raw)) return false;
+    ByteReader directory(raw);
+    size_t size = raw.size();
+    for (size_t i = 0; i < kApart.size(); ++i) {
+      if (!TakeGroup(&in, &rooms[i], &raw)) return false;
+      columns[kApart[i]] = ByteReader(raw);
+      size += raw.size();
+    }
+    uint64_t count = directory.Varint();
+    std::array<uint64_t, kFields> sizes{};
+    for (size_t i = 0; i < kFields; ++i) {
+      if (!IsApart(i)) sizes[i] = directory.Varint();
+    }
+    for (size_t i = 0; i < kFields; ++i) {
+      if (!IsApart(i)) columns[i] = ByteReader(directory.Take(sizes[i]));
+    }
+    if (!directory.ok() || !directory.rest().empty() || !in.rest().empty()) return false;
+    entries->clear();
+    entries->reserve(size + kVarint32Max * std::min<uint64_t>(count, size));
+    FieldMover mover([&columns](RowField field) -> ByteReader& { return columns[Column(field)]; },
+                     [entries](RowField, ByteView bytes) { entries->append(bytes); });
+    for (; count > 0; --count) {
+      if (!MoveEntryKey(mover)) return false;
+      const size_t start = entries->size();
+      if (!MoveWholeRow(mover)) return false;
+      char length[kVarint64Max];
+      const char* const end = PutVarint(length, entries->size() - start);
+      entries->insert(start, length, static_cast<size_t>(end - length));
+    }
+    for (const ByteReader& column : columns) {
+      if (!column.rest().empty()) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+const lsm::BlockPacker& RowBlockPacker() {
+  static const Packer packer;
+  return packer;
+}
+
+}  // namespace hg::points

@@ -1,0 +1,363 @@
+#include "storage/engine/row_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "storage/base/invariant.h"
+#include "storage/points/row_codec.h"
+
+namespace hg::points {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr auto kAcquire = std::memory_order_acquire;
+constexpr auto kRelease = std::memory_order_release;
+
+constexpr uint32_t kWalkMax = 4;
+constexpr size_t kNodeBytes = 56;  // of by_base, measured with malloc
+// How far back simultaneous points of one record are looked for (engine.md §3).
+constexpr uint32_t kLookBack = 16;
+
+// History entries are a qualifier as it stands (2-byte form below 2^16, 4-byte form F…), or one of:
+constexpr uint32_t kClear = 0x20000000;
+constexpr uint32_t kDeleteSeconds = 0x10000000;  // or-ed with the 2-byte form
+constexpr uint32_t kDeleteMillis = 0xE0000000;   // in place of the F of the 4-byte form
+constexpr uint32_t kRecord = 0x30000000;         // bits: the sequence of the entries that follow
+constexpr uint32_t kKindMask = 0xF0000000;
+
+// Pages grow by a third to a half: what is left free of the last one is a part of the row. The
+// first holds three runs of small numbers, or seven of a value that stays: an hour, one a minute.
+constexpr uint16_t kPageBytes[] = {72,  96,   128,  192,  256,  384, 512,
+                                   768, 1024, 1536, 2048, 3072, 4096};
+
+uint64_t RowId(uint32_t series, uint32_t base) { return uint64_t{series} << 32 | base; }
+
+bool IsPut(uint32_t op) { return op <= UINT16_MAX || op >= codec::kMillisMark; }
+
+uint32_t OffsetMs(uint32_t qualifier) { return codec::Qualifier{qualifier}.offset_ms(); }
+
+}  // namespace
+
+template <typename Visit>
+void RowHourMemory::VisitPages(const Snapshot& now, Visit&& visit) {
+  std::array<const Page*, std::size(kPageBytes)> few;
+  size_t count = 0;
+  const Page* page = now.pages;
+  for (; page != nullptr && count < few.size(); page = page->older) few[count++] = page;
+  std::vector<const Page*> many;
+  for (; page != nullptr; page = page->older) many.push_back(page);
+  const auto show = [&](const Page* p) {
+    visit(p->bytes, p->bytes + (p == now.pages ? now.page_used : p->used));
+  };
+  std::for_each(many.rbegin(), many.rend(), show);
+  while (count > 0) show(few[--count]);
+}
+
+template <typename Visit>
+void RowHourMemory::VisitRuns(const Snapshot& now, Visit&& visit) {
+  VisitPages(now, [&](const char* run, const char* end) {
+    RunEntries entries;
+    while (run < end) {
+      run += DecodeRun(run, &entries);
+      for (size_t i = 0; i < kRunEntries; ++i) visit(entries.ops[i], entries.bits[i]);
+    }
+  });
+}
+
+// The writer's: the last runs, oldest first; there are as many.
+void RowHourMemory::LastRuns(std::span<const char*> runs) const {
+  size_t missing = runs.size();
+  const Page* const newest = pages_.load(kRelaxed);
+  for (const Page* page = newest; missing > 0; page = page->older) {
+    INVARIANT(page != nullptr);
+    const char* const end = page->bytes + (page == newest ? page_used_.load(kRelaxed) : page->used);
+    size_t found = 0;
+    for (const char* run = page->bytes; run < end; run += RunBytes(run)) {
+      if (found == missing) std::copy(runs.begin() + 1, runs.begin() + missing, runs.begin());
+      found = std::min(found + 1, missing);
+      runs[found - 1] = run;
+    }
+    std::move_backward(runs.begin(), runs.begin() + found, runs.begin() + missing);
+    missing -= found;
+  }
+}
+
+RowHourMemory* RowMemory::FindOlder(RowHourMemory* head, uint32_t base) {
+  if (head->depth_ >= kWalkMax) {
+    const auto& by_base = LaneFor(head->series_).by_base;
+    const auto it = by_base.find(RowId(head->series_, base));
+    return it == by_base.end() ? nullptr : it->second;
+  }
+  RowHourMemory* row = head->older_;
+  while (row != nullptr && row->base_ != base) row = row->older_;
+  return row;
+}
+
+RowHourMemory* RowMemory::Make(uint32_t series, uint32_t base) {
+  RowHourMemory* head = heads_.Get(series);
+  Lane& lane = LaneFor(series);
+  static_assert(sizeof(RowHourMemory) <= 152);
+  auto* row = new (lane.arena.Take(sizeof(RowHourMemory))) RowHourMemory();
+  row->series_ = series;
+  row->base_ = base;
+  row->older_ = head;
+  row->depth_ = head == nullptr ? 0 : static_cast<uint8_t>(std::min(head->depth_ + 1, 0xFF));
+  if (row->depth_ == kWalkMax) {
+    for (RowHourMemory* r = row; r != nullptr; r = r->older_) {
+      lane.by_base[RowId(series, r->base_)] = r;
+    }
+    extra_bytes_.fetch_add(kNodeBytes * (kWalkMax + 1), std::memory_order_relaxed);
+  } else if (row->depth_ > kWalkMax) {
+    lane.by_base[RowId(series, base)] = row;
+    extra_bytes_.fetch_add(kNodeBytes, std::memory_order_relaxed);
+  }
+  heads_.Set(series, row);
+  return row;
+}
+
+void RowMemory::Begin(RowHourMemory* row) {
+  row->version_.store(row->version_.load(kRelaxed) + 1, kRelaxed);
+  // What changes from here on is stored with release: nobody sees it without the odd version.
+}
+
+void RowMemory::Publish(RowHourMemory* row) {
+  row->tail_count_.store(row->tail_used_, std::memory_order_release);
+  row->version_.store(row->version_.load(kRelaxed) + 1, std::memory_order_release);
+}
+
+// The tail is full; inside of Begin and Publish the version is odd already. Points that came out of
+// order are sorted, unless later points of their record may still ask which came last, and where no
+// instant repeats.
+void RowMemory::MakeRoom(RowHourMemory* row) {
+  RunEntries entries;
+  for (size_t i = 0; i < kRunEntries; ++i) {
+    entries.ops[i] = row->ops_[i].load(kRelaxed);
+    entries.bits[i] = row->bits_[i].load(kRelaxed);
+  }
+  if (!IsRising(entries) && row->record_start_ == row->written()) SortRising(&entries);
+  char encoded[kRunBytesMax];
+  const size_t bytes = EncodeRun(entries, encoded);
+
+  const bool alone = row->version_.load(kRelaxed) % 2 == 0;
+  if (alone) Begin(row);
+  std::memcpy(RoomForRun(row, bytes), encoded, bytes);
+  row->page_used_.store(static_cast<uint16_t>(row->page_used_.load(kRelaxed) + bytes), kRelease);
+  row->runs_.store(row->runs_.load(kRelaxed) + 1, kRelease);
+  row->tail_used_ = 0;
+  row->tail_count_.store(0, kRelease);
+  if (alone) Publish(row);
+}
+
+// Behind what is used of the newest page. Its readers look no farther.
+char* RowMemory::RoomForRun(RowHourMemory* row, size_t bytes) {
+  using Page = RowHourMemory::Page;
+  const auto* newest = const_cast<Page*>(row->pages_.load(kRelaxed));
+  const uint16_t used = row->page_used_.load(kRelaxed);
+  if (newest != nullptr && newest->capacity - used >= static_cast<int>(bytes)) {
+    return const_cast<char*>(newest->bytes) + used;
+  }
+  constexpr size_t kHeadBytes = offsetof(Page, bytes);
+  size_t size = kPageBytes[0];
+  if (newest != nullptr) {
+    const size_t before = newest->capacity + kHeadBytes;
+    const auto* larger = std::upper_bound(std::begin(kPageBytes), std::end(kPageBytes), before);
+    size = larger == std::end(kPageBytes) ? larger[-1] : *larger;
+    const_cast<Page*>(newest)->used = used;
+  }
+  size = std::max(size, (bytes + kHeadBytes + 7) / 8 * 8);
+  auto* page = reinterpret_cast<Page*>(LaneFor(row->series_).arena.Take(size));
+  page->older = newest;
+  page->capacity = static_cast<uint16_t>(size - kHeadBytes);
+  row->pages_.store(page, kRelease);
+  row->page_used_.store(0, kRelease);
+  return page->bytes;
+}
+
+inline void RowMemory::Push(RowHourMemory* row, uint32_t op, uint64_t bits) {
+  if (row->tail_used_ == RowHourMemory::kSlots) MakeRoom(row);
+  row->bits_[row->tail_used_].store(bits, kRelease);
+  row->ops_[row->tail_used_].store(op, kRelease);
+  ++row->tail_used_;
+}
+
+inline void RowMemory::StartRecord(RowHourMemory* row, uint64_t sequence) {
+  row->last_sequence_ = sequence;
+  if ((row->flags_.load(kRelaxed) & RowHourMemory::kRaw) != 0) [[unlikely]] {
+    Push(row, kRecord, sequence);
+  }
+  row->record_start_ = row->written();
+}
+
+void RowMemory::Add(RowHourMemory* row, uint64_t sequence, uint32_t qualifier, uint64_t bits,
+                    RowForm form) {
+  const auto form_before = static_cast<RowForm>(row->form_.load(std::memory_order_relaxed));
+  if (form_before != form) {
+    const RowForm joined = form_before == RowForm::kNone ? form : RowForm::kAuto;
+    row->form_.store(static_cast<uint8_t>(joined), kRelease);
+  }
+  if (row->last_sequence_ != sequence) StartRecord(row, sequence);
+  const uint32_t offset = OffsetMs(qualifier);
+  const bool rising = row->written() == row->record_start_ || offset > row->last_offset_ms_;
+  row->last_offset_ms_ = offset;
+  Push(row, qualifier, bits);
+  if (!rising) RepeatSmaller(row, qualifier);
+  std::atomic<uint64_t>& points = LaneFor(row->series_).points;
+  points.store(points.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+// Entries are never moved: a smaller qualifier of the same record and instant is written once more,
+// behind the one just written, which makes it the newer. In the write lock: only the runs that the
+// look-back reaches are read.
+void RowMemory::RepeatSmaller(RowHourMemory* row, uint32_t qualifier) {
+  struct Entry {
+    uint32_t op;
+    uint64_t bits;
+  };
+  const uint32_t last = row->written() - 1;
+  const uint32_t from = std::max(row->record_start_, last > kLookBack ? last - kLookBack : 0);
+  std::array<Entry, kLookBack> smaller;
+  auto end = smaller.begin();
+  uint32_t index = row->written() - row->tail_used_;
+  auto look = [&](uint32_t op, uint64_t bits) {
+    const uint32_t at = index++;
+    if (at < from || at >= last) return;
+    if (!IsPut(op)) {
+      end = smaller.begin();  // a delete lies between
+    } else if (op < qualifier && OffsetMs(op) == OffsetMs(qualifier)) {
+      end = std::remove_if(smaller.begin(), end, [op](const Entry& e) { return e.op == op; });
+      *end++ = {op, bits};
+    }
+  };
+  std::array<const char*, kLookBack / kRunEntries + 1> runs;
+  const size_t count = index <= from ? 0 : (index - from + kRunEntries - 1) / kRunEntries;
+  row->LastRuns({runs.data(), count});
+  index -= static_cast<uint32_t>(count * kRunEntries);
+  for (size_t r = 0; r < count; ++r) {
+    RunEntries entries;
+    DecodeRun(runs[r], &entries);
+    for (size_t i = 0; i < kRunEntries; ++i) look(entries.ops[i], entries.bits[i]);
+  }
+  for (uint8_t i = 0; i < row->tail_used_; ++i) {
+    look(row->ops_[i].load(kRelaxed), row->bits_[i].load(kRelaxed));
+  }
+  std::sort(smaller.begin(), end, [](const Entry& a, const Entry& b) { return a.op > b.op; });
+  for (auto it = smaller.begin(); it != end; ++it) Push(row, it->op, it->bits);
+}
+
+void RowMemory::WriteDelete(RowHourMemory* row, uint64_t sequence, uint32_t qualifier) {
+  if (row->last_sequence_ != sequence) StartRecord(row, sequence);
+  Push(row,
+       qualifier <= UINT16_MAX ? kDeleteSeconds | qualifier
+                               : (qualifier & ~kKindMask) | kDeleteMillis,
+       0);
+  row->record_start_ = row->written();
+}
+
+void RowMemory::WriteClear(RowHourMemory* row, uint64_t sequence) {
+  if (row->last_sequence_ != sequence) StartRecord(row, sequence);
+  Push(row, kClear, 0);
+  row->record_start_ = row->written();
+  row->form_.store(static_cast<uint8_t>(RowForm::kNone), kRelease);
+}
+
+void RowHourMemory::Copy(Snapshot* to) const {
+  for (int spins = 0;; ++spins) {
+    const uint32_t before = version_.load(kAcquire);
+    if (before % 2 == 0) {
+      to->pages = pages_.load(kAcquire);
+      to->page_used = page_used_.load(kAcquire);
+      to->runs = runs_.load(kAcquire);
+      to->form = form_.load(kAcquire);
+      to->count = tail_count_.load(kAcquire);
+      for (uint8_t i = 0; i < to->count; ++i) {
+        to->bits[i] = bits_[i].load(kAcquire);
+        to->ops[i] = ops_[i].load(kAcquire);
+      }
+      if (version_.load(kAcquire) == before) return;
+    }
+    if (spins > 100) std::this_thread::yield();
+  }
+}
+
+void RowHourMemory::Read(Part* part, uint32_t generation) const {
+  Snapshot now;
+  Copy(&now);
+  part->form = static_cast<RowForm>(now.form);
+  bool rising = true;
+  int64_t last = -1;
+  auto apply = [&](uint32_t op, uint64_t bits) {
+    if (IsPut(op)) {
+      const int64_t offset = OffsetMs(op);
+      rising = rising && offset > last;
+      last = offset;
+      part->points.push_back({{op}, generation, bits});
+      return;
+    }
+    if (op == kRecord) {
+      generation = static_cast<uint32_t>(bits);
+      return;
+    }
+    if (op == kClear) {
+      part->points.clear();
+      part->gone.clear();
+      part->cleared = true;
+      rising = true;
+      last = -1;
+      return;
+    }
+    const codec::Qualifier q{(op & kKindMask) == kDeleteSeconds ? op & UINT16_MAX
+                                                                : op | codec::kMillisMark};
+    std::erase_if(part->points, [q](const PartPoint& p) { return p.qualifier == q; });
+    if (!part->cleared) part->gone.push_back(q.Encode());
+  };
+  VisitRuns(now, apply);
+  for (uint8_t i = 0; i < now.count; ++i) apply(now.ops[i], now.bits[i]);
+  if (!rising || !part->gone.empty()) Normalize(part);
+}
+
+bool RowHourMemory::AppendTo(RowColumns* columns, RowForm* form) const {
+  Snapshot now;
+  Copy(&now);
+  *form = static_cast<RowForm>(now.form);
+  size_t at = columns->size();
+  columns->Resize(at + now.runs * kRunEntries + now.count);
+  bool puts = true;
+  VisitPages(now, [&](const char* run, const char* end) {
+    puts = puts && DecodeRuns(run, end, &at, columns);
+  });
+  for (uint8_t i = 0; puts && i < now.count; ++i, ++at) {
+    const codec::Qualifier q{now.ops[i]};
+    puts = IsPut(q.bits);
+    if (puts) columns->Set(at, q.offset_ms(), {now.bits[i], q.flags()});
+  }
+  return puts;
+}
+
+void RowHourMemory::Prefetch(std::span<const RowHourMemory* const> rows) {
+  std::vector<const Page*> at;
+  for (const RowHourMemory* row : rows) {
+    if (const Page* page = row->pages_.load(kAcquire)) {
+      __builtin_prefetch(page);
+      at.push_back(page);
+    }
+  }
+  while (!at.empty()) {
+    for (const Page*& page : at) {
+      constexpr size_t kLine = 64;
+      const char* const end = page->bytes + page->capacity;
+      for (const char* line = page->bytes + kLine / 2; line < end; line += kLine) {
+        __builtin_prefetch(line);
+      }
+      page = page->older;
+      if (page != nullptr) __builtin_prefetch(page);
+    }
+    std::erase(at, nullptr);
+  }
+}
+
+}  // namespace hg::points

@@ -1,0 +1,117 @@
+#include "storage/engine/run_writer.h"
+
+#include <algorithm>
+
+#include "storage/engine/row_block.h"
+#include "storage/engine/row_file.h"
+#include "storage/engine/version.h"
+#include "storage/points/split_row.h"
+
+namespace hg::points {
+
+RunWriter::RunWriter(FileSystem& files, std::string folder, const KeyLayout& layout,
+                     uint64_t number, const Table* table, RowDensity density)
+    : files_(files),
+      folder_(std::move(folder)),
+      layout_(layout),
+      number_(number),
+      table_(table),
+      density_(density) {}
+
+// One file has the rows of all families: its blocks are as small as the most modest of them wants
+// them, compressed as the first one says.
+lsm::BlockWriting RunWriter::Writing() const {
+  lsm::BlockWriting writing;
+  if (table_ == nullptr) return writing;
+  const std::vector<FamilyDescriptor>& families = table_->descriptor.families;
+  const std::string& compression = families.front().compression;
+  writing.packing = compression == "ZSTD"   ? lsm::Packing::kZstd
+                    : compression == "NONE" ? lsm::Packing::kPlain
+                                            : lsm::Packing::kSnappy;
+  writing.block_bytes = families.front().block_size;
+  for (const FamilyDescriptor& family : families) {
+    writing.block_bytes = std::min<size_t>(writing.block_bytes, family.block_size);
+    writing.bloom = writing.bloom || family.bloom_filter == BloomFilter::kRow;
+  }
+  return writing;
+}
+
+// Cells of a series' row are as old as the end of its hour (engine.md §11), others as they say.
+void RunWriter::NoteTimes(ByteView key, const lsm::CellRow& row) {
+  if (table_ == nullptr) return;
+  Bytes tsuid;
+  uint32_t base;
+  if (table_->points_family >= 0 && IsRegularKey(layout_, key, &tsuid, &base)) {
+    cells_->AddTime(int64_t{base} * 1000);
+    cells_->AddTime((int64_t{base} + kRowSpan) * 1000 - 1);
+    rows_.AddBase(base);
+    return;
+  }
+  rows_.loose = true;
+  for (const lsm::CellVersion& cell : row.versions) cells_->AddTime(cell.timestamp_ms);
+  for (const lsm::StoredCell& cell : row.cells) {
+    if (cell.has_value) cells_->AddTime(cell.timestamp_ms);
+    if (cell.mark_ms != lsm::kNoMark) cells_->AddTime(cell.mark_ms);
+  }
+  for (const int64_t mark : row.family_marks) {
+    if (mark != lsm::kNoMark) cells_->AddTime(mark);
+  }
+}
+
+Status RunWriter::AddCells(ByteView key, const lsm::CellRow& row) {
+  if (cells_ == nullptr) {
+    ASSIGN_OR_RETURN(
+        cells_, lsm::BlockFileWriter::Create(files_, Run::CellsPath(folder_, number_), Writing()));
+  }
+  NoteTimes(key, row);
+  marks_ = marks_ || row.HasMarks();
+  value_.clear();
+  lsm::EncodeCellRow(row, &value_);
+  return cells_->Add(key, value_);
+}
+
+Status RunWriter::AddPoints(ByteView tsuid, uint32_t base, const Part& part) {
+  value_.clear();
+  EncodeFileRow(part, &value_);
+  return AddEncodedPoints(RowFileKey(layout_, tsuid, base), value_);
+}
+
+Status RunWriter::AddEncodedPoints(ByteView file_key, ByteView value) {
+  const bool packed = density_ == RowDensity::kPacked;
+  if (points_ == nullptr) {
+    // Without a filter: rows of points are sought by series, not got.
+    lsm::BlockWriting writing;
+    if (packed) writing.packer = &RowBlockPacker();
+    ASSIGN_OR_RETURN(
+        points_, lsm::BlockFileWriter::Create(files_, Run::PointsPath(folder_, number_), writing));
+  }
+  const uint32_t base = ReadBig32(file_key.data() + file_key.size() - 4);
+  points_->AddTime(int64_t{base} * 1000);
+  points_->AddTime((int64_t{base} + kRowSpan) * 1000 - 1);
+  rows_.AddBase(base);
+  if (!packed) return points_->Add(file_key, value);
+  split_.clear();
+  if (!SplitRow(value, &split_)) {
+    return Status::Corruption("the row-hour " + ToHex(file_key) + " cannot be read");
+  }
+  return points_->Add(file_key, split_);
+}
+
+Status RunWriter::Finish(lsm::RunEntry* entry) {
+  if (cells_ != nullptr) RETURN_IF_ERROR(cells_->Finish());
+  if (points_ != nullptr) RETURN_IF_ERROR(points_->Finish());
+  entry->cells_bytes = cells_ ? cells_->bytes() : 0;
+  entry->points_bytes = points_ ? points_->bytes() : 0;
+  entry->marks = marks_;
+  if (table_ == nullptr || table_->points_family < 0) return {};
+  entry->first_base = rows_.first_base;
+  entry->last_base = rows_.last_base;
+  entry->loose = rows_.loose;
+  return {};
+}
+
+uint64_t RunWriter::bytes() const {
+  return (cells_ ? cells_->bytes() : 0) + (points_ ? points_->bytes() : 0);
+}
+
+}  // namespace hg::points

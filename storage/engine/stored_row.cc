@@ -1,0 +1,152 @@
+#include "storage/engine/stored_row.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+#include "storage/codec/row_key.h"
+
+namespace hg::points {
+
+int Table::FamilyIndex(ByteView family) const {
+  if (family.empty()) return -1;
+  for (size_t i = 0; i < families.size(); ++i) {
+    if (families[i].name == family) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+bool Table::needs_strict_times() const {
+  return std::any_of(families.begin(), families.end(),
+                     [](const FamilyDescriptor& f) { return f.versions > 1; });
+}
+
+bool IsRegularKey(const KeyLayout& layout, ByteView key, Bytes* tsuid, uint32_t* base) {
+  const auto row = codec::RowKey::Decode(layout, key);
+  if (!row.ok()) return false;
+  const ByteView metric = row->metric();
+  if (std::all_of(metric.begin(), metric.end(), [](char c) { return c == 0; })) return false;
+  *tsuid = row->tsuid();
+  *base = row->base();
+  // Appending the key anew finds out about a foreign salt.
+  return layout.salt_width == 0 || codec::MakeRowKey(layout, *tsuid, *base) == key;
+}
+
+void PutRaw(uint8_t points_family, const RawCell& cell, lsm::CellRow* cells) {
+  cells->Erase(points_family, cell.qualifier);
+  if (cell.operand) {
+    cells->Append(points_family, cell.qualifier, cell.value, cell.timestamp_ms, cell.generation);
+    return;
+  }
+  cells->DeleteColumn(points_family, cell.qualifier, cell.generation);
+  cells->Put(points_family, cell.qualifier, cell.value, cell.timestamp_ms);
+}
+
+void CellsIntoPart(uint8_t points_family, lsm::CellRow* cells, Part* part) {
+  if (cells->FamilyMark(points_family) != lsm::kNoMark) {
+    cells->family_marks[points_family] = lsm::kNoMark;
+    part->cleared = true;
+  }
+  std::erase_if(cells->cells, [&](lsm::StoredCell& cell) {
+    if (cell.family != points_family) return false;
+    if (cell.has_value) {
+      const bool ranked = cell.mark_ms != lsm::kNoMark && TouchesPoints(cell.qualifier);
+      part->raw.push_back({std::move(cell.qualifier), std::move(cell.value), cell.timestamp_ms,
+                           ranked ? static_cast<uint32_t>(cell.mark_ms) : 0, cell.operand});
+    } else if (!part->cleared) {
+      part->gone.push_back(std::move(cell.qualifier));
+    }
+    return true;
+  });
+  if (std::all_of(cells->family_marks.begin(), cells->family_marks.end(),
+                  [](int64_t mark) { return mark == lsm::kNoMark; })) {
+    cells->family_marks.clear();
+  }
+}
+
+void PartIntoCells(uint8_t points_family, const Part& part, lsm::CellRow* cells) {
+  if (part.cleared) cells->DeleteFamily(points_family, 0);
+  for (const RawCell& cell : part.raw) {
+    if (TouchesPoints(cell.qualifier)) {
+      PutRaw(points_family, cell, cells);
+    } else {
+      cells->Put(points_family, cell.qualifier, cell.value, cell.timestamp_ms);
+    }
+  }
+  for (const Bytes& qualifier : part.gone) {
+    cells->DeleteColumn(points_family, qualifier, 0);
+  }
+}
+
+StoredRow MergeStored(const Table& table, StoredRow newer, StoredRow older) {
+  newer.cells = lsm::MergeRows(table.order, std::move(newer.cells), std::move(older.cells));
+  if (newer.regular) newer.part = Merge(std::move(newer.part), std::move(older.part));
+  return newer;
+}
+
+int64_t OldestSeenMs(const FamilyDescriptor& family, int64_t now_ms) {
+  return family.ttl_s == kTtlForever ? std::numeric_limits<int64_t>::min()
+                                     : now_ms - family.ttl_s * 1000;
+}
+
+void Expire(const Table& table, int64_t now_ms, StoredRow* row) {
+  if (table.order == lsm::CellOrder::kByTime) return;
+  const auto oldest_ms = [&](size_t family) {
+    return family < table.families.size() ? OldestSeenMs(table.families[family], now_ms)
+                                          : now_ms - 1000;
+  };
+  const int64_t hour_end_ms = (int64_t{row->base} + kRowSpan) * 1000 - 1;
+  std::erase_if(row->cells.cells, [&](const lsm::StoredCell& cell) {
+    return (row->regular ? hour_end_ms : cell.timestamp_ms) < oldest_ms(cell.family);
+  });
+  if (!row->regular) return;
+  const int64_t oldest = oldest_ms(static_cast<size_t>(table.points_family));
+  if (int64_t{row->base} * 1000 >= oldest) return;
+  std::erase_if(row->part.points, [&](const PartPoint& point) {
+    return int64_t{row->base} * 1000 + point.offset_ms() < oldest;
+  });
+  if (hour_end_ms < oldest) row->part.raw.clear();
+}
+
+std::vector<Cell> RenderStored(const Table& table, const StoredRow& row,
+                               const RenderOptions& options, const lsm::VersionRange& range) {
+  std::vector<Cell> cells;
+  if (table.order == lsm::CellOrder::kByTime) {
+    lsm::CellRow old;
+    if (!row.cells.cells.empty() || !row.cells.family_marks.empty()) {
+      old = row.cells;
+      old.ToVersions();
+    }
+    const lsm::CellVersions& versions = old.empty() ? row.cells.versions : old.versions;
+    for (const lsm::CellVersion* cell :
+         VisibleVersions(table.families, options.now_ms, range, versions)) {
+      cells.push_back(
+          {table.families[cell->family].name, cell->qualifier, cell->value, cell->timestamp_ms});
+    }
+  }
+  for (const lsm::StoredCell& cell : row.cells.cells) {
+    if (table.order == lsm::CellOrder::kByTime || !cell.has_value) continue;
+    cells.push_back(
+        {table.families[cell.family].name, cell.qualifier, cell.value, cell.timestamp_ms});
+  }
+  if (row.regular) {
+    std::vector<Cell> points = Render(row.part, row.base, options);
+    cells.insert(cells.end(), std::make_move_iterator(points.begin()),
+                 std::make_move_iterator(points.end()));
+  }
+  if (table.order == lsm::CellOrder::kByArrival) {
+    std::erase_if(cells, [&](const Cell& cell) {
+      return cell.family.empty() || !range.Holds(cell.timestamp_ms);
+    });
+  }
+  // By family name, as a row of the cells door promises; stored rows go by the family's number.
+  // Versions of a column stay newest first.
+  const auto by_column = [](const Cell& a, const Cell& b) {
+    return a.family != b.family ? a.family < b.family : a.qualifier < b.qualifier;
+  };
+  if (!std::is_sorted(cells.begin(), cells.end(), by_column))
+    std::stable_sort(cells.begin(), cells.end(), by_column);
+  return cells;
+}
+
+}  // namespace hg::points

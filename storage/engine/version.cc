@@ -1,0 +1,87 @@
+#include "storage/engine/version.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "storage/engine/row_block.h"
+
+namespace hg::points {
+namespace {
+
+std::string Path(const std::string& folder, uint64_t number, const char* ending) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < 9) digits.insert(0, 9 - digits.size(), '0');
+  return folder + "/" + digits + ending;
+}
+
+}  // namespace
+
+std::string Run::CellsPath(const std::string& folder, uint64_t number) {
+  return Path(folder, number, ".cells");
+}
+std::string Run::PointsPath(const std::string& folder, uint64_t number) {
+  return Path(folder, number, ".points");
+}
+
+Result<std::shared_ptr<const RunFiles>> RunFiles::Open(FileSystem& files, const std::string& folder,
+                                                       const lsm::RunEntry& entry,
+                                                       lsm::BlockReading reading) {
+  const std::string place = lsm::NamespaceFolder(folder, entry.space);
+  std::shared_ptr<RunFiles> run(new RunFiles(files, place, entry.number));
+  if (entry.cells_bytes > 0) {
+    ASSIGN_OR_RETURN(run->cells_,
+                     lsm::BlockFile::Open(files, Run::CellsPath(place, entry.number), reading));
+  }
+  if (entry.points_bytes > 0) {
+    reading.packer = &RowBlockPacker();
+    ASSIGN_OR_RETURN(run->points_,
+                     lsm::BlockFile::Open(files, Run::PointsPath(place, entry.number), reading));
+  }
+  return std::shared_ptr<const RunFiles>(std::move(run));
+}
+
+void RunFiles::ForgetCached() const {
+  for (const auto* file : {&cells_, &points_}) {
+    if (*file != nullptr) (*file)->ForgetCached();
+  }
+}
+
+lsm::TimeSpan Run::times() const {
+  lsm::TimeSpan all;
+  for (const auto* file : {&cells(), &points()}) {
+    if (*file == nullptr) continue;
+    const lsm::TimeSpan& times = (*file)->times();
+    if (!times.known()) return {};
+    all.Add(times.min_ms);
+    all.Add(times.max_ms);
+  }
+  return all;
+}
+
+// The manifest of a data directory of before does not say: what the files tell is enough.
+region::RowSpan Run::RowsOf() const {
+  region::RowSpan rows{entry_.first_base, entry_.last_base, entry_.loose};
+  if (rows != region::RowSpan()) return rows;
+  rows.loose = cells() != nullptr;
+  const lsm::TimeSpan span = times();
+  if (!span.known()) return rows;
+  const auto base = [](int64_t time_ms) {
+    return static_cast<uint32_t>(std::clamp<int64_t>(time_ms / 1000, 0, UINT32_MAX));
+  };
+  rows.first_base = base(span.min_ms);
+  rows.last_base = base(span.max_ms);
+  return rows;
+}
+
+// What cannot be removed now is removed at the next start.
+RunFiles::~RunFiles() {
+  if (!retired_) return;
+  try {
+    if (cells_ != nullptr) (void)files_.Remove(Run::CellsPath(folder_, number_));
+    if (points_ != nullptr) (void)files_.Remove(Run::PointsPath(folder_, number_));
+  } catch (const std::exception&) {
+    // No memory for the names: what stays is removed at the next start.
+  }
+}
+
+}  // namespace hg::points

@@ -1,0 +1,130 @@
+// Appends to the append cell of a row: kept beside what is stored until both are read or merged
+// (spec region-store.md A4).
+
+#include <doctest/doctest.h>
+
+#include "storage/codec/append_cell.h"
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+const Bytes kKey = codec::MakeRowKey(KeyLayout(), Bytes("\0\0\1\0\0\1\0\0\1", 9), 1'700'002'800);
+
+std::unique_ptr<Embedded> Open(FaultyFileSystem& disk) {
+  static const ManualClock clock(1'700'003'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.background = false;
+  options.log_file_bytes = 1 << 20;
+  options.cache_share = 0;
+  auto opened = Embedded::Open(options, disk, clock);
+  INFO(opened.status().ToString());
+  REQUIRE(opened.ok());
+  return std::move(*opened);
+}
+
+// The n-th thing that is appended.
+Bytes Piece(uint64_t n) {
+  Bytes piece;
+  AppendBig(&piece, n, n % 3 + 1);
+  return piece;
+}
+
+Status AppendPiece(Embedded& store, uint64_t n) {
+  return store.cells().Append("tsdb", kKey, "t", codec::kAppendQualifier, Piece(n));
+}
+
+Bytes Stored(Embedded& store) {
+  const auto row = store.cells().Get("tsdb", kKey);
+  REQUIRE(row.ok());
+  if (row->cells.empty()) return "";
+  REQUIRE(row->cells.size() == 1);
+  return row->cells[0].value;
+}
+
+TEST_CASE("ten thousand appends are their bytes in order, and none of them reads") {
+  FaultyFileSystem disk(1);
+  auto store = Open(disk);
+  Bytes expected;
+  for (uint64_t n = 0; n < 10'000; ++n) {
+    REQUIRE(AppendPiece(*store, n).ok());
+    expected += Piece(n);
+    if (n % 1000 == 999) REQUIRE(store->cells().Flush().ok());
+  }
+  CHECK(store->Stats().blocks_read == 0);
+  CHECK(Stored(*store) == expected);
+  CHECK(store->Stats().blocks_read == 10);
+  REQUIRE(store->cells().Compact().ok());
+  CHECK(Stored(*store) == expected);
+  store.reset();
+  store = Open(disk);
+  CHECK(Stored(*store) == expected);
+  REQUIRE(AppendPiece(*store, 7).ok());
+  CHECK(Stored(*store) == expected + Piece(7));
+}
+
+TEST_CASE("what is appended after a delete, or a put, stands behind that and nothing older") {
+  FaultyFileSystem disk(1);
+  auto store = Open(disk);
+  const Bytes column(codec::kAppendQualifier);
+  for (const bool flushed : {false, true}) {
+    CAPTURE(flushed);
+    const auto settle = [&] {
+      if (flushed) REQUIRE(store->cells().Flush().ok());
+    };
+    REQUIRE(AppendPiece(*store, 1).ok());
+    settle();
+    REQUIRE(store->cells().Mutate("tsdb", {{kKey, {DeleteColumn("t", column)}}}).ok());
+    settle();
+    REQUIRE(AppendPiece(*store, 2).ok());
+    settle();
+    CHECK(Stored(*store) == Piece(2));
+    REQUIRE(store->cells().Mutate("tsdb", {{kKey, {PutCell("t", column, "put")}}}).ok());
+    settle();
+    REQUIRE(AppendPiece(*store, 5).ok());
+    CHECK(Stored(*store) == "put" + Piece(5));
+    REQUIRE(store->cells().DeleteRow("tsdb", kKey).ok());
+    settle();
+    REQUIRE(AppendPiece(*store, 8).ok());
+    settle();
+    CHECK(Stored(*store) == Piece(8));
+    REQUIRE(store->cells().Compact().ok());
+    CHECK(Stored(*store) == Piece(8));
+    REQUIRE(store->cells().DeleteRow("tsdb", kKey).ok());
+    CHECK(Stored(*store).empty());
+  }
+}
+
+// The process dies at each call in turn: what is in a file is not replayed from the log as well.
+TEST_CASE("what a killed process appended is there once") {
+  for (uint64_t n = 1;; ++n) {
+    CAPTURE(n);
+    FaultyFileSystem disk(n);
+    auto store = Open(disk);
+    Bytes expected;
+    for (uint64_t i = 0; i < 20; ++i) {
+      REQUIRE(AppendPiece(*store, i).ok());
+      expected += Piece(i);
+      if (i == 9) REQUIRE(store->cells().Flush().ok());
+    }
+    disk.DieAtCall(n);
+    (void)store->cells().Flush();
+    (void)store->cells().Compact();
+    const bool reached = disk.failed();
+    disk.FailAllCalls();
+    store.reset();
+    disk.FailCall(0);
+    store = Open(disk);
+    CHECK(Stored(*store) == expected);
+    REQUIRE(store->cells().Compact().ok());
+    CHECK(Stored(*store) == expected);
+    if (!reached) break;
+  }
+}
+
+}  // namespace
+}  // namespace hg

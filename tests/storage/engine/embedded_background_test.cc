@@ -1,0 +1,186 @@
+// What the threads behind the scenes meet is theirs: writers and readers go on, and hear of it
+// (spec region-store.md O1).
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <new>
+#include <thread>
+
+#include "storage/engine/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+// No memory is left for who makes a file of cells.
+class StarvingDisk : public FaultyFileSystem {
+ public:
+  StarvingDisk() : FaultyFileSystem(1) {}
+  std::atomic<bool> starves = true;
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (starves && mode == OpenMode::kCreate && path.ends_with(".cells")) throw std::bad_alloc();
+    return FaultyFileSystem::Open(path, mode);
+  }
+};
+
+void WaitUntil(const std::function<bool()>& holds) {
+  while (!holds()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+TEST_CASE("while flushes break off all else goes on, health tells, and what was held up comes") {
+  StarvingDisk disk;
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  auto store = std::move(*Embedded::Open(options, disk, clock));
+  Store& cells = store->cells();
+  const auto put = [&](const char* key) {
+    return cells.Mutate("tsdb-uid", {{key, {PutCell("id", "q", "v")}}});
+  };
+  const auto count = [&] {
+    ScanSpec spec;
+    spec.table = "tsdb-uid";
+    std::vector<Row> rows;
+    REQUIRE((*cells.Scan(spec))->Next(&rows).ok());
+    return rows.size();
+  };
+  REQUIRE(put("a").ok());
+  clock.AdvanceMs(2 * options.flush_age_ms);
+  WaitUntil([&] { return !store->Stats().background_error.empty(); });
+  CHECK(store->Stats().background_error.find("broken off") != std::string::npos);
+  CHECK(put("b").ok());
+  CHECK(count() == 2);
+  // Tables are made by whoever asks for them, not by a thread that may be gone.
+  CHECK(cells.CreateTable({"t", {{"f"}}, false}).ok());
+  CHECK(store->Stats().flushes == 0);
+  disk.starves = false;
+  WaitUntil([&] { return store->Stats().flushes > 0; });
+  WaitUntil([&] { return store->Stats().background_error.empty(); });
+  CHECK(count() == 2);
+  CHECK(store->Close().ok());
+}
+
+TEST_CASE("what there is to merge is looked for without a flush, too") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  options.merge.major_period_ms = 3'600'000;
+  for (const int64_t interval_ms : {3'600'000, 5}) {
+    CAPTURE(interval_ms);
+    options.check_interval_ms = interval_ms;
+    auto store = std::move(*Embedded::Open(options, disk, clock));
+    Store& cells = store->cells();
+    if (interval_ms > 5) {
+      REQUIRE(cells.Mutate("tsdb-uid", {{"k", {PutCell("id", "q", "v")}}}).ok());
+      REQUIRE(cells.Flush().ok());
+      REQUIRE(cells.Mutate("tsdb-uid", {{"k", {DeleteColumn("id", "q")}}}).ok());
+      REQUIRE(cells.Flush().ok());
+      // Marks of deletes are merged away when they are old enough: no flush tells of that.
+      clock.AdvanceMs(30 * 3'600'000);
+      CHECK(store->Stats().merges == 0);
+    } else {
+      WaitUntil([&] { return store->Stats().merges > 0; });
+    }
+    CHECK(store->Close().ok());
+  }
+}
+
+TEST_CASE("a merge that breaks off is tried again, and a close does not wait for it") {
+  StarvingDisk disk;
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  disk.starves = false;
+  auto store = std::move(*Embedded::Open(options, disk, clock));
+  for (int run = 0; run < 2; ++run) {
+    REQUIRE(store->cells().Mutate("tsdb-uid", {{"k", {PutCell("id", "q", "v")}}}).ok());
+    REQUIRE(store->cells().Flush().ok());
+  }
+  disk.starves = true;
+  CHECK_FALSE(store->cells().Compact().ok());
+  CHECK_FALSE(store->cells().Compact().ok());
+  disk.starves = false;
+  CHECK(store->cells().Compact().ok());
+  // The same of regions that are joined.
+  REQUIRE(store->cells().Split("tsdb-uid", "k", Bytes("k")).ok());
+  disk.starves = true;
+  CHECK_FALSE(store->cells().MergeRegions("tsdb-uid", "k").ok());
+  disk.starves = false;
+  CHECK(store->cells().MergeRegions("tsdb-uid", "k").ok());
+  CHECK(store->cells().Get("tsdb-uid", "k")->cells.size() == 1);
+  CHECK(store->Close().ok());
+}
+
+// Files of cells are made, and then something goes wrong with them, or with what is to name them.
+class HalfOpeningDisk : public FaultyFileSystem {
+ public:
+  enum class Fails : uint8_t { kNever, kMaking, kReading, kManifest };
+  HalfOpeningDisk() : FaultyFileSystem(1) {}
+  Fails fails = Fails::kNever;
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    const bool of_cells = path.ends_with(".cells");
+    if (fails == Fails::kReading && of_cells && mode == OpenMode::kRead) {
+      return Status::IoError(path + ": too many open files");
+    }
+    if (fails == Fails::kManifest && path.ends_with("MANIFEST.tmp")) {
+      return Status::IoError(path + ": no space left on device");
+    }
+    auto file = FaultyFileSystem::Open(path, mode);
+    if (fails == Fails::kMaking && of_cells && mode == OpenMode::kCreate) throw std::bad_alloc();
+    return file;
+  }
+  size_t Cells() {
+    const auto names = *List("d");
+    return static_cast<size_t>(std::count_if(
+        names.begin(), names.end(), [](const auto& name) { return name.ends_with(".cells"); }));
+  }
+};
+
+TEST_CASE("what broke off leaves no files behind") {
+  HalfOpeningDisk disk;
+  ManualClock clock(1'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.log_file_bytes = 1 << 20;
+  options.background = false;
+  auto store = std::move(*Embedded::Open(options, disk, clock));
+  Store& cells = store->cells();
+  const auto put = [&](const char* key) {
+    REQUIRE(cells.Mutate("tsdb-uid", {{key, {PutCell("id", "q", "v")}}}).ok());
+  };
+  const auto breaks_off = [&](const std::function<Status()>& work) {
+    const size_t before = disk.Cells();
+    for (const auto fails : {HalfOpeningDisk::Fails::kReading, HalfOpeningDisk::Fails::kMaking,
+                             HalfOpeningDisk::Fails::kManifest}) {
+      disk.fails = fails;
+      for (int i = 0; i < 3; ++i) CHECK_FALSE(work().ok());
+      CHECK(disk.Cells() == before);
+    }
+    disk.fails = HalfOpeningDisk::Fails::kNever;
+    CHECK(work().ok());
+  };
+  put("k");
+  breaks_off([&] { return cells.Flush(); });
+  put("l");
+  REQUIRE(cells.Flush().ok());
+  breaks_off([&] { return cells.Compact(); });
+  REQUIRE(cells.Split("tsdb-uid", "k", Bytes("l")).ok());
+  breaks_off([&] { return cells.MergeRegions("tsdb-uid", "l"); });
+  CHECK(cells.Get("tsdb-uid", "k")->cells.size() == 1);
+  CHECK(cells.Get("tsdb-uid", "l")->cells.size() == 1);
+  CHECK(store->Close().ok());
+}
+
+}  // namespace
+}  // namespace hg

@@ -1,0 +1,191 @@
+// Closing: what is kept, who is still let in, and when the directory is given to the next one.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "storage/engine/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/count_points.h"
+#include "tests/support/forwarding_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr int64_t kTime = 1700002800;
+
+// A disk that tells when its lock is released, and counts changes that come after it.
+class WatchedDisk : public FileSystem {
+ public:
+  explicit WatchedDisk(FileSystem& under) : under_(under) {}
+
+  std::function<void()> on_read;  // called before the next read of a file, once
+  [[nodiscard]] size_t changes_without_lock() const { return late_; }
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (mode == OpenMode::kCreate) Changes();
+    ASSIGN_OR_RETURN(auto file, under_.Open(path, mode));
+    return std::unique_ptr<File>(std::make_unique<WatchedFile>(*this, std::move(file)));
+  }
+  Status Rename(const std::string& from, const std::string& to) override {
+    Changes();
+    return under_.Rename(from, to);
+  }
+  Status Remove(const std::string& path) override {
+    Changes();
+    return under_.Remove(path);
+  }
+  bool Exists(const std::string& path) override { return under_.Exists(path); }
+  Result<std::vector<std::string>> List(const std::string& folder) override {
+    return under_.List(folder);
+  }
+  Result<std::vector<std::string>> ListFolders(const std::string& folder) override {
+    return under_.ListFolders(folder);
+  }
+  Status CreateFolder(const std::string& folder) override { return under_.CreateFolder(folder); }
+  Status SyncFolder(const std::string& folder) override { return under_.SyncFolder(folder); }
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path,
+                                         const std::string& note) override {
+    ASSIGN_OR_RETURN(auto lock, under_.Lock(path, note));
+    locked_ = true;
+    return std::unique_ptr<FileLock>(std::make_unique<WatchedLock>(*this, std::move(lock)));
+  }
+
+ private:
+  class WatchedFile : public ForwardingFile {
+   public:
+    WatchedFile(WatchedDisk& disk, std::unique_ptr<File> file)
+        : ForwardingFile(std::move(file)), disk_(disk) {}
+    Status ReadAt(uint64_t offset, size_t size, Bytes* out) const override {
+      if (auto call = std::exchange(disk_.on_read, nullptr)) call();
+      return ForwardingFile::ReadAt(offset, size, out);
+    }
+    Status WriteAt(uint64_t offset, ByteView bytes) override {
+      disk_.Changes();
+      return ForwardingFile::WriteAt(offset, bytes);
+    }
+
+   private:
+    WatchedDisk& disk_;
+  };
+  class WatchedLock : public FileLock {
+   public:
+    WatchedLock(WatchedDisk& disk, std::unique_ptr<FileLock> lock)
+        : disk_(disk), lock_(std::move(lock)) {}
+    ~WatchedLock() override { disk_.locked_ = false; }
+
+   private:
+    WatchedDisk& disk_;
+    const std::unique_ptr<FileLock> lock_;
+  };
+  void Changes() {
+    if (!locked_) ++late_;
+  }
+
+  FileSystem& under_;
+  std::atomic<bool> locked_{false};
+  std::atomic<size_t> late_{0};
+};
+
+EmbeddedOptions Options(Durability durability) {
+  EmbeddedOptions options;
+  options.path = "d";
+  options.durability = durability;
+  options.background = false;
+  options.sync_interval_ms = 3'600'000;
+  return options;
+}
+
+Status AppendPoint(Embedded& store, int64_t time) {
+  auto number = store.points().Register(Bytes("\0\0\1\0\0\1\0\0\1", 9));
+  if (!number.ok()) return number.status();
+  const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(1));
+  return store.points().Append({&entry, 1}).status();
+}
+
+TEST_CASE("points that no log holds are in files after Close") {
+  for (const bool background : {false, true}) {
+    FaultyFileSystem disk(1);
+    ManualClock clock(kTime * 1000);
+    EmbeddedOptions options = Options(Durability::kNone);
+    options.background = background;
+    {
+      auto store = Embedded::Open(options, disk, clock);
+      REQUIRE(store.ok());
+      for (int64_t i = 0; i < 100; ++i) REQUIRE(AppendPoint(**store, kTime + i).ok());
+      REQUIRE((*store)->cells().Flush().ok());
+      for (int64_t i = 100; i < 200; ++i) REQUIRE(AppendPoint(**store, kTime + i).ok());
+      CHECK((*store)->Close().ok());
+    }
+    disk.PowerCut();
+    auto store = Embedded::Open(options, disk, clock);
+    REQUIRE(store.ok());
+    CHECK(CountPoints(**store) == 200);
+  }
+}
+
+TEST_CASE("Close says so when points that no log holds cannot be written") {
+  FaultyFileSystem disk(1);
+  ManualClock clock(kTime * 1000);
+  auto store = Embedded::Open(Options(Durability::kNone), disk, clock);
+  REQUIRE(store.ok());
+  REQUIRE(AppendPoint(**store, kTime).ok());
+  REQUIRE((*store)->cells().Sync().ok());
+  disk.FailAllCalls();
+  CHECK(!(*store)->Close().ok());
+}
+
+TEST_CASE("a write that was let in before Close and comes late is refused") {
+  FaultyFileSystem faulty(1);
+  WatchedDisk disk(faulty);
+  ManualClock clock(kTime * 1000);
+  auto store = Embedded::Open(Options(Durability::kLogged), disk, clock);
+  REQUIRE(store.ok());
+  RowMutation mutation{"row", {PutCell("id", "metrics", "old")}};
+  REQUIRE((*store)->cells().Mutate("tsdb-uid", {mutation}).ok());
+  REQUIRE((*store)->cells().Flush().ok());
+  // The row is read from a file between the first look at the door and the write lock.
+  bool closed = false;
+  disk.on_read = [&] { closed = (*store)->Close().ok(); };
+  mutation.changes = {PutCell("id", "metrics", "new")};
+  auto written = (*store)->cells().CompareAndMutate("id", "metrics", "old", "tsdb-uid", mutation);
+  REQUIRE(closed);
+  CHECK(written.status().code() == StatusCode::kUnavailable);
+  store->reset();
+  CHECK(disk.changes_without_lock() == 0);
+}
+
+TEST_CASE("nothing is changed on the disk after Close has given the lock away") {
+  for (int round = 0; round < 30; ++round) {
+    FaultyFileSystem faulty(1);
+    WatchedDisk disk(faulty);
+    ManualClock clock(kTime * 1000);
+    auto store = Embedded::Open(Options(Durability::kLogged), disk, clock);
+    REQUIRE(store.ok());
+    std::atomic<int> inside{0};
+    std::vector<std::thread> threads;
+    threads.emplace_back([&] {
+      for (int64_t i = 0; AppendPoint(**store, kTime + i % 3600).ok(); ++i) ++inside;
+    });
+    threads.emplace_back([&] {
+      while ((*store)->cells().Flush().ok()) ++inside;
+    });
+    threads.emplace_back([&] {
+      while ((*store)->cells().Compact().ok()) ++inside;
+    });
+    while (inside < 20 + round) std::this_thread::yield();
+    CHECK((*store)->Close().ok());
+    for (std::thread& thread : threads) thread.join();
+    store->reset();
+    REQUIRE(disk.changes_without_lock() == 0);
+    CHECK(Embedded::Open(Options(Durability::kLogged), faulty, clock).ok());
+  }
+}
+
+}  // namespace
+}  // namespace hg

@@ -1,0 +1,102 @@
+// Writes of which only the last is waited for (storage/base/commit_later.h).
+
+#include <doctest/doctest.h>
+
+#include <future>
+
+#include "storage/base/commit_later.h"
+#include "storage/engine/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+std::unique_ptr<Embedded> Open(FaultyFileSystem& disk) {
+  static const ManualClock clock(1'700'003'000'000);
+  EmbeddedOptions options;
+  options.path = "d";
+  options.background = false;
+  options.durability = Durability::kSynced;
+  options.sync_interval_ms = 3'600'000;  // nobody but who waits writes
+  options.log_file_bytes = 1 << 20;
+  auto opened = Embedded::Open(options, disk, clock);
+  INFO(opened.status().ToString());
+  REQUIRE(opened.ok());
+  return std::move(*opened);
+}
+
+// What naming a series writes.
+void Name(Embedded& store) {
+  REQUIRE(store.cells().Increment("tsdb-uid", "c", "id", "metrics", 1).ok());
+  const auto put = store.cells().CompareAndMutate("name", "metrics", std::nullopt, "tsdb-uid",
+                                                  {"r", {PutCell("name", "metrics", "m")}});
+  REQUIRE((put.ok() && *put));
+  REQUIRE(store.cells().Mutate("tsdb-uid", {{"m", {PutCell("id", "metrics", "1")}}}).ok());
+}
+
+Status StorePoint(Embedded& store) {
+  const auto series = store.points().Register(Bytes("\0\0\1\0\0\1\0\0\1", 9));
+  if (!series.ok()) return series.status();
+  const PointEntry entry = MakePointEntry(*series, Timestamp{1'700'002'800}, PointValue::Int(1));
+  const auto position = store.points().Append({&entry, 1});
+  if (!position.ok()) return position.status();
+  std::promise<Status> committed;
+  store.points().Commit(*position, [&](Status status) { committed.set_value(std::move(status)); });
+  return committed.get_future().get();
+}
+
+size_t RowsOfNames(FaultyFileSystem& disk, std::unique_ptr<Embedded> store) {
+  disk.FailAllCalls();
+  store.reset();
+  disk.PowerCut();
+  disk.FailCall(0);
+  store = Open(disk);
+  size_t rows = 0;
+  for (const char* key : {"c", "r", "m"}) {
+    const auto row = store->cells().Get("tsdb-uid", key);
+    REQUIRE(row.ok());
+    rows += row->cells.size();
+  }
+  return rows;
+}
+
+TEST_CASE("writes that are committed later wait for no disk, and are read at once") {
+  FaultyFileSystem disk(1);
+  auto store = Open(disk);
+  disk.FailCall(0);
+  {
+    const CommitLater later;
+    Name(*store);
+    { const CommitLater inside; }
+    REQUIRE(store->cells().Mutate("tsdb-uid", {{"n", {PutCell("id", "metrics", "2")}}}).ok());
+    CHECK(disk.calls() == 0);
+    CHECK(store->cells().Get("tsdb-uid", "m")->cells.size() == 1);
+  }
+  REQUIRE(store->cells().Mutate("tsdb-uid", {{"o", {PutCell("id", "metrics", "3")}}}).ok());
+  CHECK(disk.calls() > 0);
+}
+
+TEST_CASE("writes that are committed later survive with the points that came behind them") {
+  FaultyFileSystem disk(2);
+  auto store = Open(disk);
+  {
+    const CommitLater later;
+    Name(*store);
+  }
+  REQUIRE(StorePoint(*store).ok());
+  CHECK(RowsOfNames(disk, std::move(store)) == 3);
+}
+
+TEST_CASE("writes that nobody committed are gone with the power") {
+  FaultyFileSystem disk(3);
+  auto store = Open(disk);
+  {
+    const CommitLater later;
+    Name(*store);
+  }
+  CHECK(RowsOfNames(disk, std::move(store)) == 0);
+}
+
+}  // namespace
+}  // namespace hg

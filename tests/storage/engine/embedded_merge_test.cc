@@ -1,0 +1,402 @@
+// What the embedded store does by itself: when regions are flushed, merged and divided (spec
+// region-store.md W3, W8 to W13, R9 to R13, C1 to C5).
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "storage/engine/engine.h"
+#include "tests/storage/engine/temp_folder.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr uint32_t kBase = 1699920000;
+
+EmbeddedOptions Options() {
+  EmbeddedOptions options;
+  options.background = false;
+  return options;
+}
+
+// The machine's files, where the making of a cell file can be held up.
+class GateFiles : public FileSystem {
+ public:
+  // The next cell file that is made waits for Release.
+  void HoldNext() {
+    std::lock_guard lock(mutex_);
+    hold_ = true;
+  }
+  void WaitUntilHeld() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return held_; });
+  }
+  void Release() {
+    std::lock_guard lock(mutex_);
+    released_ = true;
+    changed_.notify_all();
+  }
+
+  Result<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (mode == OpenMode::kCreate && path.ends_with(".cells")) {
+      std::unique_lock lock(mutex_);
+      if (hold_ && !held_) {
+        held_ = true;
+        changed_.notify_all();
+        changed_.wait(lock, [this] { return released_; });
+      }
+    }
+    return disk_.Open(path, mode);
+  }
+  Status Rename(const std::string& from, const std::string& to) override {
+    return disk_.Rename(from, to);
+  }
+  Status Remove(const std::string& path) override { return disk_.Remove(path); }
+  bool Exists(const std::string& path) override { return disk_.Exists(path); }
+  Result<std::vector<std::string>> List(const std::string& folder) override {
+    return disk_.List(folder);
+  }
+  Result<std::vector<std::string>> ListFolders(const std::string& folder) override {
+    return disk_.ListFolders(folder);
+  }
+  Status CreateFolder(const std::string& folder) override { return disk_.CreateFolder(folder); }
+  Status SyncFolder(const std::string& folder) override { return disk_.SyncFolder(folder); }
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path,
+                                         const std::string& note) override {
+    return disk_.Lock(path, note);
+  }
+
+ private:
+  FileSystem& disk_ = PosixFileSystem();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool hold_ = false, held_ = false, released_ = false;  // guarded by mutex_
+};
+
+// What Snappy cannot make smaller: n bytes that no other seed has.
+Bytes Noise(uint64_t seed, size_t n) {
+  Bytes bytes;
+  for (uint64_t i = 1; bytes.size() < n; ++i) {
+    AppendBig(&bytes, (i + seed * 1'000'000) * 0x9E3779B97F4A7C15, 8);
+  }
+  return bytes;
+}
+
+struct Fixture {
+  explicit Fixture(EmbeddedOptions options, int64_t now_ms = int64_t{kBase} * 1000)
+      : clock(now_ms) {
+    options.path = folder.path();
+    auto opened = points::Engine::Open(options, files, clock);
+    REQUIRE(opened.ok());
+    engine = std::move(*opened);
+    table = *engine->FindTable("tsdb-uid");
+  }
+
+  void Put(const Bytes& key, const Bytes& value = "v") {
+    REQUIRE(engine->Write(*table, key, {PutCell("id", "q", value)}).ok());
+  }
+  [[nodiscard]] points::Runs RunsOf(const Bytes& key) const {
+    const auto version = engine->Pin();
+    return version->RunsOf(table->id, version->RegionsOf(table->id).IdOf(key));
+  }
+  [[nodiscard]] size_t CountRegions() const { return engine->Pin()->RegionsOf(table->id).count(); }
+  [[nodiscard]] bool AnyMarks(const Bytes& key) const {
+    const auto runs = RunsOf(key);
+    return std::any_of(runs.begin(), runs.end(),
+                       [](const auto& run) { return run->entry().marks; });
+  }
+
+  TempFolder folder;
+  GateFiles files;
+  ManualClock clock;
+  std::unique_ptr<points::Engine> engine;
+  const points::Table* table = nullptr;
+};
+
+using Pool = points::Engine::MergePool;
+
+TEST_CASE("a region is divided at the very byte of its threshold, and never without a policy") {
+  EmbeddedOptions options = Options();
+  const auto count_at = [&](region::SplitRule rule, int64_t more) {
+    uint64_t bytes = 0;
+    for (const bool measure : {true, false}) {
+      options.split.rule = measure ? region::SplitRule::kNone : rule;
+      options.split.jitter = 0;
+      options.split.bytes_max = bytes + static_cast<uint64_t>(more);
+      Fixture f(options);
+      for (const char* key : {"a", "b", "c", "d"}) f.Put(key, Bytes(1000, 'x'));
+      REQUIRE(f.engine->Flush().ok());
+      bytes = f.RunsOf("a")[0]->bytes();
+      REQUIRE(f.engine->SplitWhereDue().ok());
+      if (!measure) return f.CountRegions();
+    }
+    return size_t{0};
+  };
+  CHECK(count_at(region::SplitRule::kConstant, 0) == 2);
+  CHECK(count_at(region::SplitRule::kConstant, 1) == 1);
+  CHECK(count_at(region::SplitRule::kNone, -1000) == 1);
+}
+
+TEST_CASE("one group that is too large is left alone, not tried for ever") {
+  EmbeddedOptions options = Options();
+  options.split.rule = region::SplitRule::kConstant;
+  options.split.bytes_max = 1;
+  Fixture f(options);
+  f.Put("row", Bytes(1000, 'x'));
+  REQUIRE(f.engine->Flush().ok());
+  for (int i = 0; i < 3; ++i) REQUIRE(f.engine->SplitWhereDue().ok());
+  CHECK(f.CountRegions() == 1);
+}
+
+TEST_CASE("no region is divided by itself once there are as many as there may be") {
+  EmbeddedOptions options = Options();
+  options.split.rule = region::SplitRule::kConstant;
+  options.split.bytes_max = 1;
+  options.split.regions_max = 6;  // of five tables
+  Fixture f(options);
+  for (int i = 0; i < 50; ++i) f.Put("row" + std::to_string(i));
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE(f.engine->Flush().ok());
+    REQUIRE(f.engine->SplitWhereDue().ok());
+    REQUIRE(f.engine->MergePending(Pool::kAny).ok());
+  }
+  CHECK(f.engine->Stats().regions == 6);
+}
+
+TEST_CASE("a minor merge keeps marks, one of all drops them") {
+  EmbeddedOptions options = Options();
+  Fixture f(options);
+  f.Put("row", "old");
+  f.Put("other");
+  REQUIRE(f.engine->Flush().ok());
+  // Older than the rest together: a merge of the newer ones only.
+  for (uint64_t i = 0; i < 40; ++i) f.Put("big" + std::to_string(i), Noise(i, 1 << 19));
+  REQUIRE(f.engine->Flush().ok());
+  REQUIRE(f.engine->Compact(*f.table).ok());
+  REQUIRE(f.engine->Write(*f.table, "row", {DeleteColumn("id", "q")}).ok());
+  REQUIRE(f.engine->Flush().ok());
+  for (int i = 0; i < 2; ++i) {
+    f.Put("more" + std::to_string(i));
+    REQUIRE(f.engine->Flush().ok());
+  }
+  REQUIRE(f.RunsOf("row").size() == 4);
+  REQUIRE(f.engine->MergePending(Pool::kAny).ok());
+  CHECK(f.RunsOf("row").size() == 2);
+  CHECK(f.AnyMarks("row"));
+  const auto row = f.engine->Read(*f.engine->Pin(), *f.table, "row");
+  REQUIRE(row.ok());
+  CHECK(row->cells.HasMarks());
+  // After its time, by itself (spec region-store.md C4).
+  f.clock.AdvanceMs(int64_t{11} * 24 * 3'600'000);
+  REQUIRE(f.engine->MergePending(Pool::kAny).ok());
+  CHECK(f.RunsOf("row").size() == 1);
+  CHECK(!f.AnyMarks("row"));
+  CHECK(f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.empty());
+}
+
+TEST_CASE("an idle store with one cell is flushed within its time and a tenth") {
+  EmbeddedOptions options = Options();
+  Fixture f(options);
+  f.Put("row");
+  f.clock.AdvanceMs(options.flush_age_ms - 1);
+  REQUIRE(f.engine->FlushIfNeeded().ok());
+  CHECK(f.RunsOf("row").empty());
+  f.clock.AdvanceMs(options.flush_age_ms / 10 + 1);
+  REQUIRE(f.engine->FlushIfNeeded().ok());
+  CHECK(f.RunsOf("row").size() == 1);
+}
+
+TEST_CASE("where merges lag, flushes are put off: one more file for each 90 s") {
+  EmbeddedOptions options = Options();
+  options.flush_age_ms = 1000;
+  Fixture f(options);
+  for (int i = 0; i < 16; ++i) {
+    f.Put("row");
+    REQUIRE(f.engine->Flush().ok());
+  }
+  for (size_t more = 1; more <= 2; ++more) {
+    f.Put("row");
+    f.clock.AdvanceMs(2000);
+    REQUIRE(f.engine->FlushIfNeeded().ok());
+    f.clock.AdvanceMs(89'999);
+    REQUIRE(f.engine->FlushIfNeeded().ok());
+    CHECK(f.RunsOf("row").size() == 15 + more);
+    f.clock.AdvanceMs(1);
+    REQUIRE(f.engine->FlushIfNeeded().ok());
+    CHECK(f.RunsOf("row").size() == 16 + more);
+  }
+  // Merged, the next one is in time.
+  REQUIRE(f.engine->MergePending(Pool::kAny).ok());
+  f.Put("row");
+  f.clock.AdvanceMs(2000);
+  const size_t runs = f.RunsOf("row").size();
+  REQUIRE(f.engine->FlushIfNeeded().ok());
+  CHECK(f.RunsOf("row").size() == runs + 1);
+}
+
+TEST_CASE("a flush that is asked for is not put off") {
+  EmbeddedOptions options = Options();
+  Fixture f(options);
+  for (size_t i = 1; i <= 20; ++i) {
+    f.Put("row");
+    REQUIRE(f.engine->Flush().ok());
+    CHECK(f.RunsOf("row").size() == i);
+  }
+}
+
+TEST_CASE("each of the two pools merges what is of its size") {
+  EmbeddedOptions options = Options();
+  options.merge.large_bytes = 2000;
+  Fixture f(options);
+  REQUIRE(f.engine->Split(*f.table, "", Bytes("m")).ok());
+  for (uint64_t i = 0; i < 3; ++i) {
+    f.Put("small");
+    f.Put("a large one" + std::to_string(i), Noise(i, 2048));
+    REQUIRE(f.engine->Flush().ok());
+  }
+  REQUIRE(f.RunsOf("a").size() == 3);
+  REQUIRE(f.RunsOf("small").size() == 3);
+  REQUIRE(f.engine->MergePending(Pool::kSmall).ok());
+  CHECK(f.RunsOf("a").size() == 3);
+  CHECK(f.RunsOf("small").size() == 1);
+  REQUIRE(f.engine->MergePending(Pool::kLarge).ok());
+  CHECK(f.RunsOf("a").size() == 1);
+}
+
+TEST_CASE("an idle region does not keep the log of a busy one") {
+  EmbeddedOptions options = Options();
+  options.log_file_bytes = 1 << 12;
+  options.log_max_bytes = 1 << 16;
+  Fixture f(options);
+  REQUIRE(f.engine->Split(*f.table, "", Bytes("m")).ok());
+  f.Put("idle");
+  size_t log_files_max = 0;
+  for (int i = 0; i < 2000; ++i) {
+    f.Put("z" + std::to_string(i), Bytes(100, 'x'));
+    REQUIRE(f.engine->FlushIfNeeded().ok());
+    size_t log_files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(f.folder.path())) {
+      log_files += entry.path().extension() == ".log" ? 1 : 0;
+    }
+    log_files_max = std::max(log_files_max, log_files);
+  }
+  CHECK(f.RunsOf("idle").size() == 1);
+  CHECK(f.RunsOf("z").size() > 2);
+  CHECK(f.engine->Stats().log_bytes <= (1 << 16) + 4096);
+  CHECK(log_files_max < 2 * ((1 << 16) / (1 << 12)) + 4);
+}
+
+// Both write the same column with one time: the later write must stay the later one (C3), and the
+// small merge need not wait for the large one (C5).
+TEST_CASE("a large merge delays no small one of its region, and their order stays") {
+  EmbeddedOptions options = Options();
+  options.merge.large_bytes = 2000;
+  Fixture f(options);
+  const auto put_at_one_time = [&](const Bytes& value) {
+    CellChange put = PutCell("id", "q", value);
+    put.timestamp_ms = 1000;
+    REQUIRE(f.engine->Write(*f.table, "row", {put}).ok());
+  };
+  for (uint64_t i = 0; i < 3; ++i) {
+    f.Put("large" + std::to_string(i), Noise(i, 2048));
+    put_at_one_time("old" + std::to_string(i));
+    REQUIRE(f.engine->Flush().ok());
+  }
+  f.files.HoldNext();
+  std::thread large([&] { REQUIRE(f.engine->MergePending(Pool::kLarge).ok()); });
+  f.files.WaitUntilHeld();
+  for (int i = 0; i < 3; ++i) {
+    put_at_one_time("new" + std::to_string(i));
+    REQUIRE(f.engine->Flush().ok());
+  }
+  CHECK(f.RunsOf("row").size() == 6);
+  REQUIRE(f.engine->MergePending(Pool::kSmall).ok());
+  CHECK(f.RunsOf("row").size() == 4);
+  f.files.Release();
+  large.join();
+  CHECK(f.RunsOf("row").size() == 2);
+  const auto value = [&] {
+    return f.engine->Read(*f.engine->Pin(), *f.table, "row")->cells.versions.at(0).value;
+  };
+  CHECK(value() == "new2");
+  REQUIRE(f.engine->Compact(*f.table).ok());
+  CHECK(value() == "new2");
+}
+
+TEST_CASE("memory is flushed by the first write past a quarter of what it may hold") {
+  EmbeddedOptions options = Options();
+  options.memory_limit_bytes = 64 << 20;
+  Fixture f(options);
+  const uint64_t quarter = f.engine->Stats().memory_limit_bytes / 4;
+  for (uint64_t i = 0;; ++i) {
+    f.Put("row" + std::to_string(i), Noise(i, 4096));
+    const uint64_t bytes = f.engine->Stats().memory_bytes;
+    REQUIRE(f.engine->FlushIfNeeded().ok());
+    const bool flushed = f.engine->Stats().flushes > 0;
+    CHECK(flushed == (bytes > quarter));
+    if (flushed) break;
+  }
+}
+
+TEST_CASE("with many regions and little memory nobody is stuck, nothing lost, the budget holds") {
+  EmbeddedOptions options = Options();
+  options.background = true;
+  options.memory_limit_bytes = 16 << 20;
+  TableDescriptor table{"many", {{"f"}}, false};
+  for (int i = 1; i < 50; ++i) table.splits.emplace_back(1, static_cast<char>('0' + i));
+  options.tables.push_back(table);
+  Fixture f(options);
+  const points::Table* many = *f.engine->FindTable("many");
+  REQUIRE(f.engine->Pin()->RegionsOf(many->id).count() == 50);
+  constexpr uint64_t kWriters = 4, kRows = 2500, kRowBytes = 4096;
+  const auto key_of = [](uint64_t writer, uint64_t i) {
+    Bytes key(1, static_cast<char>('0' + (i * 7 + writer) % 50));
+    AppendBig(&key, i * kWriters + writer, 4);
+    return key;
+  };
+  const uint64_t limit = f.engine->Stats().memory_limit_bytes;
+  // However fast files are made, the writers meet the limit first.
+  f.files.HoldNext();
+  std::atomic<uint64_t> most{0}, refused{0}, failed{0};
+  std::vector<std::thread> writers;
+  for (uint64_t w = 0; w < kWriters; ++w) {
+    writers.emplace_back([&, w] {
+      const Bytes value = Noise(w, kRowBytes);
+      for (uint64_t i = 0; i < kRows;) {
+        const auto written = f.engine->Write(*many, key_of(w, i), {PutCell("f", "q", value)});
+        uint64_t now = f.engine->Stats().memory_bytes, before = most;
+        while (now > before && !most.compare_exchange_weak(before, now)) {
+        }
+        if (written.ok()) {
+          ++i;
+        } else if (written.status().code() == StatusCode::kBusy) {
+          if (refused++ == 0) f.files.Release();
+          std::this_thread::yield();
+        } else {
+          ++failed;
+          return;
+        }
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  CHECK(failed == 0);
+  CHECK(refused > 0);
+  CHECK(most <= limit + kWriters * 2 * kRowBytes);
+  uint64_t rows = 0;
+  for (uint64_t w = 0; w < kWriters; ++w) {
+    for (uint64_t i = 0; i < kRows; ++i) {
+      rows += f.engine->Read(*f.engine->Pin(), *many, key_of(w, i))->cells.versions.size();
+    }
+  }
+  CHECK(rows == kWriters * kRows);
+}
+
+}  // namespace
+}  // namespace hg

@@ -1,0 +1,451 @@
+// Regions of the embedded store: how tables are divided and joined, by whom and when, and what
+// becomes of their files (spec region-store.md §5 and §6).
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded.h"
+#include "storage/engine/engine.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/storage/engine/count_points.h"
+#include "tests/storage/engine/temp_folder.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr uint32_t kBase = 1699920000;  // a day's first hour
+
+EmbeddedOptions Options(const std::string& path) {
+  EmbeddedOptions options;
+  options.path = path;
+  options.background = false;
+  return options;
+}
+
+Bytes Tsuid(uint64_t metric, uint64_t host = 1) {
+  Bytes tsuid;
+  AppendBig(&tsuid, metric, 3);
+  AppendBig(&tsuid, 1, 3);
+  AppendBig(&tsuid, host, 3);
+  return tsuid;
+}
+
+void WritePoint(Points& points, const Bytes& tsuid, int64_t time, int64_t value) {
+  const auto number = points.Register(tsuid);
+  REQUIRE(number.ok());
+  const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(value));
+  const auto position = points.Append({&entry, 1});
+  REQUIRE(position.ok());
+  points.Commit(*position, [](const Status& status) { REQUIRE(status.ok()); });
+}
+
+// Each metric has a row of one point for each host and hour.
+void WriteRows(Points& points, std::initializer_list<uint64_t> metrics, uint32_t hours,
+               uint64_t hosts = 1) {
+  for (const uint64_t metric : metrics) {
+    for (uint64_t host = 1; host <= hosts; ++host) {
+      for (uint32_t hour = 0; hour < hours; ++hour) {
+        WritePoint(points, Tsuid(metric, host), kBase + hour * 3600, hour);
+      }
+    }
+  }
+}
+
+std::string Dump(Store& store, const std::string& table = "tsdb") {
+  std::string text;
+  ScanSpec spec;
+  spec.table = table;
+  auto cursor = store.Scan(spec);
+  REQUIRE(cursor.ok());
+  for (std::vector<Row> rows;;) {
+    REQUIRE((*cursor)->Next(&rows).ok());
+    if (rows.empty()) return text;
+    for (const Row& row : rows) {
+      for (const Cell& cell : row.cells) {
+        text += ToHex(row.key) + '\t' + cell.family + '\t' + ToHex(cell.qualifier) + '\t' +
+                ToHex(cell.value) + '\n';
+      }
+    }
+  }
+}
+
+std::vector<RegionInfo> Regions(Store& store, const std::string& table = "tsdb") {
+  const auto regions = store.Regions(table);
+  REQUIRE(regions.ok());
+  for (size_t i = 0; i < regions->size(); ++i) {
+    CHECK((i == 0) == (*regions)[i].start.empty());
+    CHECK((*regions)[i].stop == (i + 1 < regions->size() ? (*regions)[i + 1].start : Bytes()));
+  }
+  return *regions;
+}
+
+std::string Starts(Store& store, const std::string& table = "tsdb") {
+  std::string text;
+  for (const RegionInfo& region : Regions(store, table)) text += ToHex(region.start) + " ";
+  return text;
+}
+
+Bytes Key(uint64_t metric, std::optional<uint32_t> base = {}) {
+  Bytes key;
+  AppendBig(&key, metric, 3);
+  if (base) AppendBig(&key, *base, 4);
+  return key;
+}
+
+std::set<std::string> RunFilesIn(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string ending = entry.path().extension();
+    if (ending == ".cells" || ending == ".points") names.insert(entry.path().filename());
+  }
+  return names;
+}
+
+// 4 salt buckets; among its cells are keys of salts that no series has, which the first version
+// kept with those of the first bucket.
+TEST_CASE("a data directory of before regions is read, keys of no bucket included") {
+  const std::string fixtures = HG_SOURCE_DIR "/tests/storage/engine/fixtures/salted_v1";
+  std::ifstream file(fixtures + ".dump");
+  std::stringstream expected;
+  expected << file.rdbuf();
+  TempFolder folder;
+  std::filesystem::copy(fixtures, folder.path(), std::filesystem::copy_options::recursive);
+  EmbeddedOptions options = Options(folder.path());
+  options.layout.salt_width = 1;
+  options.layout.salt_buckets = 4;
+  for (int round = 0; round < 2; ++round) {
+    auto store = Embedded::Open(options);
+    INFO(store.status().ToString());
+    REQUIRE(store.ok());
+    Store& cells = (*store)->cells();
+    CHECK(Starts(cells) == " 01 02 03 ");
+    CHECK(Dump(cells) == expected.str());
+    CHECK(Regions(cells)[3].references == (round == 0 ? 1 : 0));
+    REQUIRE(cells.Compact().ok());
+    CHECK(Dump(cells) == expected.str());
+    CHECK(Regions(cells)[3].references == 0);
+    const auto checked = (*store)->maintenance().Check();
+    REQUIRE(checked.ok());
+    CHECK(checked->damages.empty());
+  }
+}
+
+TEST_CASE("n keys make a table of n+1 regions") {
+  TempFolder folder;
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  TableDescriptor table{"t", {{"f"}}, false};
+  table.splits = {"m", "c", "x"};
+  REQUIRE(cells.CreateTable(table).ok());
+  CHECK(Starts(cells, "t") == " 63 6d 78 ");
+  for (const char* key : {"a", "c", "d", "m", "z"}) {
+    REQUIRE(cells.Mutate("t", {{key, {PutCell("f", "q", key)}}}).ok());
+  }
+  const std::string before = Dump(cells, "t");
+  REQUIRE(cells.Flush().ok());
+  CHECK(Dump(cells, "t") == before);
+  for (const RegionInfo& region : Regions(cells, "t")) CHECK(region.file_count == 1);
+  for (const std::vector<Bytes>& bad : {std::vector<Bytes>{"a", ""}, {"b", "a", "b"}}) {
+    TableDescriptor refused{"u", {{"f"}}, false};
+    refused.splits = bad;
+    CHECK(cells.CreateTable(refused).code() == StatusCode::kInvalidArgument);
+  }
+  CHECK(cells.Regions("u").status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("salted series are spread evenly over the regions of the buckets") {
+  TempFolder folder;
+  EmbeddedOptions options = Options(folder.path());
+  options.layout.salt_width = 1;
+  options.layout.salt_buckets = 8;
+  auto store = Embedded::Open(options);
+  REQUIRE(store.ok());
+  WriteRows((*store)->points(), {1, 2, 3, 4}, 1, 2000);
+  REQUIRE((*store)->cells().Flush().ok());
+  const auto regions = Regions((*store)->cells());
+  REQUIRE(regions.size() == 8);
+  uint64_t total = 0;
+  for (const RegionInfo& region : regions) total += region.file_bytes;
+  for (const RegionInfo& region : regions) {
+    CHECK(static_cast<double>(region.file_bytes) > 0.8 * static_cast<double>(total) / 8);
+    CHECK(static_cast<double>(region.file_bytes) < 1.2 * static_cast<double>(total) / 8);
+  }
+}
+
+TEST_CASE("a split rewrites nothing, and both halves are read up to the key exactly") {
+  TempFolder folder;
+  for (const std::optional<uint32_t> base :
+       {std::optional<uint32_t>(), std::optional(kBase + 7200)}) {
+    const std::string path = folder.path() + (base ? "/hour" : "/metric");
+    auto store = Embedded::Open(Options(path));
+    REQUIRE(store.ok());
+    Store& cells = (*store)->cells();
+    WriteRows((*store)->points(), {1, 2, 3}, 5, 3);
+    REQUIRE(cells
+                .Mutate("tsdb", {{codec::MakeRowKey(KeyLayout(), Tsuid(2), kBase + 7200),
+                                  {PutCell("t", Bytes("\1\0\0", 3), "{}")}}})
+                .ok());
+    REQUIRE(cells.Flush().ok());
+    const std::string before = Dump(cells);
+    const auto files = RunFilesIn(path);
+    const Bytes key = Key(2, base);
+    REQUIRE(cells.Split("tsdb", key, key).ok());
+    CHECK(RunFilesIn(path) == files);
+    CHECK(Starts(cells) == " " + ToHex(key) + " ");
+    CHECK(Regions(cells)[0].references == 1);
+    CHECK(Regions(cells)[1].references == 1);
+    CHECK((*store)->Stats().splits == 1);
+    for (int round = 0; round < 3; ++round) {
+      CHECK(Dump((*store)->cells()) == before);
+      for (const uint64_t metric : {1, 2, 3}) CHECK(CountPoints((*store)->points(), metric) == 15);
+      if (round == 0) REQUIRE((*store)->cells().CompactTable("tsdb").ok());
+      if (round == 1) {
+        store->reset();
+        store = Embedded::Open(Options(path));
+        REQUIRE(store.ok());
+      }
+    }
+    CHECK(Regions((*store)->cells())[0].references == 0);
+  }
+}
+
+TEST_CASE("a region is not split again before its references are gone, nor files before them") {
+  TempFolder folder;
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  WriteRows((*store)->points(), {1, 2, 3, 4}, 2);
+  REQUIRE(cells.Flush().ok());
+  REQUIRE(cells.Split("tsdb", "", Key(3)).ok());
+  const auto parents = RunFilesIn(folder.path());
+  CHECK(cells.Split("tsdb", "", Key(2)).status().code() == StatusCode::kConflict);
+  CHECK(cells.Split("tsdb", Key(3), {}).status().code() == StatusCode::kConflict);
+  // Joining rewrites them, too; so does a merge of one child, after which the other still has them.
+  ScanSpec spec;
+  spec.table = "tsdb";
+  auto cursor = cells.Scan(spec);  // a reader keeps what it reads
+  REQUIRE(cells.CompactTable("tsdb").ok());
+  cursor = Status::NotFound("");
+  const auto children = RunFilesIn(folder.path());
+  for (const std::string& name : parents) {
+    // The series table is another one.
+    if (name.find(".points") != std::string::npos) CHECK(!children.contains(name));
+  }
+  REQUIRE(cells.Split("tsdb", "", Key(2)).ok());
+  CHECK(Starts(cells) == " 000002 000003 ");
+}
+
+TEST_CASE("a child that is merged leaves the other one its parent's files") {
+  TempFolder folder;
+  ManualClock clock(int64_t{kBase} * 1000);
+  auto engine = points::Engine::Open(Options(folder.path()), PosixFileSystem(), clock);
+  REQUIRE(engine.ok());
+  points::Engine& e = **engine;
+  const points::Table* table = *e.FindTable("tsdb-uid");
+  for (const char* key : {"a", "b", "c", "d"}) {
+    REQUIRE(e.Write(*table, key, {PutCell("id", "q", key)}).ok());
+  }
+  REQUIRE(e.Flush().ok());
+  REQUIRE(e.Split(*table, "", Bytes("c")).ok());
+  const auto parents = RunFilesIn(folder.path());
+  const auto numbers = [&] {
+    std::multiset<uint64_t> all;
+    for (const auto& [place, runs] : e.Pin()->runs) {
+      for (const auto& run : runs) {
+        if (place.first == table->id) all.insert(run->entry().number);
+      }
+    }
+    return all;
+  };
+  REQUIRE(numbers().size() == 2);
+  const uint64_t parent = *numbers().begin();
+  CHECK(numbers().count(parent) == 2);
+  // Joined regions are rewritten as one: both references are gone, and the file with them.
+  REQUIRE(e.MergeRegions(*table, "c").ok());
+  CHECK(numbers().count(parent) == 0);
+  CHECK(numbers().size() == 1);
+  CHECK(!std::filesystem::exists(points::Run::CellsPath(folder.path(), parent)));
+  CHECK(RunFilesIn(folder.path()).size() == parents.size());
+  // Another split, whose children the background would merge first of all.
+  REQUIRE(e.Split(*table, "", Bytes("c")).ok());
+  const uint64_t second = *numbers().begin();
+  REQUIRE(e.MergePending(points::Engine::MergePool::kAny).ok());
+  CHECK(numbers().count(second) == 0);
+  CHECK(numbers().size() == 2);
+  CHECK(!std::filesystem::exists(points::Run::CellsPath(folder.path(), second)));
+}
+
+TEST_CASE("a forced split takes a key within the region, cut to a whole group") {
+  TempFolder folder;
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  const Bytes row = codec::MakeRowKey(KeyLayout(), Tsuid(2), kBase);
+  const auto split = cells.Split("tsdb", row, row);
+  REQUIRE(split.ok());
+  CHECK(*split == Key(2, kBase));
+  const auto refused = [&](const Bytes& in, const Bytes& at) {
+    const Status status = cells.Split("tsdb", in, at).status();
+    CHECK(status.code() == StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  refused("", "");
+  CHECK(refused("", Key(3)).find("\\x00\\x00\\x03") != std::string::npos);
+  refused(Key(3), Key(1));
+  refused(row, row);
+  // In a group that is a region's start there is no other key.
+  refused(row, codec::MakeRowKey(KeyLayout(), Tsuid(2, 7), kBase));
+  CHECK(cells.Split("none", "", Key(3)).status().code() == StatusCode::kNotFound);
+}
+
+TEST_CASE("a computed split halves the files; one group of rows is refused") {
+  TempFolder folder;
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  CHECK(cells.Split("tsdb", "", {}).status().code() == StatusCode::kConflict);
+  WriteRows((*store)->points(), {5}, 1, 30);
+  REQUIRE(cells.Flush().ok());
+  CHECK(cells.Split("tsdb", "", {}).status().code() == StatusCode::kConflict);
+  WriteRows((*store)->points(), {5}, 100, 30);
+  REQUIRE(cells.Flush().ok());
+  REQUIRE(cells.Compact().ok());
+  const auto split = cells.Split("tsdb", "", {});
+  REQUIRE(split.ok());
+  CHECK(split->substr(0, 3) == Key(5));
+  CHECK(*split == Key(5, kBase + 2 * 86400));
+  REQUIRE(cells.CompactTable("tsdb").ok());
+  const auto regions = Regions(cells);
+  const auto left = static_cast<double>(regions[0].file_bytes);
+  const auto right = static_cast<double>(regions[1].file_bytes);
+  CHECK(left / (left + right) > 0.4);
+  CHECK(left / (left + right) < 0.6);
+
+  // One row is never divided.
+  REQUIRE(cells.Mutate("tsdb-uid", {{"row", {PutCell("id", "q", Bytes(1 << 20, 'x'))}}}).ok());
+  REQUIRE(cells.Flush().ok());
+  CHECK(cells.Split("tsdb-uid", "", {}).status().code() == StatusCode::kConflict);
+}
+
+TEST_CASE("regions that are joined are as before the split; salt buckets stay apart") {
+  TempFolder folder;
+  EmbeddedOptions options = Options(folder.path());
+  options.layout.salt_width = 1;
+  options.layout.salt_buckets = 2;
+  auto store = Embedded::Open(options);
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  WriteRows((*store)->points(), {1, 2}, 4, 5);
+  REQUIRE(cells.Flush().ok());
+  WriteRows((*store)->points(), {2}, 4, 3);
+  const std::string before = Dump(cells);
+  Bytes key(1, '\1');
+  key += Key(2, kBase + 7200);
+  REQUIRE(cells.Split("tsdb", key, key).ok());
+  REQUIRE(cells.Flush().ok());
+  CHECK(Starts(cells) == " 01 " + ToHex(key) + " ");
+  CHECK(Dump(cells) == before);
+  REQUIRE(cells.MergeRegions("tsdb", key).ok());
+  CHECK(Starts(cells) == " 01 ");
+  CHECK(Dump(cells) == before);
+  CHECK(cells.MergeRegions("tsdb", Bytes(1, '\1')).code() == StatusCode::kInvalidArgument);
+  CHECK(cells.MergeRegions("tsdb", key).code() == StatusCode::kInvalidArgument);
+  CHECK(cells.MergeRegions("tsdb", "").code() == StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("splits and joins under full load lose nothing, show nothing twice, fail nobody") {
+  TempFolder folder;
+  EmbeddedOptions options = Options(folder.path());
+  options.background = true;
+  auto store = Embedded::Open(options);
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  Points& points = (*store)->points();
+  std::atomic<bool> stop{false};
+  std::atomic<size_t> acknowledged{0};
+  std::atomic<size_t> scans{0};
+  std::thread writer([&] {
+    for (uint32_t i = 0; !stop; ++i) {
+      const auto number = points.Register(Tsuid(1, i % 50));
+      const PointEntry entry =
+          MakePointEntry(*number, Timestamp{kBase + int64_t{i} * 11}, PointValue::Int(i));
+      const auto position = points.Append({&entry, 1});
+      std::atomic<int> done{0};
+      points.Commit(*position, [&](const Status& status) { done = status.ok() ? 1 : 2; });
+      while (done == 0) std::this_thread::yield();
+      if (done == 1) ++acknowledged;
+    }
+  });
+  std::atomic<bool> failed{false};
+  std::thread reader([&] {
+    PointScanSpec spec;
+    spec.metric = Key(1);
+    while (!stop) {
+      const size_t at_least = acknowledged;
+      auto scan = points.Scan(spec, {});
+      std::set<std::pair<Bytes, uint32_t>> rows;
+      size_t count = 0;
+      for (RowHour row;;) {
+        auto more = (*scan)->Next(&row);
+        if (!more.ok()) failed = true;
+        if (!more.ok() || !*more) break;
+        if (!rows.emplace(Bytes(row.tsuid), row.base).second) failed = true;
+        count += row.value.size();
+      }
+      if (count < at_least) failed = true;
+      ++scans;
+    }
+  });
+  size_t splits = 0;
+  for (int round = 0; splits < 100; ++round) {
+    REQUIRE(round < 10'000);
+    const auto regions = Regions(cells);
+    const uint32_t base = kBase + static_cast<uint32_t>(round * 7 % 60) * 3600;
+    const auto split = cells.Split("tsdb", Key(1, base), Key(1, base));
+    splits += split.ok() ? 1 : 0;
+    if (round % 3 == 0) REQUIRE(cells.Flush().ok());
+    if (round % 5 == 0) REQUIRE(cells.CompactTable("tsdb").ok());
+    if (regions.size() > 8) REQUIRE(cells.MergeRegions("tsdb", regions[4].start).ok());
+  }
+  stop = true;
+  writer.join();
+  reader.join();
+  CHECK(!failed);
+  CHECK(scans > 0);
+  CHECK(CountPoints(points, 1) == acknowledged);
+}
+
+TEST_CASE("memory is told by region, as its rows share it") {
+  TempFolder folder;
+  auto store = Embedded::Open(Options(folder.path()));
+  REQUIRE(store.ok());
+  Store& cells = (*store)->cells();
+  REQUIRE(cells.Split("tsdb", "", Key(2)).ok());
+  REQUIRE(cells.Split("tsdb", Key(2), Key(2, kBase + 7200)).ok());
+  WriteRows((*store)->points(), {1}, 10, 10);
+  WriteRows((*store)->points(), {2}, 10, 10);
+  const auto regions = Regions(cells);
+  REQUIRE(regions.size() == 3);
+  const uint64_t total =
+      regions[0].memory_bytes + regions[1].memory_bytes + regions[2].memory_bytes;
+  CHECK(total == (*store)->Stats().memory_bytes);
+  CHECK(regions[1].memory_bytes == total * 20 / 200);
+  CHECK(regions[2].memory_bytes == total * 80 / 200);
+  REQUIRE(cells.Flush().ok());
+  CHECK(Regions(cells)[2].memory_bytes == 0);
+  CHECK(Regions(cells)[2].file_bytes > 0);
+}
+
+}  // namespace
+}  // namespace hg

@@ -1,0 +1,133 @@
+// Files outside of the times that are asked for are not read (spec region-store.md Q8).
+
+#include <doctest/doctest.h>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr uint32_t kDay = 86'400;
+constexpr uint32_t kBase = 1'699'920'000;  // a midnight
+
+struct Rig {
+  FaultyFileSystem disk{1};
+  ManualClock clock{(int64_t{kBase} + 100 * int64_t{kDay}) * 1000};
+  std::unique_ptr<Embedded> store;
+
+  Rig() {
+    EmbeddedOptions options;
+    options.path = "d";
+    options.background = false;
+    options.cache_share = 0;
+    auto opened = Embedded::Open(options, disk, clock);
+    REQUIRE(opened.ok());
+    store = std::move(*opened);
+  }
+  static Bytes Tsuid() { return Bytes("\0\0\1\0\0\1\0\0\1", 9); }
+  // A file for each day, of one point in its first hour.
+  void WriteDays(uint32_t days) {
+    const auto number = store->points().Register(Tsuid());
+    REQUIRE(number.ok());
+    for (uint32_t day = 0; day < days; ++day) {
+      const PointEntry entry =
+          MakePointEntry(*number, Timestamp{kBase + int64_t{day} * kDay}, PointValue::Int(day));
+      REQUIRE(store->points().Append({&entry, 1}).ok());
+      REQUIRE(store->cells().Flush().ok());
+    }
+  }
+  std::vector<uint64_t> Values(RowRange rows) {
+    PointScanSpec spec;
+    spec.metric = Bytes("\0\0\1", 3);
+    spec.rows = rows;
+    auto scan = store->points().Scan(spec, {});
+    REQUIRE(scan.ok());
+    std::vector<uint64_t> values;
+    for (RowHour row;;) {
+      const auto more = (*scan)->Next(&row);
+      REQUIRE(more.ok());
+      if (!*more) return values;
+      values.insert(values.end(), row.value.begin(), row.value.end());
+    }
+  }
+  struct Cost {
+    uint64_t read;
+    uint64_t skipped;
+    bool operator==(const Cost&) const = default;
+  };
+  Cost CostOf(const std::function<void()>& read) {
+    const EmbeddedStats before = store->Stats();
+    read();
+    const EmbeddedStats after = store->Stats();
+    return {after.blocks_read - before.blocks_read, after.skipped_by_time - before.skipped_by_time};
+  }
+};
+
+TEST_CASE("a scan of points passes over the files of other hours") {
+  Rig rig;
+  rig.WriteDays(10);
+  const uint32_t sixth = kBase + 6 * kDay;
+  CHECK(rig.CostOf([&] {
+    CHECK(rig.Values({sixth, sixth + 3600}) == std::vector<uint64_t>{6});
+  }) == Rig::Cost{1, 9});
+  CHECK(rig.CostOf([&] { CHECK(rig.Values({}).size() == 10); }) == Rig::Cost{10, 0});
+  // The hour before a file's first, and the one behind its last.
+  for (const RowRange rows : {RowRange{sixth - 3600, sixth}, {sixth + 3600, sixth + 7200}}) {
+    CHECK(rig.CostOf([&] { CHECK(rig.Values(rows).empty()); }) == Rig::Cost{0, 10});
+  }
+}
+
+TEST_CASE("a row is sought in the files of its hour only") {
+  Rig rig;
+  rig.WriteDays(10);
+  const Bytes key = codec::MakeRowKey(KeyLayout(), Rig::Tsuid(), kBase + 3 * kDay);
+  CHECK(rig.CostOf([&] { CHECK(rig.store->cells().Get("tsdb", key)->cells.size() == 1); }) ==
+        Rig::Cost{1, 9});
+  // A note of the row stands in a file of cells, whatever its own time.
+  REQUIRE(
+      rig.store->cells().Mutate("tsdb", {{key, {PutCell("t", Bytes("\1\0\5", 3), "{}")}}}).ok());
+  REQUIRE(rig.store->cells().Flush().ok());
+  CHECK(rig.CostOf([&] { CHECK(rig.store->cells().Get("tsdb", key)->cells.size() == 2); }) ==
+        Rig::Cost{2, 9});
+}
+
+TEST_CASE("a scan of cells passes over files older than its times, never over newer ones") {
+  Rig rig;
+  REQUIRE(rig.store->cells().CreateTable({"g", {{"f"}}, false}).ok());
+  const auto put = [&](const Bytes& key, int64_t time_ms) {
+    CellChange change = PutCell("f", "q", "v" + std::to_string(time_ms));
+    change.timestamp_ms = time_ms;
+    REQUIRE(rig.store->cells().Mutate("g", {{key, {change}}}).ok());
+  };
+  for (const int64_t time_ms : {1000, 2000, 3000}) {
+    put("a", time_ms);
+    put("b" + std::to_string(time_ms), time_ms);
+    REQUIRE(rig.store->cells().Flush().ok());
+  }
+  for (const bool reversed : {false, true}) {
+    const auto keys = [&](int64_t min_ms, int64_t max_ms) {
+      ScanSpec spec;
+      spec.table = "g";
+      spec.min_ms = min_ms;
+      spec.max_ms = max_ms;
+      spec.reversed = reversed;
+      std::vector<Row> rows;
+      REQUIRE((*rig.store->cells().Scan(spec))->Next(&rows).ok());
+      std::string found;
+      for (const Row& row : rows) found += row.key + " ";
+      return found;
+    };
+    CHECK(rig.CostOf([&] { CHECK(keys(2500, 9000) == (reversed ? "b3000 a " : "a b3000 ")); })
+              .skipped == (reversed ? 4 : 2));  // backwards, by pieces of the keys
+    // The newer version of `a` stands in a file outside of the range, and hides the older one.
+    CHECK(rig.CostOf([&] { CHECK(keys(1500, 2500) == "b2000 "); }).skipped == (reversed ? 2 : 1));
+    CHECK(rig.CostOf([&] { CHECK(keys(std::numeric_limits<int64_t>::min(), 1500) == "b1000 "); })
+              .skipped == 0);
+  }
+}
+
+}  // namespace
+}  // namespace hg

@@ -1,0 +1,191 @@
+// Files of points keep to windows of time: new data leaves old files alone (spec region-store.md
+// C8).
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+
+#include "storage/codec/row_key.h"
+#include "storage/engine/engine.h"
+#include "tests/fault/faulty_file.h"
+#include "tests/support/manual_clock.h"
+
+namespace hg {
+namespace {
+
+constexpr int64_t kDay = 86'400;
+constexpr int64_t kFirst = 19'712 * kDay;  // begins 64 days
+
+// An engine without threads, whose clock goes with its data.
+struct Rig {
+  FaultyFileSystem disk{1};
+  ManualClock clock{kFirst * 1000};
+  std::unique_ptr<points::Engine> engine;
+  uint64_t flushed_bytes = 0, merged_bytes = 0;
+  std::set<uint64_t> known;
+
+  Rig() { Open(); }
+  void Open() {
+    engine.reset();
+    EmbeddedOptions options;
+    options.path = "d";
+    options.background = false;
+    options.merge.small_bytes = 0;
+    auto opened = points::Engine::Open(options, disk, clock);
+    INFO(opened.status().ToString());
+    REQUIRE(opened.ok());
+    engine = std::move(*opened);
+  }
+  static Bytes Tsuid(uint32_t series) {
+    Bytes tsuid("\0\0\1\0\0\1", 6);
+    AppendBig(&tsuid, series + 1, 3);
+    return tsuid;
+  }
+  void Write(uint32_t series, int64_t time, int64_t value) {
+    const auto number = engine->Register(Tsuid(series));
+    REQUIRE(number.ok());
+    const PointEntry entry = MakePointEntry(*number, Timestamp{time}, PointValue::Int(value));
+    REQUIRE(engine->Append({&entry, 1}).ok());
+  }
+  [[nodiscard]] points::Runs Runs() const {
+    const auto version = engine->Pin();
+    const uint32_t table = engine->points_table()->id;
+    return version->RunsOf(table, version->RegionsOf(table).Id(0));
+  }
+  uint64_t NewBytes() {
+    uint64_t bytes = 0;
+    for (const auto& run : Runs()) {
+      if (known.insert(run->entry().number).second) bytes += run->bytes();
+    }
+    return bytes;
+  }
+  void FlushAndMerge() {
+    REQUIRE(engine->Flush().ok());
+    flushed_bytes += NewBytes();
+    REQUIRE(engine->MergePending(points::Engine::MergePool::kAny).ok());
+    merged_bytes += NewBytes();
+  }
+  [[nodiscard]] std::vector<uint64_t> Numbers(int64_t stop) const {
+    std::vector<uint64_t> numbers;
+    for (const auto& run : Runs()) {
+      const region::RowSpan& rows = run->rows();
+      if (rows.last_base < stop && region::Window::Around(rows).level == 2) {
+        numbers.push_back(run->entry().number);
+      }
+    }
+    return numbers;
+  }
+  // Of a series' row.
+  int64_t ValueAt(uint32_t series, int64_t time) {
+    const auto base = static_cast<uint32_t>(time - time % 3600);
+    const Bytes key = codec::MakeRowKey(KeyLayout(), Tsuid(series), base);
+    const auto row = engine->Read(*engine->Pin(), *engine->points_table(), key);
+    REQUIRE(row.ok());
+    for (const auto& point : row->part.points) {
+      if (int64_t{point.offset_ms()} == time % 3600 * 1000) return static_cast<int64_t>(point.bits);
+    }
+    return -1;
+  }
+};
+
+TEST_CASE("a year in order: no byte is rewritten more than three times") {
+  Rig rig;
+  constexpr int kFlushes = 366 * 2;
+  for (int i = 0; i < kFlushes; ++i) {
+    for (int64_t hour = 0; hour < 12; ++hour) {
+      rig.Write(0, kFirst + i * int64_t{43'200} + hour * 3600, i * 12 + hour);
+    }
+    rig.clock.AdvanceMs(int64_t{43'200} * 1000);
+    rig.FlushAndMerge();
+  }
+  uint32_t rewrites = 0;
+  for (const auto& run : rig.Runs()) rewrites = std::max(rewrites, run->entry().rewrites);
+  CHECK(rewrites <= 3);
+  CHECK(rig.merged_bytes <= 3 * rig.flushed_bytes);
+  // Runs of 64 days, of 8, of a day: no more than there are such windows.
+  CHECK(rig.Runs().size() < 5 + 8 + 10 * 2);
+  CHECK(rig.Numbers(kFirst + 320 * kDay).size() == 5);
+  rig.Open();
+  for (int i = 0; i < kFlushes; i += 97) {
+    CHECK(rig.ValueAt(0, kFirst + i * int64_t{43'200}) == i * 12);
+  }
+}
+
+TEST_CASE("one late point in a hundred does not rewrite old windows at once, and is not lost") {
+  Rig rig;
+  // Each flush has six hours of six series; the first 210 days are flushed once a day.
+  const auto days = [&](int from, int to, bool late) {
+    for (int day = from; day < to; ++day) {
+      for (int64_t i = 0; i < 4; ++i) {
+        for (uint32_t row = 0; row < 36; ++row) {
+          rig.Write(row / 6, kFirst + day * kDay + i * 21'600 + row % 6 * 3600 + 60, 1);
+        }
+        // Over what was written: the later one must win wherever it is put.
+        for (int64_t n = 0; late && n < 2; ++n) {
+          rig.Write(0, kFirst + (day * 7 + i + n * 61) % 190 * kDay, day * 10 + i);
+        }
+        rig.clock.SetMs((kFirst + day * kDay + (i + 1) * 21'600) * 1000);
+        if (late || i == 3) rig.FlushAndMerge();
+      }
+    }
+  };
+  days(0, 210, false);
+  const std::vector<uint64_t> before = rig.Numbers(kFirst + 192 * kDay);
+  REQUIRE(before.size() == 3);
+  const uint64_t merged = rig.merged_bytes;
+  uint64_t old_bytes = 0;
+  for (const auto& run : rig.Runs()) old_bytes += run->bytes();
+  days(210, 240, true);
+  const std::vector<uint64_t> after = rig.Numbers(kFirst + 192 * kDay);
+  for (const uint64_t number : before) {
+    CHECK(std::find(after.begin(), after.end(), number) != after.end());
+  }
+  CHECK(rig.merged_bytes - merged < old_bytes);
+  std::map<int64_t, int64_t> last;
+  for (int day = 210; day < 240; ++day) {
+    for (int64_t i = 0; i < 4; ++i) {
+      for (int64_t n = 0; n < 2; ++n) last[(day * 7 + i + n * 61) % 190] = day * 10 + i;
+    }
+  }
+  for (const bool merged_all : {false, true}) {
+    if (merged_all) REQUIRE(rig.engine->Compact().ok());
+    for (const auto& [day, value] : last) CHECK(rig.ValueAt(0, kFirst + day * kDay) == value);
+    rig.Open();
+    for (const auto& [day, value] : last) CHECK(rig.ValueAt(0, kFirst + day * kDay) == value);
+  }
+}
+
+TEST_CASE("a merge of all leaves a run for each window") {
+  Rig rig;
+  for (int day = 0; day < 80; ++day) rig.Write(0, kFirst + day * kDay, day);
+  rig.clock.SetMs((kFirst + 80 * kDay) * 1000);
+  REQUIRE(rig.engine->Flush().ok());
+  CHECK(rig.Runs().size() == 1);
+  REQUIRE(rig.engine->Compact().ok());
+  CHECK(rig.Runs().size() == 3);  // 64 days, 8 and 8
+  for (int day = 0; day < 80; ++day) CHECK(rig.ValueAt(0, kFirst + day * kDay) == day);
+}
+
+TEST_CASE("rows that are of no series stand apart from windows") {
+  Rig rig;
+  const points::Table& table = *rig.engine->points_table();
+  rig.Write(0, kFirst, 1);
+  Bytes key("\0\0\0", 3);  // a global annotation
+  AppendBig(&key, static_cast<uint64_t>(kFirst), 4);
+  REQUIRE(rig.engine->Write(table, key, {PutCell("t", Bytes("\1\0\0", 3), "{}")}).ok());
+  REQUIRE(rig.engine->Flush().ok());
+  const points::Runs runs = rig.Runs();
+  REQUIRE(runs.size() == 2);
+  for (const auto& run : runs) CHECK(run->rows().loose != run->rows().has_rows());
+  REQUIRE(rig.engine->Compact().ok());
+  CHECK(rig.Runs().size() == 2);
+  rig.Open();
+  CHECK(rig.engine->Read(*rig.engine->Pin(), *rig.engine->points_table(), key)->part.raw.size() +
+            rig.engine->Read(*rig.engine->Pin(), *rig.engine->points_table(), key)
+                ->cells.cells.size() ==
+        1);
+}
+
+}  // namespace
+}  // namespace hg

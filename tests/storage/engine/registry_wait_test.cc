@@ -1,0 +1,35 @@
+#include <doctest/doctest.h>
+
+#include "storage/base/no_wait.h"
+#include "storage/engine/registry.h"
+
+namespace hg::points {
+namespace {
+
+Bytes Id(uint32_t number) {
+  return {static_cast<char>(number >> 16), static_cast<char>(number >> 8),
+          static_cast<char>(number)};
+}
+
+TEST_CASE("where waiting is refused, no more than a few series are looked through") {
+  Registry registry{KeyLayout()};
+  for (uint32_t i = 1; i <= Registry::kFewSeries + 1; ++i) registry.Add(Id(7) + Id(1) + Id(i));
+  registry.Add(Id(8) + Id(1) + Id(1));
+  const SeriesMatcher all;
+  SeriesMatcher two;
+  two.clauses.push_back({Id(1), TagClause::Kind::kOneOf, {Id(1), Id(2)}});
+  CHECK(registry.MayMatch(Id(7), all).ok());
+  CHECK(registry.Match(Id(7), two) == std::vector<uint32_t>{0, 1});
+  CHECK(registry.Match("", two) == std::vector<uint32_t>{0, 1, Registry::kFewSeries + 1});
+  CHECK(registry.Match(Id(9), two).empty());
+  NoWait no_wait;
+  CHECK(registry.MayMatch(Id(7), two).ok());
+  CHECK(registry.MayMatch(Id(8), all).ok());
+  CHECK(registry.MayMatch(Id(9), all).ok());
+  CHECK_FALSE(no_wait.refused());
+  CHECK_FALSE(registry.MayMatch(Id(7), all).ok());
+  CHECK(no_wait.refused());
+}
+
+}  // namespace
+}  // namespace hg::points

@@ -1,0 +1,55 @@
+#include "storage/engine/tag_index.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+
+namespace hg::points {
+namespace {
+
+Bytes Id(uint32_t number) {
+  Bytes id;
+  AppendBig(&id, number, 3);
+  return id;
+}
+
+SeriesMatcher OneOf(const Bytes& value) {
+  SeriesMatcher matcher;
+  matcher.clauses.push_back({Id(1), TagClause::Kind::kOneOf, {value}});
+  return matcher;
+}
+
+}  // namespace
+
+TEST_CASE("series are found by a tag, however many tag sets have it") {
+  constexpr uint32_t kMost = 70;  // one, a list, a bitmap
+  TagIndex index{KeyLayout()};
+  std::deque<Bytes> tsuids;
+  for (uint32_t i = 1; i <= kMost; ++i) {
+    for (uint32_t value = i; value <= kMost; ++value) {
+      tsuids.push_back(Id(1) + Id(1) + Id(value) + Id(2) + Id(i));
+      index.Add(static_cast<uint32_t>(tsuids.size() - 1), tsuids.back());
+    }
+    for (uint32_t value = 1; value <= kMost + 1; ++value) {
+      const auto found = index.Match(Id(1), OneOf(Id(value)));
+      REQUIRE(found.size() == (value > kMost ? 0 : std::min(i, value)));
+      for (const uint32_t number : found) REQUIRE(tsuids[number].substr(6, 3) == Id(value));
+    }
+  }
+  CHECK(index.Match(Id(1), OneOf(Id(1) + Id(2))).empty());
+  CHECK(index.Match(Id(1), OneOf("")).empty());
+}
+
+TEST_CASE("a tag that one host has takes few bytes") {
+  constexpr uint32_t kHosts = 20'000;
+  TagIndex index{KeyLayout()};
+  std::deque<Bytes> tsuids;
+  for (uint32_t i = 0; i < kHosts; ++i) {
+    tsuids.push_back(Id(1) + Id(1) + Id(i));
+    index.Add(i, tsuids.back());
+  }
+  CHECK(index.bytes() < 120 * kHosts);
+}
+
+}  // namespace hg::points
