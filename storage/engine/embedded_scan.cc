@@ -2,18 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <utility>
 
-#include "storage/codec/cell_class.h"
 #include "storage/codec/row_key.h"
 #include "storage/engine/row_file.h"
-#include "storage/lsm/cell_file.h"
-#include "storage/points/match_series.h"
-#include "storage/points/points_over_cells.h"
-#include "storage/points/reconcile.h"
-#include "storage/points/row_layout.h"
-#include "storage/points/row_statistics.h"
 
 namespace hg::points {
 namespace {
@@ -28,11 +20,6 @@ constexpr uint64_t kRowsBetweenSteps = 4096;
 constexpr uint64_t kStepsAtOnce = 512;
 constexpr uint64_t kExpectedHoursMax = 24, kExpectedRowSteps = 64, kExpectedStatisticsSteps = 16;
 
-bool IsObject(ByteView qualifier) {
-  const auto kind = codec::ClassifyQualifier(qualifier);
-  return kind == codec::CellClass::kAnnotation || kind == codec::CellClass::kHistogram;
-}
-
 template <typename T>
 bool ByBase(const T& a, const T& b) {
   return a.base < b.base;
@@ -40,16 +27,6 @@ bool ByBase(const T& a, const T& b) {
 
 uint64_t ExpectedRows(size_t series, const RowRange& rows) {
   return series * std::min((rows.end - rows.begin) / kRowSpan + 1, kExpectedHoursMax);
-}
-
-// The rows (sorted by base) of that base. None of it stands before *at, which moves to the first.
-template <typename Rows>
-auto RowsOf(const Rows& rows, uint32_t base, size_t* at) {
-  while (*at < rows.size() && rows[*at].base < base) ++*at;
-  const auto first = rows.begin() + static_cast<ptrdiff_t>(*at);
-  auto end = first;
-  while (end != rows.end() && end->base == base) ++end;
-  return std::pair(first, end);
 }
 
 int64_t OldestPointMs(const Engine& engine, int64_t now_ms) {
@@ -68,32 +45,6 @@ RowRange SeenOf(const RowRange& rows, int64_t oldest_ms) {
     seen.begin = std::max(seen.begin, static_cast<uint32_t>(hour));
   }
   return seen;
-}
-
-// Of most stores nothing but points is known.
-bool HoldsCells(const Version& version, uint32_t table) {
-  for (const auto& generation : version.generations) {
-    const lsm::CellMemory* const cells = generation->Cells(table);
-    if (cells != nullptr && !cells->empty()) return true;
-  }
-  for (auto it = version.runs.lower_bound({table, 0});
-       it != version.runs.end() && it->first.first == table; ++it) {
-    for (const auto& run : it->second) {
-      if (run->cells() != nullptr) return true;
-    }
-  }
-  return false;
-}
-
-// Nothing to settle: one point at each instant and no other cell that holds points.
-bool IsPlain(const Part& part) {
-  for (const RawCell& cell : part.raw) {
-    if (TouchesPoints(cell.qualifier)) return false;
-  }
-  for (size_t i = 1; i < part.points.size(); ++i) {
-    if (part.points[i].offset_ms() == part.points[i - 1].offset_ms()) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -183,82 +134,6 @@ std::vector<std::unique_ptr<PointScan>> EmbeddedScan::Cut(size_t parts) {
   }
   series_.clear();
   return cut;
-}
-
-Status EmbeddedScan::LoadCells() {
-  if (!HoldsCells(*version_, engine_.points_table()->id)) return {};
-  const std::string& table = engine_.points_table()->descriptor.name;
-  for (const ScanSpec& bucket :
-       BucketScans(engine_.layout(), table, spec_.metric, spec_.rows, spec_.batch_rows)) {
-    RETURN_IF_ERROR(LoadCellsOfBucket(bucket.start, bucket.stop));
-  }
-  std::sort(irregular_.begin(), irregular_.end(),
-            [](const IrregularRow& a, const IrregularRow& b) { return a.key < b.key; });
-  irregular_.erase(std::unique(irregular_.begin(), irregular_.end(),
-                               [](const auto& a, const auto& b) { return a.key == b.key; }),
-                   irregular_.end());
-  return {};
-}
-
-Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
-  const Table& table = *engine_.points_table();
-  size_t source = 0;
-  for (const auto& generation : version_->generations) {
-    if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
-      const auto rows = lsm::ScanMemory(*cells, Bytes(start), Bytes(stop));
-      for (;;) {
-        ASSIGN_OR_RETURN(const bool more, rows->Next());
-        if (!more) break;
-        // Memory is read again together with the points; only which rows there are counts here.
-        lsm::CellRow none;
-        RETURN_IF_ERROR(NoteKey(rows->key(), source, &none));
-      }
-    }
-    ++source;
-  }
-  const region::RegionMap& regions = version_->RegionsOf(table.id);
-  const auto [first, end] = regions.Overlapping(start, stop);
-  for (size_t region = first; region < end; ++region) {
-    Bytes from(start), to(stop);
-    if (!region::ClipKeys(regions, region, &from, &to)) continue;
-    size_t run_source = source;
-    for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
-      const size_t this_source = run_source++;
-      if (run->cells() == nullptr) continue;
-      const auto rows = lsm::ScanRows(run->cells(), from, to);
-      for (;;) {
-        ASSIGN_OR_RETURN(const bool more, rows->Next());
-        if (!more) break;
-        lsm::CellRow row = rows->TakeRow();
-        RETURN_IF_ERROR(NoteKey(rows->key(), this_source, &row));
-      }
-    }
-  }
-  return {};
-}
-
-Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row) {
-  constexpr size_t kEntryBytes = 128;  // a place in the map and in its list, roughly
-  RETURN_IF_ERROR(memory_.Step(1 + row->cells.size()));
-  const KeyLayout& layout = engine_.layout();
-  Bytes tsuid;
-  uint32_t base;
-  const auto prefix = std::min(key.size(), static_cast<size_t>(layout.prefix_width()));
-  if (!MatchesSeries(spec_.matcher, layout, spec_.metric, ByteView(key).substr(prefix))) return {};
-  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kEntryBytes + key.size() + row->MemoryBytes())));
-  if (IsRegularKey(layout, key, &tsuid, &base)) {
-    if (const auto series = engine_.registry().Find(tsuid)) {
-      cells_[{*series, base}].emplace_back(source, std::move(*row));
-      return {};
-    }
-  }
-  const auto decoded = codec::RowKey::Decode(layout, key);
-  if (decoded.ok()) {
-    irregular_.push_back({key, decoded->base()});
-  } else if (misfit_.ok()) {
-    misfit_ = Status::InvalidArgument(std::string(decoded.status().message()));
-  }
-  return {};
 }
 
 // Moves to the next row that may be given.
@@ -431,235 +306,6 @@ Status EmbeddedScan::ReadRunRows(const Run& run, size_t source, ByteView tsuid,
   return Step(kFileRowSteps * (file_rows_.size() - before));
 }
 
-// Most rows hold nothing but points, one at each instant: what each source has of them is decoded
-// behind what the older ones have. False: it is another row.
-Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
-  columns_.Clear();
-  const auto [first_file, end_file] = RowsOf(file_rows_, base, &file_at_);
-  for (auto it = end_file; it != first_file;) {
-    --it;
-    auto summary = ReadRowSummary(it->encoded);
-    if (!summary.ok()) return Prepend(summary.status(), "row " + ToHexUpper(key_));
-    const RowTraits& traits = summary->traits;
-    if (traits.dups || traits.has_raw) return false;
-    if (Status status = AppendColumns(it->encoded, &columns_); !status.ok()) {
-      return Prepend(status, "row " + ToHexUpper(key_));
-    }
-    *form = JoinForms(*form, traits.form);
-  }
-  const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_);
-  if (first != end)
-    PrefetchPast(
-        static_cast<size_t>(memory_rows_.data() - ahead_.data() + (end - memory_rows_.begin())));
-  for (auto it = end; it != first;) {
-    --it;
-    RowForm memory_form;
-    if (!it->row->AppendTo(&columns_, &memory_form)) return false;
-    // Whoever changes both points and cells of a row sets the flag first.
-    if ((it->row->flags() & RowHourMemory::kRaw) != 0) return false;
-    *form = JoinForms(*form, memory_form);
-  }
-  return columns_.size() > 0 && columns_.SortByTime();
-}
-
-// The next rows at once; not so many that the first of them are forgotten before they are read.
-void EmbeddedScan::PrefetchPast(size_t row) {
-  constexpr size_t kRows = 24;
-  if (row <= prefetched_) return;
-  std::array<const RowHourMemory*, kRows> rows;
-  size_t count = 0;
-  prefetched_ = std::max(prefetched_, row - 1);
-  for (; prefetched_ < ahead_.size() && count < rows.size(); ++prefetched_) {
-    rows[count++] = ahead_[prefetched_].row;
-  }
-  RowHourMemory::Prefetch({rows.data(), count});
-}
-
-// A row that stands in one file alone need not be decoded for its statistics.
-Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
-  const auto [file, end_file] = RowsOf(file_rows_, base, &file_at_);
-  if (end_file - file != 1) return false;
-  if (const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_); first != end) return false;
-  if (!ReadSettledStatistics(file->encoded, &statistics_)) {
-    const Status status = ReadRowStatistics(file->encoded).status();
-    if (!status.ok()) return Prepend(status, "row " + ToHexUpper(key_));
-    return false;
-  }
-  unloaded_ = file->encoded;
-  *row = {};
-  row->key = key_;
-  row->tsuid = tsuid_;
-  row->base = base;
-  row->statistics = &statistics_;
-  row->all_double = statistics_.all_double;
-  const auto form = static_cast<RowForm>(ByteAt(unloaded_, 0) & kRowFormMask);
-  row->stored_cells = WantsOne(form, base, render_options_) ? 1 : statistics_.count;
-  return true;
-}
-
-// What is wrong with a row Next will say.
-std::span<const HourStatistics> EmbeddedScan::StatisticsAhead() {
-  constexpr size_t kHoursAhead = 64;
-  if (!in_files_alone_) return {};
-  if (next_base_ < hours_begin_ || next_base_ >= hours_begin_ + hours_.size()) {
-    hours_begin_ = next_base_;
-    hours_.resize(std::min(kHoursAhead, file_rows_.size() - next_base_));
-    size_t count = 0;
-    for (; count < hours_.size(); ++count) {
-      const FileRow& row = file_rows_[next_base_ + count];
-      hours_[count].base = row.base;
-      if (int64_t{row.base} * 1000 < oldest_ms_ ||
-          !ReadSettledStatistics(row.encoded, &hours_[count].statistics))
-        break;
-    }
-    hours_.resize(count);
-  }
-  return std::span(hours_).subspan(next_base_ - hours_begin_);
-}
-
-Status EmbeddedScan::Load(RowHour* row) {
-  if (row->statistics == nullptr) return {};
-  columns_.Clear();
-  if (Status status = AppendColumns(unloaded_, &columns_); !status.ok())
-    return Prepend(status, "row " + ToHexUpper(key_));
-  row->statistics = nullptr;
-  row->offset_ms = columns_.offset_ms;
-  row->value = columns_.value;
-  row->all_double = columns_.all_double;
-  return {};
-}
-
-// Cells are used up where they are given, and irregular rows stand behind all series.
-bool EmbeddedScan::GivesSeriesAgain() const { return cells_.empty() && irregular_.empty(); }
-
-void EmbeddedScan::GiveSeriesAgain() {
-  next_base_ = 0;
-  file_at_ = memory_at_ = 0;
-}
-
-uint32_t EmbeddedScan::StepMs() const { return GridStepMs(unloaded_); }
-
-Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {
-  if (int64_t{base} * 1000 < oldest_ms_) return false;  // some of its points have expired
-  if (!cells_.empty() && cells_.count({series, base}) != 0) return false;
-  if (spec_.statistics) {
-    ASSIGN_OR_RETURN(const bool given, GiveStatistics(base, row));
-    if (given) return true;
-  }
-  RowForm form = RowForm::kNone;
-  ASSIGN_OR_RETURN(const bool read, ReadColumns(base, &form));
-  if (!read) return false;
-  *row = {};
-  row->key = key_;
-  row->tsuid = tsuid_;
-  row->base = base;
-  row->offset_ms = columns_.offset_ms;
-  row->value = columns_.value;
-  row->is_double = columns_.is_double;
-  row->all_double = columns_.all_double;
-  row->stored_cells =
-      WantsOne(form, base, render_options_) ? 1 : static_cast<uint32_t>(columns_.size());
-  return true;
-}
-
-Status EmbeddedScan::ReadIrregular(StoredRow* row) {
-  const IrregularRow& irregular = irregular_[next_irregular_++];
-  ASSIGN_OR_RETURN(*row, engine_.Read(*version_, *engine_.points_table(), irregular.key));
-  row->base = irregular.base;
-  CellsIntoPart(static_cast<uint8_t>(engine_.points_table()->points_family), &row->cells,
-                &row->part);
-  Normalize(&row->part);
-  key_ = irregular.key;
-  ASSIGN_OR_RETURN(tsuid_, codec::TsuidOf(engine_.layout(), key_));
-  return {};
-}
-
-Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) {
-  const Table& table = *engine_.points_table();
-  *result = StoredRow();
-  result->regular = true;
-  result->base = base;
-  const auto cells = cells_.find({series, base});
-  const auto [memory_begin, memory_end] = RowsOf(memory_rows_, base, &memory_at_);
-  const auto [file_begin, file_end] = RowsOf(file_rows_, base, &file_at_);
-  size_t source = 0;
-  bool first = true;
-  auto join = [&](StoredRow older) {
-    if (first) {
-      *result = std::move(older);
-    } else {
-      *result = MergeStored(table, std::move(*result), std::move(older));
-    }
-    first = false;
-  };
-  for (const auto& generation : version_->generations) {
-    const RowHourMemory* row = nullptr;
-    for (auto it = memory_begin; it != memory_end; ++it) {
-      if (it->source == source) row = it->row;
-    }
-    const bool has_cells = cells != cells_.end() &&
-                           std::any_of(cells->second.begin(), cells->second.end(),
-                                       [&](const auto& entry) { return entry.first == source; });
-    ++source;
-    if (row == nullptr && !has_cells) continue;
-    StoredRow older;
-    older.regular = true;
-    older.base = base;
-    if (engine_.ReadMemoryPart(*generation, row, key_, has_cells, &older)) join(std::move(older));
-  }
-  for (const auto& run : version_->RunsOf(table.id, version_->RegionsOf(table.id).IdOf(key_))) {
-    StoredRow older;
-    older.regular = true;
-    older.base = base;
-    bool found = false;
-    if (cells != cells_.end()) {
-      for (auto& [from, row] : cells->second) {
-        if (from != source) continue;
-        older.cells = std::move(row);
-        CellsIntoPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.part);
-        found = true;
-      }
-    }
-    for (auto it = file_begin; it != file_end; ++it) {
-      if (it->source != source) continue;
-      if (!DecodeFileRow(it->encoded, run->generation(), &older.part)) {
-        return run->points()->Damaged(0, "a row-hour cannot be read");
-      }
-      found = true;
-    }
-    ++source;
-    if (found) join(std::move(older));
-  }
-  return {};
-}
-
-void EmbeddedScan::Give(const std::vector<codec::StoredPoint>& points, RowHour* row) {
-  Part part;
-  for (const auto& point : points) part.points.push_back({point.qualifier, 0, point.bits});
-  Give(part, row);
-}
-
-void EmbeddedScan::Give(const Part& part, RowHour* row) {
-  const size_t n = part.points.size();
-  offsets_.resize(n);
-  values_.resize(n);
-  is_double_.resize(n);
-  size_t doubles = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const PartPoint& point = part.points[i];
-    const PointValue value{point.bits, point.qualifier.flags()};
-    offsets_[i] = point.offset_ms();
-    is_double_[i] = value.is_float();
-    doubles += value.is_float();
-    values_[i] = value.is_float() ? std::bit_cast<uint64_t>(value.as_double()) : value.bits;
-  }
-  const bool mixed = doubles > 0 && doubles < n;
-  row->offset_ms = offsets_;
-  row->value = values_;
-  if (mixed) row->is_double = is_double_;
-  row->all_double = !mixed && doubles > 0;
-}
-
 Result<bool> EmbeddedScan::Next(RowHour* row) {
   for (;;) {
     bool irregular;
@@ -677,40 +323,6 @@ Result<bool> EmbeddedScan::Next(RowHour* row) {
     ASSIGN_OR_RETURN(const bool given, GiveStored(irregular, series, base, row));
     if (given) return true;
   }
-}
-
-// Any row. False: it has nothing to give.
-Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t base,
-                                      RowHour* row) {
-  StoredRow stored;
-  RETURN_IF_ERROR(irregular ? ReadIrregular(&stored) : ReadRow(series, base, &stored));
-  Expire(*engine_.points_table(), render_options_.now_ms, &stored);
-  *row = {};
-  if (IsPlain(stored.part)) {
-    Give(stored.part, row);
-  } else {
-    auto reconciled = Reconcile(stored.part, options_);
-    if (!reconciled.ok()) return Prepend(reconciled.status(), "row " + ToHexUpper(key_));
-    if (!reconciled->as_stored && listener_) listener_(key_, stored.base);
-    std::erase_if(reconciled->points, [&](const codec::StoredPoint& point) {
-      return int64_t{stored.base} * 1000 + point.qualifier.offset_ms() < oldest_ms_;
-    });
-    Give(reconciled->points, row);
-  }
-  objects_.clear();
-  for (RawCell& cell : stored.part.raw) {
-    if (!spec_.objects || !IsObject(cell.qualifier)) continue;
-    objects_.push_back({Bytes(kFamily), cell.qualifier, cell.value, cell.timestamp_ms});
-  }
-  if (offsets_.empty() && objects_.empty()) return false;
-  row->key = key_;
-  row->tsuid = tsuid_;
-  row->base = stored.base;
-  const bool one = RendersAsOne(stored.part, stored.base, render_options_);
-  row->stored_cells =
-      static_cast<uint32_t>((one ? 1 : stored.part.points.size()) + stored.part.raw.size());
-  row->objects = objects_;
-  return true;
 }
 
 Result<bool> EmbeddedScan::NextKey(Bytes* key) {

@@ -1,6 +1,8 @@
 #pragma once
 // A scan of the points door over the engine: series after series, each with its hours ascending
-// (engine.md §7).
+// (engine.md §7). What it does stands in three files: embedded_scan.cc finds which rows there are,
+// and walks over them; embedded_scan_columns.cc gives those that are points alone;
+// embedded_scan_stored.cc all others.
 
 #include <map>
 #include <memory>
@@ -52,6 +54,16 @@ class EmbeddedScan : public PointScan, public SeriesAgain, public HoursAhead {
     size_t source;
     const RowHourMemory* row;
   };
+
+  // The rows (sorted by base) of that base. None of it stands before *at, which moves to the first.
+  template <typename Rows>
+  static auto RowsOf(const Rows& rows, uint32_t base, size_t* at) {
+    while (*at < rows.size() && rows[*at].base < base) ++*at;
+    const auto first = rows.begin() + static_cast<ptrdiff_t>(*at);
+    auto end = first;
+    while (end != rows.end() && end->base == base) ++end;
+    return std::pair(first, end);
+  }
 
   EmbeddedScan(const Engine& engine, std::shared_ptr<const Version> version,
                std::vector<uint32_t> series, PointScanSpec spec, const ReconcileOptions& options,

@@ -1,0 +1,145 @@
+// Rows that are points alone, one at each instant: given as columns, or as what they come to,
+// without taking them apart.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "storage/engine/embedded_scan.h"
+#include "storage/engine/row_file.h"
+#include "storage/points/row_layout.h"
+#include "storage/points/row_statistics.h"
+
+namespace hg::points {
+
+// Most rows hold nothing but points, one at each instant: what each source has of them is decoded
+// behind what the older ones have. False: it is another row.
+Result<bool> EmbeddedScan::ReadColumns(uint32_t base, RowForm* form) {
+  columns_.Clear();
+  const auto [first_file, end_file] = RowsOf(file_rows_, base, &file_at_);
+  for (auto it = end_file; it != first_file;) {
+    --it;
+    auto summary = ReadRowSummary(it->encoded);
+    if (!summary.ok()) return Prepend(summary.status(), "row " + ToHexUpper(key_));
+    const RowTraits& traits = summary->traits;
+    if (traits.dups || traits.has_raw) return false;
+    if (Status status = AppendColumns(it->encoded, &columns_); !status.ok()) {
+      return Prepend(status, "row " + ToHexUpper(key_));
+    }
+    *form = JoinForms(*form, traits.form);
+  }
+  const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_);
+  if (first != end)
+    PrefetchPast(
+        static_cast<size_t>(memory_rows_.data() - ahead_.data() + (end - memory_rows_.begin())));
+  for (auto it = end; it != first;) {
+    --it;
+    RowForm memory_form;
+    if (!it->row->AppendTo(&columns_, &memory_form)) return false;
+    // Whoever changes both points and cells of a row sets the flag first.
+    if ((it->row->flags() & RowHourMemory::kRaw) != 0) return false;
+    *form = JoinForms(*form, memory_form);
+  }
+  return columns_.size() > 0 && columns_.SortByTime();
+}
+
+// The next rows at once; not so many that the first of them are forgotten before they are read.
+void EmbeddedScan::PrefetchPast(size_t row) {
+  constexpr size_t kRows = 24;
+  if (row <= prefetched_) return;
+  std::array<const RowHourMemory*, kRows> rows;
+  size_t count = 0;
+  prefetched_ = std::max(prefetched_, row - 1);
+  for (; prefetched_ < ahead_.size() && count < rows.size(); ++prefetched_) {
+    rows[count++] = ahead_[prefetched_].row;
+  }
+  RowHourMemory::Prefetch({rows.data(), count});
+}
+
+// A row that stands in one file alone need not be decoded for its statistics.
+Result<bool> EmbeddedScan::GiveStatistics(uint32_t base, RowHour* row) {
+  const auto [file, end_file] = RowsOf(file_rows_, base, &file_at_);
+  if (end_file - file != 1) return false;
+  if (const auto [first, end] = RowsOf(memory_rows_, base, &memory_at_); first != end) return false;
+  if (!ReadSettledStatistics(file->encoded, &statistics_)) {
+    const Status status = ReadRowStatistics(file->encoded).status();
+    if (!status.ok()) return Prepend(status, "row " + ToHexUpper(key_));
+    return false;
+  }
+  unloaded_ = file->encoded;
+  *row = {};
+  row->key = key_;
+  row->tsuid = tsuid_;
+  row->base = base;
+  row->statistics = &statistics_;
+  row->all_double = statistics_.all_double;
+  const auto form = static_cast<RowForm>(ByteAt(unloaded_, 0) & kRowFormMask);
+  row->stored_cells = WantsOne(form, base, render_options_) ? 1 : statistics_.count;
+  return true;
+}
+
+// What is wrong with a row Next will say.
+std::span<const HourStatistics> EmbeddedScan::StatisticsAhead() {
+  constexpr size_t kHoursAhead = 64;
+  if (!in_files_alone_) return {};
+  if (next_base_ < hours_begin_ || next_base_ >= hours_begin_ + hours_.size()) {
+    hours_begin_ = next_base_;
+    hours_.resize(std::min(kHoursAhead, file_rows_.size() - next_base_));
+    size_t count = 0;
+    for (; count < hours_.size(); ++count) {
+      const FileRow& row = file_rows_[next_base_ + count];
+      hours_[count].base = row.base;
+      if (int64_t{row.base} * 1000 < oldest_ms_ ||
+          !ReadSettledStatistics(row.encoded, &hours_[count].statistics))
+        break;
+    }
+    hours_.resize(count);
+  }
+  return std::span(hours_).subspan(next_base_ - hours_begin_);
+}
+
+Status EmbeddedScan::Load(RowHour* row) {
+  if (row->statistics == nullptr) return {};
+  columns_.Clear();
+  if (Status status = AppendColumns(unloaded_, &columns_); !status.ok())
+    return Prepend(status, "row " + ToHexUpper(key_));
+  row->statistics = nullptr;
+  row->offset_ms = columns_.offset_ms;
+  row->value = columns_.value;
+  row->all_double = columns_.all_double;
+  return {};
+}
+
+// Cells are used up where they are given, and irregular rows stand behind all series.
+bool EmbeddedScan::GivesSeriesAgain() const { return cells_.empty() && irregular_.empty(); }
+
+void EmbeddedScan::GiveSeriesAgain() {
+  next_base_ = 0;
+  file_at_ = memory_at_ = 0;
+}
+
+uint32_t EmbeddedScan::StepMs() const { return GridStepMs(unloaded_); }
+
+Result<bool> EmbeddedScan::GiveColumns(uint32_t series, uint32_t base, RowHour* row) {
+  if (int64_t{base} * 1000 < oldest_ms_) return false;  // some of its points have expired
+  if (!cells_.empty() && cells_.count({series, base}) != 0) return false;
+  if (spec_.statistics) {
+    ASSIGN_OR_RETURN(const bool given, GiveStatistics(base, row));
+    if (given) return true;
+  }
+  RowForm form = RowForm::kNone;
+  ASSIGN_OR_RETURN(const bool read, ReadColumns(base, &form));
+  if (!read) return false;
+  *row = {};
+  row->key = key_;
+  row->tsuid = tsuid_;
+  row->base = base;
+  row->offset_ms = columns_.offset_ms;
+  row->value = columns_.value;
+  row->is_double = columns_.is_double;
+  row->all_double = columns_.all_double;
+  row->stored_cells =
+      WantsOne(form, base, render_options_) ? 1 : static_cast<uint32_t>(columns_.size());
+  return true;
+}
+
+}  // namespace hg::points

@@ -1,0 +1,260 @@
+// Rows with cells beside their points, duplicates or keys of other shapes: read whole, and settled
+// as readers see them.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "storage/codec/cell_class.h"
+#include "storage/codec/row_key.h"
+#include "storage/engine/embedded_scan.h"
+#include "storage/engine/row_file.h"
+#include "storage/lsm/cell_file.h"
+#include "storage/points/match_series.h"
+#include "storage/points/points_over_cells.h"
+#include "storage/points/reconcile.h"
+
+namespace hg::points {
+namespace {
+
+bool IsObject(ByteView qualifier) {
+  const auto kind = codec::ClassifyQualifier(qualifier);
+  return kind == codec::CellClass::kAnnotation || kind == codec::CellClass::kHistogram;
+}
+
+// Of most stores nothing but points is known.
+bool HoldsCells(const Version& version, uint32_t table) {
+  for (const auto& generation : version.generations) {
+    const lsm::CellMemory* const cells = generation->Cells(table);
+    if (cells != nullptr && !cells->empty()) return true;
+  }
+  for (auto it = version.runs.lower_bound({table, 0});
+       it != version.runs.end() && it->first.first == table; ++it) {
+    for (const auto& run : it->second) {
+      if (run->cells() != nullptr) return true;
+    }
+  }
+  return false;
+}
+
+// Nothing to settle: one point at each instant and no other cell that holds points.
+bool IsPlain(const Part& part) {
+  for (const RawCell& cell : part.raw) {
+    if (TouchesPoints(cell.qualifier)) return false;
+  }
+  for (size_t i = 1; i < part.points.size(); ++i) {
+    if (part.points[i].offset_ms() == part.points[i - 1].offset_ms()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status EmbeddedScan::LoadCells() {
+  if (!HoldsCells(*version_, engine_.points_table()->id)) return {};
+  const std::string& table = engine_.points_table()->descriptor.name;
+  for (const ScanSpec& bucket :
+       BucketScans(engine_.layout(), table, spec_.metric, spec_.rows, spec_.batch_rows)) {
+    RETURN_IF_ERROR(LoadCellsOfBucket(bucket.start, bucket.stop));
+  }
+  std::sort(irregular_.begin(), irregular_.end(),
+            [](const IrregularRow& a, const IrregularRow& b) { return a.key < b.key; });
+  irregular_.erase(std::unique(irregular_.begin(), irregular_.end(),
+                               [](const auto& a, const auto& b) { return a.key == b.key; }),
+                   irregular_.end());
+  return {};
+}
+
+Status EmbeddedScan::LoadCellsOfBucket(ByteView start, ByteView stop) {
+  const Table& table = *engine_.points_table();
+  size_t source = 0;
+  for (const auto& generation : version_->generations) {
+    if (const lsm::CellMemory* cells = generation->Cells(table.id)) {
+      const auto rows = lsm::ScanMemory(*cells, Bytes(start), Bytes(stop));
+      for (;;) {
+        ASSIGN_OR_RETURN(const bool more, rows->Next());
+        if (!more) break;
+        // Memory is read again together with the points; only which rows there are counts here.
+        lsm::CellRow none;
+        RETURN_IF_ERROR(NoteKey(rows->key(), source, &none));
+      }
+    }
+    ++source;
+  }
+  const region::RegionMap& regions = version_->RegionsOf(table.id);
+  const auto [first, end] = regions.Overlapping(start, stop);
+  for (size_t region = first; region < end; ++region) {
+    Bytes from(start), to(stop);
+    if (!region::ClipKeys(regions, region, &from, &to)) continue;
+    size_t run_source = source;
+    for (const auto& run : version_->RunsOf(table.id, regions.Id(region))) {
+      const size_t this_source = run_source++;
+      if (run->cells() == nullptr) continue;
+      const auto rows = lsm::ScanRows(run->cells(), from, to);
+      for (;;) {
+        ASSIGN_OR_RETURN(const bool more, rows->Next());
+        if (!more) break;
+        lsm::CellRow row = rows->TakeRow();
+        RETURN_IF_ERROR(NoteKey(rows->key(), this_source, &row));
+      }
+    }
+  }
+  return {};
+}
+
+Status EmbeddedScan::NoteKey(const Bytes& key, size_t source, lsm::CellRow* row) {
+  constexpr size_t kEntryBytes = 128;  // a place in the map and in its list, roughly
+  RETURN_IF_ERROR(memory_.Step(1 + row->cells.size()));
+  const KeyLayout& layout = engine_.layout();
+  Bytes tsuid;
+  uint32_t base;
+  const auto prefix = std::min(key.size(), static_cast<size_t>(layout.prefix_width()));
+  if (!MatchesSeries(spec_.matcher, layout, spec_.metric, ByteView(key).substr(prefix))) return {};
+  RETURN_IF_ERROR(memory_.Add(static_cast<int64_t>(kEntryBytes + key.size() + row->MemoryBytes())));
+  if (IsRegularKey(layout, key, &tsuid, &base)) {
+    if (const auto series = engine_.registry().Find(tsuid)) {
+      cells_[{*series, base}].emplace_back(source, std::move(*row));
+      return {};
+    }
+  }
+  const auto decoded = codec::RowKey::Decode(layout, key);
+  if (decoded.ok()) {
+    irregular_.push_back({key, decoded->base()});
+  } else if (misfit_.ok()) {
+    misfit_ = Status::InvalidArgument(std::string(decoded.status().message()));
+  }
+  return {};
+}
+
+Status EmbeddedScan::ReadIrregular(StoredRow* row) {
+  const IrregularRow& irregular = irregular_[next_irregular_++];
+  ASSIGN_OR_RETURN(*row, engine_.Read(*version_, *engine_.points_table(), irregular.key));
+  row->base = irregular.base;
+  CellsIntoPart(static_cast<uint8_t>(engine_.points_table()->points_family), &row->cells,
+                &row->part);
+  Normalize(&row->part);
+  key_ = irregular.key;
+  ASSIGN_OR_RETURN(tsuid_, codec::TsuidOf(engine_.layout(), key_));
+  return {};
+}
+
+Status EmbeddedScan::ReadRow(uint32_t series, uint32_t base, StoredRow* result) {
+  const Table& table = *engine_.points_table();
+  *result = StoredRow();
+  result->regular = true;
+  result->base = base;
+  const auto cells = cells_.find({series, base});
+  const auto [memory_begin, memory_end] = RowsOf(memory_rows_, base, &memory_at_);
+  const auto [file_begin, file_end] = RowsOf(file_rows_, base, &file_at_);
+  size_t source = 0;
+  bool first = true;
+  auto join = [&](StoredRow older) {
+    if (first) {
+      *result = std::move(older);
+    } else {
+      *result = MergeStored(table, std::move(*result), std::move(older));
+    }
+    first = false;
+  };
+  for (const auto& generation : version_->generations) {
+    const RowHourMemory* row = nullptr;
+    for (auto it = memory_begin; it != memory_end; ++it) {
+      if (it->source == source) row = it->row;
+    }
+    const bool has_cells = cells != cells_.end() &&
+                           std::any_of(cells->second.begin(), cells->second.end(),
+                                       [&](const auto& entry) { return entry.first == source; });
+    ++source;
+    if (row == nullptr && !has_cells) continue;
+    StoredRow older;
+    older.regular = true;
+    older.base = base;
+    if (engine_.ReadMemoryPart(*generation, row, key_, has_cells, &older)) join(std::move(older));
+  }
+  for (const auto& run : version_->RunsOf(table.id, version_->RegionsOf(table.id).IdOf(key_))) {
+    StoredRow older;
+    older.regular = true;
+    older.base = base;
+    bool found = false;
+    if (cells != cells_.end()) {
+      for (auto& [from, row] : cells->second) {
+        if (from != source) continue;
+        older.cells = std::move(row);
+        CellsIntoPart(static_cast<uint8_t>(table.points_family), &older.cells, &older.part);
+        found = true;
+      }
+    }
+    for (auto it = file_begin; it != file_end; ++it) {
+      if (it->source != source) continue;
+      if (!DecodeFileRow(it->encoded, run->generation(), &older.part)) {
+        return run->points()->Damaged(0, "a row-hour cannot be read");
+      }
+      found = true;
+    }
+    ++source;
+    if (found) join(std::move(older));
+  }
+  return {};
+}
+
+void EmbeddedScan::Give(const std::vector<codec::StoredPoint>& points, RowHour* row) {
+  Part part;
+  for (const auto& point : points) part.points.push_back({point.qualifier, 0, point.bits});
+  Give(part, row);
+}
+
+void EmbeddedScan::Give(const Part& part, RowHour* row) {
+  const size_t n = part.points.size();
+  offsets_.resize(n);
+  values_.resize(n);
+  is_double_.resize(n);
+  size_t doubles = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const PartPoint& point = part.points[i];
+    const PointValue value{point.bits, point.qualifier.flags()};
+    offsets_[i] = point.offset_ms();
+    is_double_[i] = value.is_float();
+    doubles += value.is_float();
+    values_[i] = value.is_float() ? std::bit_cast<uint64_t>(value.as_double()) : value.bits;
+  }
+  const bool mixed = doubles > 0 && doubles < n;
+  row->offset_ms = offsets_;
+  row->value = values_;
+  if (mixed) row->is_double = is_double_;
+  row->all_double = !mixed && doubles > 0;
+}
+
+// Any row. False: it has nothing to give.
+Result<bool> EmbeddedScan::GiveStored(bool irregular, uint32_t series, uint32_t base,
+                                      RowHour* row) {
+  StoredRow stored;
+  RETURN_IF_ERROR(irregular ? ReadIrregular(&stored) : ReadRow(series, base, &stored));
+  Expire(*engine_.points_table(), render_options_.now_ms, &stored);
+  *row = {};
+  if (IsPlain(stored.part)) {
+    Give(stored.part, row);
+  } else {
+    auto reconciled = Reconcile(stored.part, options_);
+    if (!reconciled.ok()) return Prepend(reconciled.status(), "row " + ToHexUpper(key_));
+    if (!reconciled->as_stored && listener_) listener_(key_, stored.base);
+    std::erase_if(reconciled->points, [&](const codec::StoredPoint& point) {
+      return int64_t{stored.base} * 1000 + point.qualifier.offset_ms() < oldest_ms_;
+    });
+    Give(reconciled->points, row);
+  }
+  objects_.clear();
+  for (RawCell& cell : stored.part.raw) {
+    if (!spec_.objects || !IsObject(cell.qualifier)) continue;
+    objects_.push_back({Bytes(kFamily), cell.qualifier, cell.value, cell.timestamp_ms});
+  }
+  if (offsets_.empty() && objects_.empty()) return false;
+  row->key = key_;
+  row->tsuid = tsuid_;
+  row->base = stored.base;
+  const bool one = RendersAsOne(stored.part, stored.base, render_options_);
+  row->stored_cells =
+      static_cast<uint32_t>((one ? 1 : stored.part.points.size()) + stored.part.raw.size());
+  row->objects = objects_;
+  return true;
+}
+
+}  // namespace hg::points
