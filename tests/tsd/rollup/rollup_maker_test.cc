@@ -3,15 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <future>
 #include <limits>
-#include <map>
 #include <new>
 #include <random>
-#include <thread>
 
-#include "storage/base/commit_later.h"
-#include "tests/support/model_store.h"
 #include "tests/tsd/rollup/rollup_world.h"
 
 namespace hg::tsd {
@@ -122,147 +117,6 @@ TEST_CASE_FIXTURE(Opened, "doubles of an hour are added as a query of raw points
   Round();
   CHECK(Compare("1h-sum", kMidnight, kMidnight + 2 * kHourS) == "1h");
   CHECK(Compare("10m-avg", kMidnight, kMidnight + 2 * kHourS) == "10m");
-}
-
-TEST_CASE_FIXTURE(Opened, "a late point costs one mark an hour, and is in the answer at once") {
-  for (int hour = 0; hour < 24; ++hour)
-    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  Round();
-  CHECK(world.state->marks() == 0);
-  for (int i = 1; i < 50; ++i) {
-    REQUIRE(world.PutInt("a", kMidnight + 5 * kHourS + i, 1).ok());
-    REQUIRE(world.PutInt("late", kMidnight + 5 * kHourS + i, 1).ok());
-  }
-  CHECK(world.state->marks() == 1);
-  const int64_t end = kMidnight + kDayS - 1;
-  CHECK(Compare("1d-sum", kMidnight, end) == "1h");
-  CHECK(Compare("1h-count", kMidnight, end) == "1h");
-  Round();
-  CHECK(world.state->marks() == 0);
-  CHECK(world.maker->Stats().repaired == 1);
-  CHECK(Compare("1d-sum", kMidnight, end) == "1d");
-  CHECK(Compare("1h-count", kMidnight, end) == "1h");
-  CHECK(world.Delete("late", kMidnight, kMidnight + kDayS).ok());
-  CHECK(world.Delete("a", kMidnight + 7 * kHourS, kMidnight + 9 * kHourS).ok());
-  CHECK(world.state->marks() == 3);
-  CHECK(Compare("1d-min", kMidnight, end) == "1h");
-  Round();
-  CHECK(world.state->marks() == 0);
-  CHECK(Compare("1d-min", kMidnight, end) == "1d");
-}
-
-TEST_CASE_FIXTURE(Opened,
-                  "a mark stays while someone writes under it, and if someone wrote since") {
-  REQUIRE(world.PutInt("a", kMidnight, 1).ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  Round();
-  REQUIRE(world.PutInt("a", kMidnight + 1, 5).ok());
-  const auto before = world.state->Repairable(10);
-  REQUIRE(before.size() == 1);
-  const ChangedRows rows{before[0].metric, before[0].base};
-  SUBCASE("wrote since") {
-    REQUIRE(world.PutInt("a", kMidnight + 2, 5).ok());
-    CHECK_FALSE(*world.state->Unmark(before[0]));
-  }
-  SUBCASE("writes") {
-    REQUIRE(world.state->BeforeChange(rows).ok());
-    CHECK(world.state->Repairable(10).empty());
-    CHECK_FALSE(*world.state->Unmark(before[0]));
-    world.state->AfterChange(rows);
-    CHECK_FALSE(*world.state->Unmark(before[0]));
-  }
-  const auto now = world.state->Repairable(10);
-  REQUIRE(now.size() == 1);
-  CHECK(*world.state->Unmark(now[0]));
-  CHECK(world.state->marks() == 0);
-}
-
-/// A second goes by whenever it is looked at.
-class TickingClock : public ManualClock {
- public:
-  using ManualClock::ManualClock;
-  [[nodiscard]] int64_t MonotonicNs() const override { return ++seconds_ * 1'000'000'000; }
-  void Pass(int64_t seconds) { seconds_ += seconds; }
-
- private:
-  mutable std::atomic<int64_t> seconds_{0};
-};
-
-TEST_CASE("where points come late all the time their day is not made anew all the time") {
-  FaultyFileSystem disk(1);
-  TickingClock clock{kMidnight * 1000};
-  RollupWorld world(disk, clock);
-  REQUIRE(world.Open().ok());
-  REQUIRE(world.maker->Round().ok());
-  REQUIRE(world.PutInt("a", kMidnight, 1).ok());
-  clock.SetMs((kMidnight + kDayS + 600) * 1000);
-  REQUIRE(world.maker->Round().ok());
-  const auto late = [&](int second) {
-    REQUIRE(world.PutInt("a", kMidnight + second, 1).ok());
-    REQUIRE(world.Put("other", "a", kMidnight + second, PointValue::Int(1)).ok());
-    REQUIRE(world.maker->Round().ok());
-    return world.state->marks();
-  };
-  CHECK(late(1) == 0);
-  CHECK(late(2) == 2);
-  REQUIRE(world.PutInt("a", kMidnight - kDayS, 1).ok());  // another day
-  CHECK(late(3) == 2);
-  world.Compare(RollupWorld::Query("1h-sum"), kMidnight, kMidnight + kDayS - 1);
-  clock.Pass(10'000);
-  CHECK(late(4) == 0);
-}
-
-TEST_CASE_FIXTURE(Opened, "marks outlive the process") {
-  REQUIRE(world.PutInt("a", kMidnight, 1).ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  Round();
-  REQUIRE(world.PutInt("a", kMidnight + 1, 5).ok());
-  REQUIRE(world.Reopen().ok());
-  CHECK(world.state->marks() == 1);
-  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1h");
-  REQUIRE(world.PutInt("a", kMidnight + kHourS, 7).ok());
-  CHECK(world.state->marks() == 2);
-  Round();
-  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
-}
-
-TEST_CASE_FIXTURE(Opened, "of more late hours than there may be marks all is made anew") {
-  for (int hour = 0; hour < 24; ++hour)
-    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  Round();
-  world.marks_max = 5;
-  REQUIRE(world.Reopen().ok());
-  for (int hour = 0; hour < 9; ++hour) {
-    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS + 1, 1).ok());
-    Compare("1h-sum", kMidnight, kMidnight + kDayS - 1);
-  }
-  CHECK(world.state->marks() == 0);
-  CHECK_FALSE(world.state->start());
-  SUBCASE("by this process") {}
-  SUBCASE("by the next one") { REQUIRE(world.Reopen().ok()); }
-  CHECK(Compare("1h-sum", kMidnight, kMidnight + kDayS - 1) == "raw");
-  Round();
-  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
-}
-
-TEST_CASE_FIXTURE(Opened, "who wrote without telling has everything made anew") {
-  for (int hour = 0; hour < 24; ++hour)
-    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  Round();
-  REQUIRE(RollupState::TellMissed(world.store->cells(), "tsdb-rollups").ok());
-  REQUIRE(world.Reopen().ok());
-  REQUIRE(world.PutInt("a", kMidnight + 1, 100).ok());  // as if the other had
-  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "raw");
-  Round();
-  CHECK(Compare("1d-sum", kMidnight, kMidnight + kDayS - 1) == "1d");
 }
 
 TEST_CASE_FIXTURE(Opened, "an hour with an infinity has no rollups, and does not keep others") {
@@ -410,6 +264,57 @@ TEST_CASE_FIXTURE(Opened, "what is made anew has nothing of points that are gone
   CHECK(Compare("1d-count", kMidnight, kMidnight + 2 * kDayS - 1) == "1d");
 }
 
+TEST_CASE_FIXTURE(Opened, "an hour that cannot be read keeps no other from being rolled up") {
+  world.fix_duplicates = false;
+  REQUIRE(world.Reopen().ok());
+  for (int hour = -48; hour < 48; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
+  // Of different lengths: two cells of one second.
+  const auto twice = [&](int64_t at) {
+    REQUIRE(world.PutInt("a", at, 1).ok());
+    REQUIRE(world.PutInt("a", at, 100'000).ok());
+  };
+  twice(kMidnight - 19 * kHourS + 5);
+  Round();
+  twice(kMidnight + 29 * kHourS + 5);
+  AdvanceTo(kMidnight + 2 * kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 2);
+  CHECK(Compare("1h-sum", kMidnight - 2 * kDayS, kMidnight - 21 * kHourS) == "1h");
+  CHECK(Compare("1h-sum", kMidnight - 17 * kHourS, kMidnight + 27 * kHourS) == "1h");
+  CHECK(Compare("1h-sum", kMidnight + 31 * kHourS, kMidnight + 2 * kDayS - 1) == "1h");
+  // Nobody made rollups of its points: they stay, and so do all behind them.
+  const Bytes metric = world.Tsuid("m", "a")->substr(0, 3);
+  CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
+  REQUIRE(world.Reopen().ok());
+  CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
+}
+
+/// Memory is wanting whenever it is asked how late it is.
+class StarvedClock : public ManualClock {
+ public:
+  using ManualClock::ManualClock;
+  [[nodiscard]] int64_t MonotonicNs() const override { throw std::bad_alloc(); }
+};
+
+TEST_CASE_FIXTURE(Opened, "rounds go on behind one that memory was wanting for") {
+  const StarvedClock starved(kMidnight * 1000);
+  RollupMakerOptions options;
+  options.ids = *RollupIds::Of(world.tables);
+  std::atomic<int> told{0};
+  options.report = [&](const std::string& text) {
+    CHECK(text.find("broken off") != std::string::npos);
+    ++told;
+    throw std::bad_alloc();  // that it was is not to be told, either
+  };
+  RollupMaker maker(world.store->points(), world.store->watched(), world.store->cells(),
+                    *world.state, starved, options);
+  maker.Start();
+  while (told == 0) std::this_thread::yield();
+  maker.Stop();
+  CHECK(maker.Stats().failures == 1);
+}
+
 TEST_CASE_FIXTURE(Opened, "rollups of another configuration are made anew") {
   for (int hour = 0; hour < 24; ++hour)
     REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
@@ -452,346 +357,6 @@ TEST_CASE_FIXTURE(Opened, "tables of others, or of another interval, are refused
     Round();
     world.tables.levels[1].interval = {1800, codec::RollupSpanUnit::kHours, 6, 12};
     refused("tsdb-10m");
-  }
-}
-
-TEST_CASE_FIXTURE(Opened, "an hour that cannot be read keeps no other from being rolled up") {
-  world.fix_duplicates = false;
-  REQUIRE(world.Reopen().ok());
-  for (int hour = -48; hour < 48; ++hour)
-    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
-  // Of different lengths: two cells of one second.
-  const auto twice = [&](int64_t at) {
-    REQUIRE(world.PutInt("a", at, 1).ok());
-    REQUIRE(world.PutInt("a", at, 100'000).ok());
-  };
-  twice(kMidnight - 19 * kHourS + 5);
-  Round();
-  twice(kMidnight + 29 * kHourS + 5);
-  AdvanceTo(kMidnight + 2 * kDayS + 600);
-  Round();
-  CHECK(world.state->marks() == 2);
-  CHECK(Compare("1h-sum", kMidnight - 2 * kDayS, kMidnight - 21 * kHourS) == "1h");
-  CHECK(Compare("1h-sum", kMidnight - 17 * kHourS, kMidnight + 27 * kHourS) == "1h");
-  CHECK(Compare("1h-sum", kMidnight + 31 * kHourS, kMidnight + 2 * kDayS - 1) == "1h");
-  // Nobody made rollups of its points: they stay, and so do all behind them.
-  const Bytes metric = world.Tsuid("m", "a")->substr(0, 3);
-  CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
-  REQUIRE(world.Reopen().ok());
-  CHECK(*world.state->KeepBefore(metric, kMidnight + 2 * kDayS) == kMidnight - kDayS);
-}
-
-TEST_CASE_FIXTURE(Opened,
-                  "of the hour that fuzzy filters read beyond the end rollups do not count") {
-  for (int hour = 0; hour < 24; ++hour)
-    for (int minute = 0; minute < 60; minute += 20)
-      REQUIRE(world.PutInt("a", kMidnight + hour * kHourS + minute * 60, hour).ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  Round();
-  for (const char* downsample : {"10m-sum", "1h-sum", "1h-count", "2h-max"}) {
-    query::SubQuery query = RollupWorld::Query(downsample, true);
-    query.explicit_tags = true;
-    for (const int64_t end : {5 * kHourS, 6 * kHourS - 1, 6 * kHourS, 5 * kHourS + 1800})
-      CHECK(world.Compare(query, kMidnight, kMidnight + end) != "raw");
-  }
-}
-
-TEST_CASE_FIXTURE(Opened, "odd hours are no reason to make all anew") {
-  for (int hour = 0; hour < 9; ++hour)
-    REQUIRE(world
-                .Put("m", "a", kMidnight + hour * kHourS,
-                     PointValue::Double(std::numeric_limits<double>::infinity()))
-                .ok());
-  world.marks_max = 2;
-  REQUIRE(world.Reopen().ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  Round();
-  CHECK(world.state->marks() == 9);
-  for (int hour = 10; hour < 12; ++hour)
-    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
-  CHECK(world.state->marks() == 11);
-  CHECK(world.state->start());
-  REQUIRE(world.PutInt("a", kMidnight, 1).ok());  // one that was odd
-  CHECK(world.state->start());
-  REQUIRE(world.PutInt("a", kMidnight + 12 * kHourS, 1).ok());
-  CHECK_FALSE(world.state->start());
-}
-
-TEST_CASE_FIXTURE(Opened, "odd hours of a process before are no reason to make all anew, either") {
-  for (int hour = 0; hour < 9; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
-  world.marks_max = 2;
-  REQUIRE(world.Reopen().ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  Round();
-  CHECK(world.state->marks() == 9);
-  REQUIRE(world.Reopen().ok());
-  for (const int hour : {0, 12})  // one of them, and another
-    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
-  CHECK(world.state->start());
-  Round();
-  CHECK(world.state->marks() == 9);
-  for (const int hour : {13, 14, 15}) REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
-  CHECK_FALSE(world.state->start());
-}
-
-TEST_CASE_FIXTURE(Opened,
-                  "of more odd hours than are told one by one answers stay those of raw points") {
-  constexpr int64_t kDays = 8, kEnd = kMidnight + kDays * kDayS;
-  world.marks_max = 2;
-  REQUIRE(world.Reopen().ok());
-  Round();
-  for (int64_t at = kMidnight; at < kEnd; at += kHourS) {
-    REQUIRE(world.PutInt("a", at, at % 1000).ok());
-    // An infinity, told before the hour is rolled up or after it.
-    const auto infinite = [&] {
-      return world.Put("m", "b", at, PointValue::Double(std::numeric_limits<double>::infinity()));
-    };
-    if (at % (2 * kHourS) == 0) REQUIRE(infinite().ok());
-    AdvanceTo(at + kHourS + 600);
-    Round();
-    if (at % (2 * kHourS) != 0) REQUIRE(infinite().ok());
-    AdvanceTo(at + kHourS + 700);
-    Round();
-  }
-  CHECK(world.state->marks() == RollupState::kOddOfMetric);
-  CHECK(world.state->start());
-  for (const bool next_process : {false, true}) {
-    CAPTURE(next_process);
-    if (next_process) REQUIRE(world.Reopen().ok());
-    for (const char* downsample : {"1h-min", "1d-min", "1h-count"}) {
-      Compare(downsample, kMidnight, kEnd - 1);
-      CHECK(Compare(downsample, kEnd - 2 * kDayS, kEnd - 1) == "raw");
-    }
-    REQUIRE(world.PutInt("a", kEnd - kHourS + 1, 1).ok());
-    CHECK(world.state->marks() == RollupState::kOddOfMetric + 1);
-    Round();
-    CHECK(world.state->marks() == RollupState::kOddOfMetric);
-  }
-  // Another metric has its rollups.
-  REQUIRE(world.Put("other", "a", kEnd, PointValue::Int(1)).ok());
-  AdvanceTo(kEnd + kDayS + 600);
-  Round();
-  query::SubQuery query = RollupWorld::Query("1h-sum", true);
-  query.metric = "other";
-  CHECK(world.Compare(query, kEnd, kEnd + kDayS - 1) == "1h");
-}
-
-/// A store that holds back the first mark, and knows whether a mark waited for a disk.
-class MarkStore : public ModelStore {
- public:
-  std::vector<Status> MutateRows(const std::string& table,
-                                 const std::vector<RowMutation>& rows) override {
-    if (rows[0].key.starts_with("mark")) {
-      if (!CommitLater::Allowed()) waited_for_disk = true;
-      if (++marks == 1) let_go.get_future().wait();
-    }
-    return ModelStore::MutateRows(table, rows);
-  }
-  std::atomic<int> marks{0};
-  std::atomic<bool> waited_for_disk{false};
-  std::promise<void> let_go;
-};
-
-/// Memory is wanting whenever it is asked how late it is.
-class StarvedClock : public ManualClock {
- public:
-  using ManualClock::ManualClock;
-  [[nodiscard]] int64_t MonotonicNs() const override { throw std::bad_alloc(); }
-};
-
-TEST_CASE_FIXTURE(Opened, "rounds go on behind one that memory was wanting for") {
-  const StarvedClock starved(kMidnight * 1000);
-  RollupMakerOptions options;
-  options.ids = *RollupIds::Of(world.tables);
-  std::atomic<int> told{0};
-  options.report = [&](const std::string& text) {
-    CHECK(text.find("broken off") != std::string::npos);
-    ++told;
-    throw std::bad_alloc();  // that it was is not to be told, either
-  };
-  RollupMaker maker(world.store->points(), world.store->watched(), world.store->cells(),
-                    *world.state, starved, options);
-  maker.Start();
-  while (told == 0) std::this_thread::yield();
-  maker.Stop();
-  CHECK(maker.Stats().failures == 1);
-}
-
-TEST_CASE("a change whose mark is being put while all is forgotten leaves another") {
-  MarkStore store;
-  for (const char* table : {"state", "tsdb-1h"})
-    REQUIRE(store.CreateTable({table, {{"t"}}, false}).ok());
-  const codec::RollupTables tables = TestTables();
-  const auto state =
-      *RollupState::Open(store, "state", {&tables.levels[2]}, {*RollupIds::Of(tables), {}});
-  constexpr auto kStart = static_cast<uint32_t>(kMidnight);
-  REQUIRE(state->Begin(kStart).ok());
-  const ChangedRows rows{"m", kStart - 3600};
-  std::thread writer([&] { CHECK(state->BeforeChange(rows).ok()); });
-  while (store.marks == 0) std::this_thread::yield();
-  CHECK(state->Begin(kStart).ok());
-  store.let_go.set_value();
-  writer.join();
-  CHECK(store.marks == 2);
-  CHECK(state->marks() == 1);
-  state->AfterChange(rows);
-  const auto repairable = state->Repairable(2);
-  REQUIRE(repairable.size() == 1);
-  CHECK(*state->Unmark(repairable[0]));
-  CHECK(store.marks == 3);
-  CHECK_FALSE(store.waited_for_disk);  // network loops wait for the mark that goes
-}
-
-TEST_CASE("random writes, late writes and deletes: rollups answer as raw points do") {
-  for (uint64_t seed = 1; seed <= 6; ++seed) {
-    CAPTURE(seed);
-    std::mt19937_64 random(seed);
-    const auto upto = [&random](int64_t n) {
-      return static_cast<int64_t>(random() % static_cast<uint64_t>(n));
-    };
-    FaultyFileSystem disk(seed);
-    ManualClock clock{kMidnight * 1000};
-    RollupWorld world(disk, clock);
-    if (seed % 2 == 0) world.layout.salt_width = 1;
-    REQUIRE(world.Open().ok());
-    const std::vector<std::string> hosts = {"a", "b", "c"};
-    const std::vector<std::string> functions = {"sum",    "avg",    "min", "max",  "count",
-                                                "zimsum", "mimmax", "p50", "first"};
-    const std::vector<std::string> intervals = {"10m", "30m", "1h", "90m", "2h", "1d",
-                                                "1dc", "7h",  "2d", "1w",  "6h", "5m"};
-    const std::vector<std::string> fills = {"", "-nan", "-zero"};
-    const int64_t first = kMidnight - 3 * kDayS;
-    const auto now = [&clock] { return clock.NowMs() / 1000; };
-    std::map<std::string, int> tables;
-    for (int step = 0; step < 400; ++step) {
-      const std::string& host = hosts[static_cast<size_t>(upto(3))];
-      const int64_t at = first + upto(now() - first);
-      switch (upto(12)) {
-        case 0:
-          clock.AdvanceMs(upto(3 * kHourS) * 1000);
-          break;
-        case 1:
-        case 2:
-          REQUIRE(world.maker->Round().ok());
-          break;
-        case 3:
-          REQUIRE(world.Delete(host, at - at % kHourS, at + upto(5 * kHourS)).ok());
-          break;
-        case 4:
-          if (upto(4) == 0) REQUIRE(world.store->cells().Flush().ok());
-          break;
-        case 5:
-          if (upto(6) == 0) REQUIRE(world.Reopen().ok());
-          break;
-        case 6:
-          for (int i = 0; i < 200; ++i)
-            REQUIRE(world.PutInt(host, now() - 600 + i, upto(100)).ok());
-          break;
-        default:
-          for (int i = 0; i < 20; ++i) {
-            // Quarters add up to the same in any order.
-            const PointValue value = upto(3) == 0
-                                         ? PointValue::Double(static_cast<double>(upto(4000)) / 4)
-                                         : PointValue::Int(upto(1000) - 500);
-            REQUIRE(world.Put("m", host, at + upto(7200), value).ok());
-          }
-      }
-      for (int i = 0; i < 3; ++i) {
-        query::SubQuery query = RollupWorld::Query(intervals[static_cast<size_t>(upto(12))] + "-" +
-                                                       functions[static_cast<size_t>(upto(9))] +
-                                                       fills[static_cast<size_t>(upto(3))],
-                                                   upto(2) == 0, upto(2) == 0 ? "sum" : "max");
-        query.rate = upto(4) == 0;
-        const int64_t start = first - kDayS + upto(6 * kDayS);
-        ++tables[world.Compare(query, start, start + 1 + upto(4 * kDayS))];
-      }
-    }
-    CHECK(tables["10m"] > 10);
-    CHECK(tables["1h"] > 10);
-    CHECK(tables["1d"] > 10);
-  }
-}
-
-TEST_CASE_FIXTURE(Opened, "late points that race with their repair are not lost to the rollups") {
-  for (int hour = 0; hour < 24; ++hour)
-    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, hour).ok());
-  Round();
-  AdvanceTo(kMidnight + kDayS + 600);
-  std::atomic<bool> over{false};
-  std::thread writer([&] {
-    for (int i = 0; i < 3000; ++i) {
-      const int64_t hour = i % 26;  // the last ones are not over yet
-      if (!world.PutInt(i % 3 == 0 ? "b" : "a", kMidnight + hour * kHourS + i / 26 + 1, 1).ok())
-        break;
-    }
-    over = true;
-  });
-  while (!over) Round();
-  writer.join();
-  Compare("1h-sum", kMidnight, kMidnight + 2 * kDayS);
-  Round();
-  CHECK(world.state->marks() == 0);
-  CHECK(Compare("1h-sum", kMidnight, kMidnight + kDayS - 1) == "1h");
-  CHECK(Compare("1d-count", kMidnight, kMidnight + kDayS - 1) == "1d");
-}
-
-/// What happens between two deaths. Ends with the first failure, as the process does.
-Status Live(RollupWorld& world, ManualClock& clock) {
-  RETURN_IF_ERROR(world.Open());
-  for (int hour = -2; hour < 4; ++hour) {
-    RETURN_IF_ERROR(world.PutInt("a", kMidnight + hour * kHourS, hour));
-    RETURN_IF_ERROR(world.PutInt("b", kMidnight + hour * kHourS + 1, 2 * hour));
-  }
-  clock.SetMs((kMidnight + 2 * kHourS) * 1000);
-  RETURN_IF_ERROR(world.maker->Round());
-  RETURN_IF_ERROR(world.PutInt("a", kMidnight - kHourS + 5, 10));
-  RETURN_IF_ERROR(world.PutInt("a", kMidnight + 5, 100));
-  RETURN_IF_ERROR(world.maker->Round());
-  RETURN_IF_ERROR(world.PutInt("b", kMidnight + 6, 1000));
-  RETURN_IF_ERROR(world.store->cells().Flush());
-  RETURN_IF_ERROR(world.Delete("b", kMidnight - kDayS, kMidnight));
-  clock.SetMs((kMidnight + kDayS + 700) * 1000);
-  RETURN_IF_ERROR(world.maker->Round());
-  RETURN_IF_ERROR(world.PutInt("c", kMidnight + 3 * kHourS + 9, 7));
-  RETURN_IF_ERROR(world.store->cells().Flush());
-  return world.maker->Round();
-}
-
-TEST_CASE("wherever the process ends, the next one reads rollups that are right, or raw points") {
-  for (const bool power_cut : {false, true}) {
-    bool lived = false;
-    for (uint64_t call = 1; !lived; ++call) {
-      CAPTURE(power_cut);
-      CAPTURE(call);
-      FaultyFileSystem disk(call);
-      ManualClock clock{kMidnight * 1000};
-      RollupWorld world(disk, clock, power_cut ? Durability::kSynced : Durability::kLogged);
-      disk.DieAtCall(call);
-      lived = Live(world, clock).ok();
-      world.Die();
-      if (power_cut) disk.PowerCut();
-      disk.FailCall(0);
-      REQUIRE(world.Open().ok());
-      const auto compare = [&world] {
-        std::string last;
-        for (const char* downsample : {"10m-sum", "1h-count", "2h-avg", "1d-max"})
-          last = world.Compare(RollupWorld::Query(downsample, true), kMidnight - 2 * kDayS,
-                               kMidnight + kDayS - 1);
-        return last;
-      };
-      // A death before the first name was written: nothing can be asked for.
-      REQUIRE(world.Tsuid("m", "a").ok());
-      compare();
-      REQUIRE(world.PutInt("a", kMidnight + kHourS + 17, 3).ok());
-      compare();
-      clock.SetMs((kMidnight + kDayS + 700) * 1000);
-      REQUIRE(world.maker->Round().ok());
-      CHECK(world.state->marks() == 0);
-      CHECK(compare() == "1d");
-    }
   }
 }
 

@@ -1,0 +1,111 @@
+// Hours that cannot be rolled up, and where their points are read from.
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "tests/tsd/rollup/rollup_world.h"
+
+namespace hg::tsd {
+namespace {
+
+TEST_CASE_FIXTURE(Opened,
+                  "of the hour that fuzzy filters read beyond the end rollups do not count") {
+  for (int hour = 0; hour < 24; ++hour)
+    for (int minute = 0; minute < 60; minute += 20)
+      REQUIRE(world.PutInt("a", kMidnight + hour * kHourS + minute * 60, hour).ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  for (const char* downsample : {"10m-sum", "1h-sum", "1h-count", "2h-max"}) {
+    query::SubQuery query = RollupWorld::Query(downsample, true);
+    query.explicit_tags = true;
+    for (const int64_t end : {5 * kHourS, 6 * kHourS - 1, 6 * kHourS, 5 * kHourS + 1800})
+      CHECK(world.Compare(query, kMidnight, kMidnight + end) != "raw");
+  }
+}
+
+TEST_CASE_FIXTURE(Opened, "odd hours are no reason to make all anew") {
+  for (int hour = 0; hour < 9; ++hour)
+    REQUIRE(world
+                .Put("m", "a", kMidnight + hour * kHourS,
+                     PointValue::Double(std::numeric_limits<double>::infinity()))
+                .ok());
+  world.marks_max = 2;
+  REQUIRE(world.Reopen().ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 9);
+  for (int hour = 10; hour < 12; ++hour)
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
+  CHECK(world.state->marks() == 11);
+  CHECK(world.state->start());
+  REQUIRE(world.PutInt("a", kMidnight, 1).ok());  // one that was odd
+  CHECK(world.state->start());
+  REQUIRE(world.PutInt("a", kMidnight + 12 * kHourS, 1).ok());
+  CHECK_FALSE(world.state->start());
+}
+
+TEST_CASE_FIXTURE(Opened, "odd hours of a process before are no reason to make all anew, either") {
+  for (int hour = 0; hour < 9; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());
+  world.marks_max = 2;
+  REQUIRE(world.Reopen().ok());
+  Round();
+  AdvanceTo(kMidnight + kDayS + 600);
+  Round();
+  CHECK(world.state->marks() == 9);
+  REQUIRE(world.Reopen().ok());
+  for (const int hour : {0, 12})  // one of them, and another
+    REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
+  CHECK(world.state->start());
+  Round();
+  CHECK(world.state->marks() == 9);
+  for (const int hour : {13, 14, 15}) REQUIRE(world.PutInt("a", kMidnight + hour * kHourS, 1).ok());
+  CHECK_FALSE(world.state->start());
+}
+
+TEST_CASE_FIXTURE(Opened,
+                  "of more odd hours than are told one by one answers stay those of raw points") {
+  constexpr int64_t kDays = 8, kEnd = kMidnight + kDays * kDayS;
+  world.marks_max = 2;
+  REQUIRE(world.Reopen().ok());
+  Round();
+  for (int64_t at = kMidnight; at < kEnd; at += kHourS) {
+    REQUIRE(world.PutInt("a", at, at % 1000).ok());
+    // An infinity, told before the hour is rolled up or after it.
+    const auto infinite = [&] {
+      return world.Put("m", "b", at, PointValue::Double(std::numeric_limits<double>::infinity()));
+    };
+    if (at % (2 * kHourS) == 0) REQUIRE(infinite().ok());
+    AdvanceTo(at + kHourS + 600);
+    Round();
+    if (at % (2 * kHourS) != 0) REQUIRE(infinite().ok());
+    AdvanceTo(at + kHourS + 700);
+    Round();
+  }
+  CHECK(world.state->marks() == RollupState::kOddOfMetric);
+  CHECK(world.state->start());
+  for (const bool next_process : {false, true}) {
+    CAPTURE(next_process);
+    if (next_process) REQUIRE(world.Reopen().ok());
+    for (const char* downsample : {"1h-min", "1d-min", "1h-count"}) {
+      Compare(downsample, kMidnight, kEnd - 1);
+      CHECK(Compare(downsample, kEnd - 2 * kDayS, kEnd - 1) == "raw");
+    }
+    REQUIRE(world.PutInt("a", kEnd - kHourS + 1, 1).ok());
+    CHECK(world.state->marks() == RollupState::kOddOfMetric + 1);
+    Round();
+    CHECK(world.state->marks() == RollupState::kOddOfMetric);
+  }
+  // Another metric has its rollups.
+  REQUIRE(world.Put("other", "a", kEnd, PointValue::Int(1)).ok());
+  AdvanceTo(kEnd + kDayS + 600);
+  Round();
+  query::SubQuery query = RollupWorld::Query("1h-sum", true);
+  query.metric = "other";
+  CHECK(world.Compare(query, kEnd, kEnd + kDayS - 1) == "1h");
+}
+
+}  // namespace
+}  // namespace hg::tsd

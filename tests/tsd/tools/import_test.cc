@@ -1,0 +1,276 @@
+// Points in and out as lines and as comma-separated values.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <zlib.h>
+
+#include "tests/support/model_backend.h"
+#include "tests/tsd/tools/model_program.h"
+#include "tsd/counted_store.h"
+#include "tsd/tables.h"
+
+namespace hg::tsd {
+namespace {
+
+/// Takes one new name, then is full until it is flushed.
+class FullStore : public CountedStore {
+ public:
+  using CountedStore::CountedStore;
+
+  Result<int64_t> Increment(const std::string& table, ByteView key, ByteView family,
+                            ByteView qualifier, int64_t by) override {
+    if (std::exchange(full_, true)) return Status::Busy("no new series for now");
+    return CountedStore::Increment(table, key, family, qualifier, by);
+  }
+  Status Flush() override {
+    full_ = false;
+    return CountedStore::Flush();
+  }
+
+ private:
+  bool full_ = false;
+};
+
+Result<std::unique_ptr<Backend>> OpenFullStore(const Config& config, const std::string& /*words*/,
+                                               StoreUse /*use*/) {
+  return OpenModelBackendThrough(config, [&](Store& model) -> Result<std::shared_ptr<Store>> {
+    RETURN_IF_ERROR(EnsureTables(config, model));
+    return std::shared_ptr<Store>(std::make_shared<FullStore>(model));
+  });
+}
+
+TEST_CASE("imported points are scanned as lines that import takes") {
+  const ModelProgram program;
+  const std::string lines =
+      "m 1699999200 1 host=a\n"
+      "m 1699999201 300 host=a\n"
+      "m 1699999202500 1.5 host=a\n"
+      "m 1699999200 -7 host=b core=1\n";
+  program.Import(lines);
+  CHECK(program.Scan({"1699999200", "1699999300", "sum", "m"}) == lines);
+}
+
+TEST_CASE("an import waits where there is no room for new names, as for points") {
+  const ToolProgram program(OpenFullStore, "");
+  const std::string lines = "m 1699999200 1 host=a\nm 1699999200 2 host=b\n";
+  const Outcome outcome = program.Run({"import", "--", "-"}, lines);
+  CAPTURE(outcome.err);
+  CHECK(outcome.exit == 0);
+  CHECK(program.Scan({"1699999000", "1699999900", "sum", "m"}) == lines);
+}
+
+TEST_CASE("import stores whole numbers shortest and other numbers as singles") {
+  const ModelProgram program("tsd.storage.enable_compaction = false\n");
+  program.Import("m 1699999200 300 h=a\nm 1699999201 0.1 h=a\n");
+  const Outcome dump = program.Run({"dump", "tsdb"});
+  CHECK(dump.out ==
+        "0000016553ede0000001000001\tt\t0001\t012c\n"
+        "0000016553ede0000001000001\tt\t001b\t3dcccccd\n");
+}
+
+TEST_CASE("a bad line ends the import, what precedes it is stored") {
+  const ModelProgram program;
+  const std::string good = "m 1699999200 1 host=a\n";
+  for (const char* bad :
+       {"", "m", "m 1699999201", "m 1699999201 1", "m 1699999201 1 host", "m 1699999201 1 host=",
+        "m 1699999201 1 host=a host=b", "m  1699999201 1 host=a", "m 1699999201  1 host=a",
+        "m 0 1 host=a", "m -5 1 host=a", "m 1699999201.5 1 host=a", "m 1699999201 NaN host=a",
+        "m 1699999201 1e400 host=a", "m*n 1699999201 1 host=a", "m 1699999200 1 host=a"}) {
+    const ModelProgram one;
+    const Outcome outcome =
+        one.Run({"import", "--", "-"}, good + bad + "\nm 1699999202 2 host=a\n");
+    CAPTURE(bad);
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find("-:2") != std::string::npos);
+    CHECK(one.Scan({"1699999200", "sum", "m"}) == good);
+  }
+}
+
+TEST_CASE("with --skip-errors bad lines are passed over") {
+  const ModelProgram program;
+  const std::string lines = "m 1699999200 1 host=a\nbad\nm 1699999202 2 host=a\n";
+  CHECK(program.Run({"import", "--skip-errors", "--", "-"}, lines).exit == 0);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) ==
+        "m 1699999200 1 host=a\nm 1699999202 2 host=a\n");
+}
+
+TEST_CASE("a line that ends with its time ends the import, --skip-errors or not") {
+  const ModelProgram program;
+  const std::string good = "m 1699999200 1 host=a\n";
+  const Outcome outcome =
+      program.Run({"import", "--skip-errors", "--", "-"},
+                  good + "m 1699999201 \nm\nm 1699999201\nm 1699999202 2 host=a\n");
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.err.find("-:4") != std::string::npos);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == good);
+}
+
+TEST_CASE("time ascends per series, however its tags are spelled") {
+  const ModelProgram program;
+  const std::string lines = "m 1699999200 1 a=1 b=2\nm 1699999200 2 a=1\nm 1699999200 3 b=2  a=1\n";
+  const Outcome outcome = program.Run({"import", "--", "-"}, lines);
+  CHECK(outcome.exit == 1);
+  CHECK(outcome.err.find("-:3") != std::string::npos);
+}
+
+TEST_CASE("a setting lets time go back") {
+  const ModelProgram program("tsd.core.bulk.allow_out_of_order_timestamps = true\n");
+  program.Import("m 1699999201 1 host=a\nm 1699999200 2 host=a\n");
+  CHECK(program.Scan({"1699999200", "sum", "m"}) ==
+        "m 1699999200 2 host=a\nm 1699999201 1 host=a\n");
+}
+
+TEST_CASE("rows of comma-separated values are imported by the names of their columns") {
+  const ModelProgram program;
+  const std::string rows =
+      "\xEF\xBB\xBFhost,value,metric,time,core\r\n"
+      "a,1,m,1699999200,\r\n"
+      "\r\n"
+      "\"b\",0.1,\"m\",1699999200500,1\n"
+      "b,-7,m.two,1699999201,1\n";
+  CHECK(program.Run({"import", "--csv", "--", "-"}, rows).exit == 0);
+  CHECK(program.Scan({"1699999200", "1699999300", "sum", "m", "sum", "m.two"}) ==
+        "m 1699999200 1 host=a\n"
+        "m 1699999200500 0.1 host=b core=1\n"
+        "m.two 1699999201 -7 host=b core=1\n");
+}
+
+TEST_CASE("a row that is not right is named by its line, and passed over if that is wanted") {
+  const std::string head = "metric,time,value,host\nm,1699999200,1,a\n";
+  const struct {
+    const char* row;
+    const char* why;
+  } cases[] = {
+      {"m,1699999201,1", "the row has 3 cells, the first row has 4"},
+      {"m,1699999201,x,a", "invalid value"},
+      {"m,1699999201,,a", "invalid value"},
+      {"m,1699999201.5,1,a", "invalid time"},
+      {"m,0,1,a", "invalid time: 0"},
+      {",1699999201,1,a", "the row has no metric"},
+      {"m,1699999201,1,", "Need at least one tag"},
+      {"m,1699999201,1,a b", "illegal character"},
+      {"m,1699999201,1,\"a\"b", "a quote within a cell"},
+      {"m,1699999201,1,a\"b", "a quote within a cell"},
+      {"m,1699999200,1,a", "is not after the series' previous point"},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.row);
+    const ModelProgram program;
+    const std::string rows = head + c.row + "\nm,1699999209,2,a\n";
+    const Outcome outcome = program.Run({"import", "--csv", "--", "-"}, rows);
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.err.find("-:3: ") != std::string::npos);
+    CHECK(outcome.err.find(c.why) != std::string::npos);
+    CHECK(program.Scan({"1699999200", "sum", "m"}) == "m 1699999200 1 host=a\n");
+    const ModelProgram skipping;
+    CHECK(skipping.Run({"import", "--csv", "--skip-errors", "--", "-"}, rows).exit == 0);
+    CHECK(skipping.Scan({"1699999200", "sum", "m"}) ==
+          "m 1699999200 1 host=a\nm 1699999209 2 host=a\n");
+  }
+  const Outcome open =
+      ModelProgram().Run({"import", "--csv", "--", "-"}, head + "m,1699999201,1,\"a\nb\n");
+  CHECK(open.err.find("-:3: a cell in quotes does not end") != std::string::npos);
+}
+
+TEST_CASE("a first row that does not name the columns is refused") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "there is no first row"},
+      {"metric,value,host\n", "names no column \"time\""},
+      {"metric,time,value,host,host\n", "the column \"host\" stands twice"},
+      {"metric,time,value,\n", "column 4 has no name"},
+      {"metric,time,value,tag:\n", "column 4 has no name"},
+      {"metric,time,value,time\n", "the column \"time\" stands twice"},
+      {"metric,time,value,host,tag:host\n", "the column \"host\" stands twice"},
+  };
+  for (const auto& [rows, why] : cases) {
+    const Outcome outcome = ModelProgram().Run({"import", "--csv", "--skip-errors", "--", "-"}, rows);
+    CHECK(outcome.exit == 1);
+    CHECK(outcome.err.find(why) != std::string::npos);
+  }
+}
+
+TEST_CASE("what is exported is imported again as it was") {
+  const ModelProgram program("tsd.core.tag.allow_specialchars = ,\n");
+  program.Import(
+      "m 1699999200 1 host=a\nm 1699999201500 0.5 host=a\nm 1699999200 -3 host=b,c dc=x\n"
+      "n 1699999200 9223372036854775807 host=a\nm 1700009200 1 host=a\n");
+  const std::string exported =
+      program.Run({"export", "1699999200", "1699999201", "sum", "m", "sum", "n"}).out;
+  CHECK(exported ==
+        "metric,time,value,dc,host\n"
+        "m,1699999200,1,,a\n"
+        "m,1699999201500,0.5,,a\n"
+        "m,1699999200,-3,x,\"b,c\"\n"
+        "n,1699999200,9223372036854775807,,a\n");
+  const ModelProgram other("tsd.core.tag.allow_specialchars = ,\n");
+  CHECK(other.Run({"import", "--csv", "--", "-"}, exported).exit == 0);
+  CHECK(other.Run({"export", "1699999200", "sum", "m", "sum", "n"}).out == exported);
+  CHECK(ModelProgram().Run({"export", "1699999200", "sum", "nosuch"}).exit == 1);
+  CHECK(ModelProgram().Run({"export", "1699999200"}).exit == 2);
+}
+
+TEST_CASE("tag keys that are names of columns are exported behind a mark, and imported again") {
+  const char* const settings = "tsd.core.tag.allow_specialchars = :\n";
+  const ModelProgram program(settings), other(settings);
+  program.Import("m 1699999200 1 metric=a time=b value=c tag:time=d\n");
+  const std::string exported = program.Run({"export", "1699999200", "sum", "m"}).out;
+  CHECK(exported ==
+        "metric,time,value,tag:metric,tag:tag:time,tag:time,tag:value\n"
+        "m,1699999200,1,a,d,b,c\n");
+  CHECK(other.Run({"import", "--csv", "--", "-"}, exported).exit == 0);
+  CHECK(other.Run({"export", "1699999200", "sum", "m"}).out == exported);
+}
+
+TEST_CASE("a line with a bad value leaves its ids behind") {
+  const ModelProgram program;
+  CHECK(program.Run({"import", "--", "-"}, "m 1699999200 x host=a\n").exit == 1);
+  CHECK(program.Run({"uid", "m"}).out == "metrics m: [0, 0, 1]\n");
+}
+
+TEST_CASE("a time beyond the range is refused of new and of known series, and leaves ids behind") {
+  const ModelProgram program;
+  const std::string good = "m 1699999200 1 host=a\n";
+  CHECK(program.Run({"import", "--", "-"}, good + "m 10000000000000 2 host=a\n").exit == 1);
+  CHECK(program.Run({"import", "--", "-"}, "n 10000000000000 2 host=a\n").exit == 1);
+  CHECK(program.Scan({"1", "sum", "m"}) == good);
+  CHECK(program.Scan({"1", "sum", "n"}).empty());
+}
+
+TEST_CASE("new metrics need the setting or --auto-metric") {
+  const ModelProgram program("tsd.core.auto_create_metrics = false\n");
+  const std::string line = "m 1699999200 1 host=a\n";
+  CHECK(program.Run({"import", "--", "-"}, line).exit == 1);
+  CHECK(program.Run({"import", "--auto-metric", "--", "-"}, line).exit == 0);
+}
+
+TEST_CASE("files ending in .gz are unpacked, a damaged one fails") {
+  const ModelProgram program;
+  const std::string line = "m 1699999200 1 host=a\n";
+  gzFile file = gzopen(program.Path("points.gz").c_str(), "wb");
+  gzwrite(file, line.data(), static_cast<unsigned>(line.size()));
+  gzclose(file);
+  CHECK(program.Run({"import", program.Path("points.gz")}).exit == 0);
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == line);
+  std::filesystem::resize_file(program.Path("points.gz"),
+                               std::filesystem::file_size(program.Path("points.gz")) - 6);
+  CHECK(program.Run({"import", program.Path("points.gz")}).exit == 1);
+  for (const char* plain : {"", "m 1699999201 1 host=a\n"}) {
+    std::ofstream(program.Path("plain.gz")) << plain;
+    CHECK(program.Run({"import", program.Path("plain.gz")}).exit == 1);
+  }
+  CHECK(program.Scan({"1699999200", "sum", "m"}) == line);
+}
+
+TEST_CASE("import without a path is misused, a path that is not there fails") {
+  const ModelProgram program;
+  CHECK(program.Run({"import"}).exit == 2);
+  CHECK(program.Run({"import", "-"}).exit == 2);
+  CHECK(program.Run({"import", program.Path("nosuch")}).exit == 1);
+}
+
+}  // namespace
+}  // namespace hg::tsd

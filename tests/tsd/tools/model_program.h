@@ -1,0 +1,15 @@
+#pragma once
+// The program over the model store.
+
+#include "tests/support/model_backend.h"
+#include "tests/support/tool_program.h"
+
+namespace hg::tsd {
+
+class ModelProgram : public ToolProgram {
+ public:
+  explicit ModelProgram(const std::string& settings = "")
+      : ToolProgram(OpenModelBackend, settings) {}
+};
+
+}  // namespace hg::tsd

@@ -1,0 +1,183 @@
+// Ids, and what is said of them.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <vector>
+
+#include "storage/base/bytes.h"
+#include "tests/tsd/tools/model_program.h"
+
+namespace hg::tsd {
+namespace {
+
+TEST_CASE("names are assigned, looked up, found by expression, renamed and deleted") {
+  const ModelProgram program;
+  CHECK(program.Run({"mkmetric", "one", "two"}).out ==
+        "metrics one: [0, 0, 1]\nmetrics two: [0, 0, 2]\n");
+  CHECK(program.Run({"uid", "assign", "tagv", "one"}).out == "tagv one: [0, 0, 1]\n");
+  CHECK(program.Run({"uid", "one"}).out == "metrics one: [0, 0, 1]\ntagv one: [0, 0, 1]\n");
+  for (const char* id : {"2", "002", "+2"})
+    CHECK(program.Run({"uid", id}).out == "metrics two: [0, 0, 2]\n");
+  CHECK(program.Run({"uid", "grep", "-i", "^O"}).out ==
+        "metrics one: [0, 0, 1]\ntagv one: [0, 0, 1]\n");
+  CHECK(program.Run({"uid", "rename", "metrics", "two", "three"}).out == "metrics two -> three\n");
+  CHECK(program.Run({"uid", "rename", "metrics", "one", "three"}).exit == 1);
+  CHECK(program.Run({"uid", "delete", "metrics", "three"}).exit == 0);
+  CHECK(program.Run({"uid", "delete", "metrics", "three"}).exit == 1);
+  CHECK(program.Run({"uid", "metrics", "three"}).exit == 1);
+}
+
+TEST_CASE("uid tells misuse, bad numbers and bad expressions apart") {
+  const ModelProgram program;
+  CHECK(program.Run({"uid"}).exit == 2);
+  CHECK(program.Run({"uid", "assign", "metrics"}).exit == 2);
+  CHECK(program.Run({"uid", "assign", "nokind", "x"}).exit == 1);
+  CHECK(program.Run({"uid", "delete", "nokind", "x"}).exit == 4);
+  CHECK(program.Run({"uid", "--idwidth=0", "1"}).exit == 3);
+  CHECK(program.Run({"uid", "--idwidth=x", "1"}).exit == 1);
+  CHECK(program.Run({"uid", "grep", "("}).exit == 3);
+}
+
+/// Loads cells of tsdb-uid, one "ROW FAMILY QUALIFIER VALUE" each, rows and values in hexadecimal.
+void LoadUids(const ModelProgram& program, const std::vector<std::array<std::string, 4>>& cells) {
+  std::string lines;
+  for (const auto& [row, family, qualifier, value] : cells)
+    lines += "tsdb-uid\t" + row + "\t" + family + "\t" + ToHex(qualifier) + "\t" + value + "\n";
+  REQUIRE(program.Run({"load"}, lines).exit == 0);
+}
+
+TEST_CASE(
+    "uid fsck counts a missing reverse mapping and a counter that is behind, and repairs both") {
+  const ModelProgram program;
+  LoadUids(program,
+           {{"00", "id", "metrics", "0000000000000001"}, {"6d", "id", "metrics", "000002"}});
+  CHECK(program.Run({"uid", "fsck"}).exit == 2);
+  CHECK(program.Run({"uid", "fsck"}).exit == 2);
+  CHECK(program.Run({"uid", "fsck", "fix"}).exit == 2);
+  CHECK(program.Run({"uid", "fsck"}).exit == 0);
+  CHECK(program.Run({"uid", "2"}).out == "metrics m: [0, 0, 2]\n");
+  CHECK(program.Run({"mkmetric", "n"}).out == "metrics n: [0, 0, 3]\n");
+}
+
+TEST_CASE(
+    "uid fsck joins two names of one id under a third, and drops a reverse mapping without a "
+    "name") {
+  const ModelProgram program;
+  LoadUids(program, {{"00", "id", "tagv", "0000000000000002"},
+                     {"000001", "name", "tagv", "61"},
+                     {"000002", "name", "tagv", "63"},
+                     {"61", "id", "tagv", "000001"},
+                     {"62", "id", "tagv", "000001"}});
+  CHECK(program.Run({"uid", "fsck", "fix"}).exit == 2);
+  CHECK(program.Run({"uid", "1"}).out == "tagv fsck.a.b: [0, 0, 1]\n");
+  CHECK(program.Run({"uid", "2"}).exit == 1);
+  CHECK(program.Run({"uid", "fsck"}).exit == 0);
+}
+
+TEST_CASE("uid fsck lets a counter above the number of entries pass, and repairs no damaged one") {
+  const ModelProgram behind;
+  LoadUids(behind, {{"00", "id", "metrics", "0000000000000002"},
+                    {"6d", "id", "metrics", "000003"},
+                    {"000003", "name", "metrics", "6d"}});
+  CHECK(behind.Run({"uid", "fsck", "fix"}).exit == 0);
+  CHECK(behind.Dump("tsdb-uid").find("0000000000000002") != std::string::npos);
+  const ModelProgram damaged;
+  LoadUids(damaged, {{"00", "id", "metrics", "ffff"},
+                     {"6d", "id", "metrics", "000003"},
+                     {"000003", "name", "metrics", "6d"}});
+  for (const char* word : {"fix", "delete_unknown"})
+    CHECK(damaged.Run({"uid", "fsck", word}).exit == 2);
+  CHECK(damaged.Dump("tsdb-uid").find("\tffff\n") != std::string::npos);
+}
+
+TEST_CASE("uid fsck deletes unknown columns only when told to") {
+  const ModelProgram program;
+  LoadUids(program, {{"000001", "name", "strange_meta", "78"}});
+  CHECK(program.Run({"uid", "fsck", "fix"}).exit == 0);
+  CHECK_FALSE(program.Run({"dump", "tsdb-uid"}).out.empty());
+  CHECK(program.Run({"uid", "fsck", "fix", "delete_unknown"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-uid"}).out.empty());
+  CHECK(program.Run({"uid", "fsck", "nosuch"}).exit == 2);
+}
+
+TEST_CASE("metasync describes series that have points, metapurge takes the descriptions away") {
+  const ModelProgram program;
+  program.Import("m 1699999200 1 host=a\n");
+  const std::string before = program.Run({"dump", "tsdb-uid"}).out;
+  CHECK(program.Run({"uid", "metasync"}).exit == 0);
+  const std::string described = program.Run({"dump", "tsdb-uid"}).out;
+  CHECK(described.find(ToHex("metric_meta")) != std::string::npos);
+  CHECK(described.find(ToHex("\"created\":1699999200")) != std::string::npos);
+  const std::string series = program.Run({"dump", "tsdb-meta"}).out;
+  CHECK(series.find("000001000001000001\tname\t" + ToHex("ts_ctr") + "\t0000000000000001") == 0);
+  CHECK(program.Run({"uid", "metasync"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-meta"}).out == series);
+  CHECK(program.Run({"uid", "metapurge"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-uid"}).out == before);
+  CHECK(program.Run({"dump", "tsdb-meta"}).out.empty());
+}
+
+TEST_CASE("metasync corrects what is stored of series and ids, and keeps what people said") {
+  const auto object = [](const std::string& text) { return ToHex(text) + "\n"; };
+  const std::string row = "tsdb-meta\t000001000001000001\tname\t";
+  const std::string said =
+      "\"displayName\":\"Mine\",\"description\":\"\",\"notes\":\"\",\"created\":";
+  const std::string rest =
+      ",\"custom\":null,\"units\":\"\",\"dataType\":\"\",\"retention\":0,\"max\":\"NaN\",\"min\":"
+      "\"NaN\"}";
+  const auto load = [&](const std::string& created) {
+    return "tsdb\t0000016553ede0000001000001\tt\t0010\t2a\n"
+           "tsdb\t0000026553d1c0000001000001\tt\t0010\t2a\n"
+           "tsdb-uid\t000001\tname\t6d657472696373\t6d\n"
+           "tsdb-uid\t000002\tname\t6d657472696373\t6e\n"
+           "tsdb-uid\t000001\tname\t7461676b\t68\n"
+           "tsdb-uid\t000001\tname\t74616776\t61\n"
+           "tsdb-uid\t000001\tname\t" +
+           ToHex("tagv_meta") + "\t" +
+           object("{\"type\":\"TAGV\"," + said + created + ",\"custom\":null}") + row +
+           ToHex("ts_meta") + "\t" +
+           object("{\"tsuid\":\"000001000001000001\"," + said + created + rest) +
+           "tsdb-meta\t000002000001000001\tname\t" + ToHex("ts_meta") + "\t" + object("damage");
+  };
+  // Base of m's row: 1699999200; of n's, which has the same tag: two hours before.
+  for (const auto& [stored, series, id] : {std::array{"0", "1699999200", "1699992000"},
+                                           std::array{"1700010000", "1699999200", "1699992000"},
+                                           std::array{"1699999900", "1699999900", "1699992000"},
+                                           std::array{"1699992100", "1699992100", "1699992100"}}) {
+    CAPTURE(stored);
+    const ModelProgram one;
+    REQUIRE(one.Run({"load"}, load(stored)).exit == 0);
+    CHECK(one.Run({"uid", "metasync"}).exit == 0);
+    CHECK(one.Dump("tsdb-uid").find(ToHex("{\"type\":\"TAGV\"," + said + id + ",")) !=
+          std::string::npos);
+    const std::string meta = one.Dump("tsdb-meta");
+    CHECK(meta.find(ToHex("{\"tsuid\":\"000001000001000001\"," + said + series + rest)) !=
+          std::string::npos);
+    CHECK(meta.find(ToHex("damage")) == std::string::npos);
+    CHECK(meta.find(ToHex("{\"tsuid\":\"000002000001000001\"")) != std::string::npos);
+  }
+}
+
+TEST_CASE("treepurge empties a tree, and with true forgets it") {
+  const ModelProgram program;
+  const std::string definition = "0001\tt\t" + ToHex("tree") + "\t7b7d\n";
+  const std::string rule = "0001\tt\t" + ToHex("tree_rule:0:0") + "\t7b7d\n";
+  const std::string branch = "0001\tt\t" + ToHex("branch") + "\t7b7d\n";
+  const std::string leaf = "000106bc4c55\tt\t" + ToHex("branch") + "\t7b7d\n";
+  const std::string other = "0002\tt\t" + ToHex("branch") + "\t7b7d\n";
+  std::string lines;
+  for (const std::string& line : {branch, definition, rule, leaf, other})
+    lines += "tsdb-tree\t" + line;
+  REQUIRE(program.Run({"load"}, lines).exit == 0);
+  CHECK(program.Run({"uid", "treepurge"}).exit == 2);
+  for (const char* id : {"x", "0", "65536"}) CHECK(program.Run({"uid", "treepurge", id}).exit == 3);
+  CHECK(program.Run({"uid", "treepurge", "9"}).exit == 0);
+  CHECK(program.Run({"uid", "treepurge", "1"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-tree"}).out == definition + rule + other);
+  CHECK(program.Run({"uid", "treepurge", "1", "true"}).exit == 0);
+  CHECK(program.Run({"dump", "tsdb-tree"}).out == other);
+}
+
+}  // namespace
+}  // namespace hg::tsd
