@@ -196,21 +196,6 @@ TEST_CASE_FIXTURE(KeptDays,
   CHECK(Ask("count_over_time(m[1d])", kSecondDay).find("too many bytes") != std::string::npos);
 }
 
-/// Says what it knows; then something happens, once.
-class SourceBefore : public query::RolledHoursSource {
- public:
-  explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}
-  query::RolledHours Of(ByteView metric, const RowRange& rows) override {
-    query::RolledHours out = source_.Of(metric, rows);
-    if (const auto event = std::exchange(then, nullptr)) event();
-    return out;
-  }
-  std::function<void()> then;
-
- private:
-  query::RolledHoursSource& source_;
-};
-
 TEST_CASE_FIXTURE(KeptDays, "points that go while they are read are read again, rolled up") {
   SourceBefore source(*world.state);
   RolledPoints points(world.store->points(), source);

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <limits>
-#include <utility>
 
 #include "tests/tsd/rollup/rollup_world.h"
 #include "tsd/rollup/ended_rollups.h"
@@ -223,21 +222,6 @@ TEST_CASE_FIXTURE(TwoDays, "a clock that is back while all is made anew loses no
                          kThirdDay + kDayS - 1)
             .table == "1d");
 }
-
-/// Says what it knows; then something happens, once.
-class SourceBefore : public query::RolledHoursSource {
- public:
-  explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}
-  query::RolledHours Of(ByteView metric, const RowRange& rows) override {
-    query::RolledHours out = source_.Of(metric, rows);
-    if (const auto event = std::exchange(then, nullptr)) event();
-    return out;
-  }
-  std::function<void()> then;
-
- private:
-  query::RolledHoursSource& source_;
-};
 
 TEST_CASE_FIXTURE(TwoDays, "raw points that go while a query reads them are in its answer") {
   for (int hour = 0; hour < 24; ++hour) REQUIRE(world.Note("a", kMidnight + hour * kHourS).ok());

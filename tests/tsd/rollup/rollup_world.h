@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -213,6 +214,21 @@ struct Opened {
   std::string Compare(const std::string& downsample, int64_t start, int64_t end) {
     return world.Compare(RollupWorld::Query(downsample, true), start, end);
   }
+};
+
+/// Says what it knows; then something happens, once.
+class SourceBefore : public query::RolledHoursSource {
+ public:
+  explicit SourceBefore(query::RolledHoursSource& source) : source_(source) {}
+  query::RolledHours Of(ByteView metric, const RowRange& rows) override {
+    query::RolledHours out = source_.Of(metric, rows);
+    if (const auto event = std::exchange(then, nullptr)) event();
+    return out;
+  }
+  std::function<void()> then;
+
+ private:
+  query::RolledHoursSource& source_;
 };
 
 }  // namespace hg::tsd

@@ -1,11 +1,11 @@
 // Points in and out as lines and as comma-separated values.
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include <filesystem>
 #include <memory>
 #include <utility>
-#include <zlib.h>
 
 #include "tests/support/model_backend.h"
 #include "tests/tsd/tools/model_program.h"
@@ -187,7 +187,8 @@ TEST_CASE("a first row that does not name the columns is refused") {
       {"metric,time,value,host,tag:host\n", "the column \"host\" stands twice"},
   };
   for (const auto& [rows, why] : cases) {
-    const Outcome outcome = ModelProgram().Run({"import", "--csv", "--skip-errors", "--", "-"}, rows);
+    const Outcome outcome =
+        ModelProgram().Run({"import", "--csv", "--skip-errors", "--", "-"}, rows);
     CHECK(outcome.exit == 1);
     CHECK(outcome.err.find(why) != std::string::npos);
   }

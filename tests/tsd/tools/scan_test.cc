@@ -4,7 +4,6 @@
 
 #include <vector>
 
-
 #include "storage/base/bytes.h"
 #include "tests/tsd/tools/model_program.h"
 
